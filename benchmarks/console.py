@@ -24,6 +24,7 @@ from console.app import TidegaugeApp
 from console.screens.partitions import PartitionsScreen
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, HighWatermarkChanged, RecordsAppended
+from emulator.zookeeper.watches import Watches
 from sessions.garbage_collection import collect_seldom
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
@@ -103,6 +104,10 @@ class LargeSource:
     def last_time_us(self) -> int:
         """The present."""
         return self.time_us
+
+    def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
+        """Nobody watches anything."""
+        return Watches()
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
         """Append a record to some of the partitions in sight, or move their HW."""

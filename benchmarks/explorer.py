@@ -19,14 +19,14 @@ import time
 
 from msgspec import Struct
 
-from emulator.explorer.partition_model import (
+from emulator.explorer.bounds import (
     ACKNOWLEDGED_KEPT,
     COMMITTED_AGREEMENT,
     ISR_HAS_COMMITTED,
     Bounds,
-    partition_model,
     properties_for,
 )
+from emulator.explorer.partition_model import partition_model
 from emulator.explorer.search import Search
 from emulator.explorer.specifications import GENERATIONS, Constants, specification
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.model.library import Card, Library
+    from console.model.library import Card, Library, Service
     from console.model.settings import Configuration
     from sessions.sources.source import Source
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 def run(
     source: "Source",
     *,
-    ascii: bool = False,
     paused: bool = False,
     complete: Callable[[str], Sequence[str]] | None = None,
     configuration: "Configuration | None" = None,
     reproduce: "Callable[[Source], str] | None" = None,
     library: "Library | None" = None,
     card: "Card | None" = None,
+    service: "Service | None" = None,
 ) -> int:
     """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
 
-    ``ascii`` draws with plain ASCII, ``paused`` starts with time held still, ``complete`` gives
-    completions of a statement that is being typed, as whole lines, ``configuration`` is what the
-    user has set, ``reproduce`` the command line that comes back to the time cursor.
+    ``paused`` starts with time held still, ``complete`` gives completions of a statement that is
+    being typed, as whole lines, ``configuration`` is what the user has set, ``reproduce`` the
+    command line that comes back to the time cursor.
     ``library`` opens scenarios and recordings from within; ``card`` is the scenario that ``source``
-    is of.
+    is of. ``service`` is started with the console, and stopped before it closes.
     """
     from console.app import TidegaugeApp
 
     app = TidegaugeApp(
         source,
-        ascii=ascii,
         paused=paused,
         complete=complete,
         configuration=configuration,
         reproduce=reproduce,
         library=library,
+        service=service,
     )
     app.stage.card = card
     app.stage.settle()

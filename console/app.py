@@ -29,7 +29,7 @@ from console.controllers.palette import ActionProvider, ObjectProvider
 from console.controllers.terminal import Terminal
 from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
-from console.model.library import Library
+from console.model.library import Library, Service
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
@@ -84,6 +84,8 @@ def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
     return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
 
 
+TOLD_SECONDS = 10.0
+"""How long it is said where clients connect."""
 WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
 """From how many columns on a screen has which class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
@@ -112,6 +114,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         configuration: Configuration | None = None,
         reproduce: Reproduce | None = None,
         library: Library | None = None,
+        service: Service | None = None,
     ) -> None:
         # Under NO_COLOR Textual turns colours to grey, unless they are the terminal's own.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
@@ -145,6 +148,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.sources,
             self.terminal,
         )
+        self.service = service
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
 
@@ -153,13 +157,23 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         """What is shown."""
         return self.sources.stage
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Begin the frame loop."""
         self.terminal.begin()
+        if self.service is not None:
+            await self.service.start()
+            servers = getattr(self.stage.source, "bootstrap_servers", "")
+            self.notify(f"bootstrap.servers={servers}", timeout=TOLD_SECONDS)
+            self.run_worker(self.service.wait_for_fault(), group="service")
         self._framed = perf_counter()
         self.set_interval(1 / FRAMES_PER_SECOND, self.frame)
         if self.stage.card is not None:
             self.call_after_refresh(self.sources.begin_briefed)
+
+    async def on_unmount(self) -> None:
+        """The console is about to close."""
+        if self.service is not None:
+            await self.service.stop()
 
     # ---- messages
 

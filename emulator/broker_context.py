@@ -9,7 +9,15 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct, field
 
 from emulator import events
-from emulator.protocol import AnyMessage, ConnectionLost, PartitionInfo, ProduceResponse
+from emulator.protocol import (
+    AddPartitionsToTxnResponse,
+    AnyMessage,
+    ConnectionLost,
+    InitProducerIdResponse,
+    PartitionInfo,
+    ProduceResponse,
+    WriteTxnMarkersResponse,
+)
 from emulator.releases.config import (
     BrokerConfig,
     Configuration,
@@ -26,6 +34,8 @@ from emulator.zookeeper.environment import Environment
 from emulator.zookeeper.metadata import PartitionMetadata
 from emulator.zookeeper.tree import ZooKeeper
 
+OWN = (ProduceResponse, InitProducerIdResponse, WriteTxnMarkersResponse, AddPartitionsToTxnResponse)
+"""Responses to what a broker may ask of itself: it is not sent over the network."""
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
 
@@ -35,6 +45,9 @@ class Topics(Protocol):
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has; 0: there is none."""
+
+    def leader(self, tp: str) -> int | None:
+        """Who leads a partition; -1: nobody does, None: there is no such partition."""
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Ask the controller to make a topic."""
@@ -97,7 +110,7 @@ class BrokerContext:
         self.stepwise = self.settings.stepwise
         self.voters = list(surroundings.voters)
         self.topics: Topics | None = None
-        self.own_response: Callable[[int, ProduceResponse], None]
+        self.own_response: Callable[[int, AnyMessage], None]
         self.timers = Timers(kernel, process.id, process.timers)
         self.arm = self.timers.arm
         self.later = self.timers.later
@@ -206,7 +219,7 @@ class BrokerContext:
 
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
         """Send the response to ``request``; this broker's own requests are answered at once."""
-        if destination == self.id and isinstance(response, ProduceResponse):
+        if destination == self.id and isinstance(response, OWN):
             self.own_response(request, response)
         else:
             self.network.send(self.id, destination, response, request)

@@ -171,6 +171,7 @@ class Cluster:
                 profile=self.profile,
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
+                in_kraft_mode=kraft is not None,
             ),
             state.settings.racks,
         )

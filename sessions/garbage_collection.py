@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 YOUNG_OBJECTS: Final = 100_000
@@ -31,6 +32,17 @@ def collect_while_drawing() -> None:
     gc.freeze()
     gc.collect()  # counts what is left: nothing; full looks come only after a quarter of it more
     gc.set_threshold(DRAWN_OBJECTS, OLDER_LOOKS, OLDER_LOOKS)
+
+
+@cache
+def spare_imports() -> None:
+    """Never look at what this process has made so far, which is mostly what it has imported.
+
+    For a process that is used for one task after another: only the first call does anything, so
+    that no task's garbage is spared.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def collect_seldom() -> None:

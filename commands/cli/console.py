@@ -9,7 +9,13 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    LOOPBACK,
+    PORT,
+    Brokers,
+    Control,
+    Host,
     Keep,
+    Port,
     Record,
     Seed,
     Settings,
@@ -19,6 +25,7 @@ from commands.cli.options import (
     flag,
     named,
     option,
+    warn_of_strangers,
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
@@ -26,7 +33,8 @@ from commands.language.cluster_options import cluster_options
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
-    from sessions.sources.source import Source
+    from console.model.library import Service
+    from sessions.sources.source import LiveSource, Source
 
 app = typer.Typer()
 
@@ -52,6 +60,7 @@ Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
         "tidegauge console",
         "tidegauge console scenario.tide --from-start --paused",
         "tidegauge console scenario.tide --version 0.10.2 --record recordings/",
+        "tidegauge console --serve --version 2.8 --port 9092",
     ),
 )
 def console(
@@ -70,12 +79,27 @@ def console(
     ascii_only: Ascii = False,
     paused: Paused = False,
     read_only: ReadOnly = False,
+    serve: Annotated[
+        bool, flag("--serve", text="serve Kafka clients, as 'tidegauge serve' does; C lists them")
+    ] = False,
+    brokers: Brokers = None,
+    port: Port = None,
+    host: Host = None,
+    control: Control = None,
 ) -> int:
     """Open the console on a live cluster.
 
     The script runs to its end; then the cluster goes on and takes statements on the : line.
     Everything is recorded, so that you can go back in time; --record keeps the recording.
+
+    With --serve Kafka clients connect to a TCP port for every broker, and the script's statements
+    are given while they are served. While the cluster is paused, or its past is shown, they wait.
     """
+    if not serve:
+        only_served = {"--brokers": brokers, "--port": port, "--host": host, "--control": control}
+        wrong = [name for name, value in only_served.items() if value is not None]
+        if wrong:
+            raise CommandError(ExitCode.USAGE, f"{wrong[0]} needs --serve")
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from commands.runs.live import completer, live_source
@@ -84,10 +108,27 @@ def console(
 
     chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
     given = named(variables)
-    options = cluster_options(version, seed, config)
     target = Path(record) if record else None
     path = Path(script) if script else None
-    source, recorder = live_source(path, target, given, options, keep)
+    service: Service | None = None
+    source: LiveSource
+    if serve:
+        from commands.runs.serve import script_to_serve
+        from commands.runs.served_console import served_console
+
+        warn_of_strangers(host or LOOPBACK)
+        source, recorder, service = served_console(
+            script_to_serve(script, given, version, seed, config or (), brokers),
+            target,
+            given,
+            keep,
+            port=PORT if port is None else port,
+            host=host or LOOPBACK,
+            control=control,
+        )
+    else:
+        options = cluster_options(version, seed, config)
+        source, recorder = live_source(path, target, given, options, keep)
     try:
         _go(source, Place(seq=1) if from_start and at is None else at)
         return run(
@@ -97,6 +138,7 @@ def console(
             configuration=chosen,
             reproduce=command_line,
             library=ConsoleLibrary(recording_folder(target)),
+            service=service,
         )
     finally:
         source.close()

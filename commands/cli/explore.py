@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -18,7 +18,6 @@ from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.runs.exploration import Explored, Kept, Limits, Subject
-    from emulator.explorer.partition_model import Bounds
 
 app = typer.Typer()
 
@@ -57,6 +56,24 @@ def constants_word(word: str) -> Numbers:
     )
 
 
+ELR: Final = "eligible.leader.replicas.version"
+
+
+def feature_word(word: str) -> values.Setting:
+    """The level of the one feature that matters to what is explored."""
+    found = values.setting(word)
+    values.one_of(found.name, (ELR,), "feature")
+    values.integer(found.value, 0, f"level of {ELR}", 1)
+    return found
+
+
+class Mode(NamedTuple):
+    """With or without ZooKeeper, and the level of ELR; None: as the release has it."""
+
+    name: str | None = None
+    elr: int | None = None
+
+
 def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
     """An option that bounds how often something may happen."""
     what = "number of " + name.replace("-", " ")
@@ -69,6 +86,8 @@ def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
         "tidegauge explore --version 0.10.2",
         "tidegauge explore --version 2.0.0 --replicas 3 --records 1 --elections 1 --crashes 2 \\",
         "    --property AcknowledgedKept --script lost.tide && tidegauge run lost.tide",
+        "tidegauge explore --version 4.1 --replicas 3 --records 1 --elections 0 --isr-changes 1 \\",
+        "    --min-insync-replicas 2",
         "tidegauge explore --configuration my.tide --crashes 2",
         "tidegauge explore --matrix --versions 0.10.2,0.11,2.0.0,2.1,3.9",
         "tidegauge explore --spec Kip279 --constants 3,2,2,2 --property WeakIsr",
@@ -103,6 +122,26 @@ def explore(
     ] = None,
     min_isr: Annotated[
         int | None, counted("min-insync-replicas", "replicas that acks=all needs in sync (1)", 1)
+    ] = None,
+    mode: Annotated[
+        str | None,
+        option(
+            "--mode",
+            metavar="kraft|zk",
+            parse=values.choice("kraft", "zk"),
+            text="without ZooKeeper (3.3 to 4.1), or with it (up to 3.9)",
+            default="zk up to 3.9",
+        ),
+    ] = None,
+    feature: Annotated[
+        values.Setting | None,
+        option(
+            "--feature",
+            metavar="NAME=LEVEL",
+            parse=feature_word,
+            text="eligible.leader.replicas.version=0 or 1",
+            default="1 from 4.1 on",
+        ),
     ] = None,
     unclean: Annotated[
         bool, flag("--unclean", text="elect replicas that are not in sync if need be")
@@ -203,7 +242,7 @@ def explore(
         "unclean": unclean or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}
-    others = [version, configuration, script, versions]
+    others = [version, configuration, script, versions, mode, feature]
     try:
         _require_spec(spec, constants is not None or symmetry, bool(asked or matrix), others)
         if versions is not None and not matrix:
@@ -220,9 +259,9 @@ def explore(
             return _explore(subject, limits, keep_going, as_json, None, kept)
         if script is not None and Path(script).exists():
             configuration, script = configuration or script, None
-        subjects = _subjects(
-            version, versions if matrix else None, configuration, asked, properties
-        )
+        asked_mode = Mode(mode, None if feature is None else int(feature.value))
+        names = (versions or ()) if matrix else None
+        subjects = _subjects(version, names, configuration, asked, asked_mode, properties)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
     if matrix:
@@ -271,47 +310,36 @@ def _subjects(
     versions: Sequence[str] | None,
     configuration: str | None,
     asked: dict[str, Any],
+    mode: Mode,
     properties: Sequence[str] | None,
 ) -> "list[Subject]":
     from msgspec.structs import replace
 
-    from commands.runs.exploration import bounds_of, released
-    from emulator.explorer.partition_model import PROPERTIES, Bounds
-    from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS
-    from emulator.releases.versions import has_no_zookeeper, order
+    from commands.runs.exploration import bounds_of, in_mode, released, require_possible
+    from emulator.explorer.bounds import PROPERTIES, Bounds
+    from emulator.releases.profiles import DEFAULT_VERSION, RECOMMENDED
+    from emulator.releases.versions import order
 
     bounds = Bounds(version or DEFAULT_VERSION)
     if configuration is not None:
         bounds = bounds_of(Path(configuration), bounds)
+        if bounds.kraft and version is None:
+            mode = Mode(mode.name or "kraft", int(bounds.elr) if mode.elr is None else mode.elr)
         bounds = replace(bounds, version=version or bounds.version)
         # The question is whether these settings keep records, not whether Kafka says that they do.
         properties = properties or tuple(PROPERTIES)
     bounds = replace(bounds, **asked)
-    _check(bounds)
+    require_possible(bounds)
     if versions is None:
         names = [bounds.version] if configuration or version else [DEFAULT_VERSION]
     else:
         names = sorted(set(versions), key=order)
-    for name in names:
-        if has_no_zookeeper(PROFILES[name].numbers):
-            last = VERSIONS[-1]
-            raise BadWord(f"'{name}' has no ZooKeeper, and that is what is explored (up to {last})")
-    return [released(replace(bounds, version=name), properties or ()) for name in names or VERSIONS]
-
-
-def _check(bounds: "Bounds") -> None:
-    least, most = REPLICAS
-    if not least <= bounds.replicas <= most:
-        raise BadWord(
-            f"a partition with {bounds.replicas} replicas cannot be explored ({least} to {most})"
+    return [
+        released(
+            in_mode(replace(bounds, version=name), mode.name or "", mode.elr), properties or ()
         )
-    if bounds.min_insync_replicas > bounds.replicas:
-        raise BadWord(
-            f"min.insync.replicas {bounds.min_insync_replicas} is more than the replicas "
-            f"({bounds.replicas}): nothing could be written"
-        )
-    if bounds.acks == 0:
-        raise BadWord("acks=0 promises nothing to look for (1 or all)")
+        for name in names or RECOMMENDED
+    ]
 
 
 def _explore(

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from commands.cli import candidates
 from commands.language import values
 from commands.language.places import size
+from commands.output import streams
 from sessions.grammar.words import BadWord
 
 Parse = Callable[[str], Any]
@@ -119,6 +120,41 @@ Keep = Annotated[
         default="no limit",
     ),
 ]
+
+LOOPBACK: Final = "127.0.0.1"
+PORT: Final = 9092
+Brokers = Annotated[
+    int | None,
+    option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3"),
+]
+Port = Annotated[
+    int | None,
+    option(
+        "--port",
+        metavar="P",
+        parse=values.port_or_any,
+        text="the first broker's; others follow it; 0: any",
+        default=str(PORT),
+    ),
+]
+Host = Annotated[
+    str | None, option("--host", metavar="HOST", text="where to listen", default=LOOPBACK)
+]
+Control = Annotated[
+    int | None,
+    option(
+        "--control",
+        metavar="P",
+        parse=values.port_or_any,
+        text="a port for statements as JSON lines; 0: any",
+    ),
+]
+
+
+def warn_of_strangers(host: str) -> None:
+    """Say so where others than this machine can reach what is served."""
+    if host not in (LOOPBACK, "localhost", "::1"):
+        streams.narrate(f"anybody who reaches {host} can use this cluster: it asks for no password")
 
 
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:

@@ -7,6 +7,12 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    LOOPBACK,
+    PORT,
+    Brokers,
+    Control,
+    Host,
+    Port,
     Record,
     Seed,
     Settings,
@@ -16,16 +22,12 @@ from commands.cli.options import (
     flag,
     named,
     option,
+    warn_of_strangers,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import cluster_options
-from commands.output import streams
 
 app = typer.Typer()
-
-LOOPBACK = "127.0.0.1"
-PORT = 9092
 
 
 @app.command(
@@ -39,36 +41,14 @@ PORT = 9092
 )
 def serve(
     file: Annotated[str, argument("SCRIPT", text="a script; its cluster is served")] = "",
-    brokers: Annotated[
-        int | None,
-        option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3"),
-    ] = None,
+    brokers: Brokers = None,
     version: Version = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
-    port: Annotated[
-        int,
-        option(
-            "--port",
-            metavar="P",
-            parse=values.port_or_any,
-            text="the first broker's; others follow it; 0: any",
-            default=str(PORT),
-        ),
-    ] = PORT,
-    host: Annotated[
-        str, option("--host", metavar="HOST", text="where to listen", default=LOOPBACK)
-    ] = LOOPBACK,
-    control: Annotated[
-        int | None,
-        option(
-            "--control",
-            metavar="P",
-            parse=values.port_or_any,
-            text="a port for statements as JSON lines; 0: any",
-        ),
-    ] = None,
+    port: Port = None,
+    host: Host = None,
+    control: Control = None,
     record: Record = None,
     speed: Annotated[
         float | None,
@@ -96,22 +76,18 @@ def serve(
     (replica.fetch.wait.max.ms); --config sets other values. A script's statements are
     given while clients are served. ctrl-c or SIGTERM stops it, with every response sent.
     """
-    from commands.language.parser import parse_script, read_text
     from commands.runs.recording import recorder
-    from commands.runs.serve import Service, served_script
+    from commands.runs.serve import Service, script_to_serve
     from commands.runs.serve import serve as run
 
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
         raise CommandError(ExitCode.USAGE, message)
-    if host not in (LOOPBACK, "localhost", "::1"):
-        streams.narrate(f"anybody who reaches {host} can use this cluster: it asks for no password")
+    warn_of_strangers(host or LOOPBACK)
     script = None
-    if file:
-        options = cluster_options(version, seed, config, brokers)
-        script = parse_script(read_text(Path(file)), file, named(variables), options)
-    elif not standby:
-        script = served_script(version, seed, config or (), brokers)
+    if not standby:
+        given = named(variables)
+        script = script_to_serve(file, given, version, seed, config or (), brokers)
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))
@@ -119,8 +95,8 @@ def serve(
         Service(
             script=script,
             recorder=recording,
-            port=port,
-            host=host,
+            port=PORT if port is None else port,
+            host=host or LOOPBACK,
             control=control,
             speed=speed or 1.0,
             json=as_json,

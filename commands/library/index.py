@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from commands.language.values import version
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES, VERSIONS, neighbours
-from emulator.releases.versions import is_since
+from emulator.releases.versions import has_no_zookeeper, is_since
 from sessions.grammar.words import BadWord, nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
@@ -52,6 +52,7 @@ GROUPS: Final = {
 
 _FLOW = re.compile(r"([A-EK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
+_KRAFT = re.compile(r"^.*\S  # kraft: (.*)$", re.MULTILINE)
 _FURTHER = re.compile(r"#   +(.*)")
 _ANSWERS = re.compile(r"[^#].*  # answers (\d+(?:,\d+)*)\b")
 
@@ -111,8 +112,14 @@ class Scenario(Struct, frozen=True):
         return self.path.read_text(encoding="utf-8")
 
     def script(self, version: str) -> str:
-        """The whole script for one release, as ``tidegauge run -`` takes it."""
-        return self.text().replace("\ncluster ", f"\ncluster --version {version} ", 1)
+        """The whole script for one release, as ``tidegauge run -`` takes it.
+
+        Where there is no ZooKeeper, a statement gives way to the one that its comment has.
+        """
+        text = self.text()
+        if has_no_zookeeper(PROFILES[version].numbers):
+            text = _KRAFT.sub(r"\1", text)
+        return text.replace("\ncluster ", f"\ncluster --version {version} ", 1)
 
 
 def named_versions(text: str) -> tuple[str, ...]:

@@ -69,6 +69,12 @@ LABELS: Final = {
     "controller.quorum.request.timeout.ms": "KIP-595",
     "controller.quorum.append.linger.ms": "KIP-595",
     "metadata.max.idle.interval.ms": "KIP-835",
+    "metadata.log.max.record.bytes.between.snapshots": "KIP-630",
+    "metadata.log.max.snapshot.interval.ms": "KIP-876",
+    "metadata.max.retention.bytes": "KIP-876",
+    "metadata.max.retention.ms": "KIP-630",
+    "metadata.log.segment.bytes": "KIP-630",
+    "metadata.log.segment.ms": "KIP-630",
     "unclean.leader.election.interval.ms": "KAFKA-12670",
 }
 """What changed a default or brought a name, where one thing did."""

@@ -11,6 +11,7 @@ from emulator.events import Event
 from emulator.releases.profiles import Profile
 from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
+from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
@@ -151,6 +152,38 @@ def _consumers(view: ClusterView, _target: str) -> list[Grid]:
     return [Grid("consumers", ("CONSUMER", "RECORDS", "POSITION", "ERROR"), rows)]
 
 
+def _clients(view: ClusterView, _target: str) -> list[Grid]:
+    now_us = view.state.time_us
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.client,
+            library_of(each),
+            each.address,
+            each.broker,
+            f"{each.api} {each.api_version}" if each.api else "",
+            each.requests,
+            each.requests_per_second(now_us),
+            [f"{name} x{count}" for name, count in each.errors.items()],
+            each.group,
+            lag_of(view, each),
+        )
+        for each in view.state.connections.values()
+    ]
+    columns = ("CLIENT", "LIBRARY", "ADDRESS", "BROKER", "LAST REQUEST", "REQUESTS", "PER SECOND")
+    return [Grid("clients", (*columns, "ERRORS", "GROUP", "LAG"), rows, empty="none is connected")]
+
+
+def _groups(view: ClusterView, _target: str) -> list[Grid]:
+    rows: list[tuple[Cell, ...]] = []
+    for name, group in sorted(view.state.groups.items()):
+        lags = behind(view, group.offsets)
+        head = (name, group.state, group.generation, group.broker, len(group.members))
+        rows += [(*head, tp, offset, lags.get(tp)) for tp, offset in sorted(group.offsets.items())]
+        rows += [] if group.offsets else [(*head, "", None, None)]
+    columns = ("GROUP", "STATE", "GENERATION", "COORDINATOR", "MEMBERS")
+    return [Grid("groups", (*columns, "PARTITION", "OFFSET", "LAG"), rows, empty="there is none")]
+
+
 def _audit(view: ClusterView, _target: str) -> list[Grid]:
     state = view.state
     kinds = ("lost", "duplicated", "diverged", "consumed_lost")
@@ -282,6 +315,8 @@ TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "topics": _topics,
     "brokers": _brokers,
     "producers": lambda view, target: [*_producers(view, target), *_consumers(view, target)],
+    "clients": _clients,
+    "groups": _groups,
     "audit": _audit,
     "epochs": _epochs,
     "log": _log,

@@ -6,13 +6,14 @@ from functools import cache, partial
 from pathlib import Path
 
 from commands.exits import CommandError, ExitCode
-from commands.language.parser import parse_script
+from commands.language.parser import Script, parse_script
 from commands.library.index import GROUPS, Scenario, find, library
 from commands.runs.driver import Pace
 from commands.runs.live import asked, completer
 from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
 from commands.runs.script_from_session import Ending, Given, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
+from console.model.exploration import Explored, Question, Watch
 from console.model.library import Card, LibraryError, Opened, Tell
 from emulator.events import Event
 from emulator.inputs.conditions import Subject
@@ -100,6 +101,21 @@ class ConsoleLibrary:
             source = ReplaySource(path)
             return Opened(source, source.close, completer(source))
 
+    def open_script(self, name: str, script: str) -> Opened:
+        """A script that has been run, with the cursor at its start."""
+        with _sentences():
+            parsed = parse_script(script, f"{name}.tide", {}, [])
+            source, recording = _run(parsed, name)
+            source.seek_seq(start_of(source))
+            return _closing(source, [source], [recording], None)
+
+    def explore(self, question: Question, version: str, watch: Watch) -> Explored:
+        """Search a release for what must not be."""
+        from commands.runs.exploration import in_console
+
+        with _sentences():
+            return in_console(question, version, watch)
+
     def save_script(self, source: Source, name: str) -> str:
         """Write what was asked of a source as a script."""
         with _sentences():
@@ -180,11 +196,15 @@ def apart(scenario: Scenario) -> tuple[str, str]:
 def _live(scenario: Scenario, version: str) -> tuple[LiveSource, Recorder]:
     """A cluster on which the scenario has been run to its end."""
     script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
+    return _run(script, f"{scenario.name} {version}")
+
+
+def _run(script: Script, name: str) -> tuple[LiveSource, Recorder]:
     recording = recorder(script, None, {})
     runner = ScriptRunner(script, Pace(), recording)
     runner.run(lambda step, outcome: None)
     source = LiveSource(runner.runner, recording, partial(asked, variables={}))
-    source.name = f"{scenario.name} {version}"
+    source.name = name
     return source, recording
 
 
@@ -205,13 +225,22 @@ def _opened(
     recordings: Sequence[Recorder],
     scenario: Scenario,
 ) -> Opened:
+    return _closing(source, sources, recordings, card_of(scenario))
+
+
+def _closing(
+    source: Source,
+    sources: Sequence[LiveSource],
+    recordings: Sequence[Recorder],
+    card: Card | None,
+) -> Opened:
     def close() -> None:
         for each in sources:
             each.close()
         for recording in recordings:
             recording.close("ok")
 
-    return Opened(source, close, completer(source), card_of(scenario))
+    return Opened(source, close, completer(source), card)
 
 
 # ---- scripts

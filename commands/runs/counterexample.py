@@ -8,31 +8,39 @@ responses to fetches. At the end the script expects the state that the path ends
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from emulator.explorer.bounds import ACKNOWLEDGED_KEPT, PROPERTIES, Bounds
+from emulator.explorer.brokers import Parts, Process, asks_in_vain
+from emulator.explorer.kraft_mode import Metadata
 from emulator.explorer.model import Action, Value
-from emulator.explorer.partition_model import (
-    ACKNOWLEDGED_KEPT,
-    PROPERTIES,
-    Bounds,
-    Parts,
-    Process,
-    Quorum,
-)
 from emulator.explorer.replica import Replica
 from emulator.explorer.search import Violation
+from emulator.explorer.zookeeper_mode import Quorum
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
 from emulator.releases.profiles import PROFILES
+from emulator.releases.versions import has_no_zookeeper
 
 TOPIC: Final = "t"
 TP: Final = "t-0"
 SETTINGS: Final = (
+    "controller.socket.timeout.ms=3600000",
     "replica.socket.timeout.ms=3600000",
     "replica.fetch.wait.max.ms=1",
-    "replica.lag.time.max.ms=5000",
+    "replica.lag.time.max.ms=60000",
     "zookeeper.session.timeout.ms=2000",
 )
 """Nothing that is held back for long may be given up, and an empty fetch is answered at once.
 
-The controller gives LeaderAndIsr requests up after 30 s, so a crash must be noticed well before.
+A follower lags when the script says so, however many other steps there are.
 """
+KRAFT_SETTINGS: Final = (
+    *SETTINGS[:-1],
+    "auto.leader.rebalance.enable=false",
+    "broker.session.timeout.ms=2000",
+    "broker.heartbeat.interval.ms=500",
+    "controller.quorum.fetch.timeout.ms=3600000",
+    "controller.quorum.request.timeout.ms=3600000",
+)
+LAG: Final = "61s"
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
 
 State = tuple[Value, ...]
@@ -40,8 +48,8 @@ State = tuple[Value, ...]
 
 def script_of(violation: Violation, bounds: Bounds) -> str:
     """The script that reproduces a violation."""
-    lines = _Staging(violation, bounds).lines()
-    return "\n".join(lines) + "\n"
+    staging = _KRaftStaging if bounds.kraft else _Staging
+    return "\n".join(staging(violation, bounds).lines()) + "\n"
 
 
 class _Staging:
@@ -53,6 +61,10 @@ class _Staging:
     a follower whose round went on by itself which leader its next request is addressed to; that one
     is held back.
     """
+
+    settings: tuple[str, ...] = SETTINGS
+    controller = "0"
+    channel = "LeaderAndIsr"
 
     def __init__(self, violation: Violation, bounds: Bounds) -> None:
         self.violation = violation
@@ -90,27 +102,33 @@ class _Staging:
         yield f"# what should hold: {PROPERTIES[violation.name]}"
         yield "# found by tidegauge explore; a shortest one with so few faults"
         unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
-        settings = " ".join(f"--config {each}" for each in (*SETTINGS, unclean))
+        settings = " ".join(f"--config {each}" for each in (*self.settings, unclean))
         yield (
-            f"cluster --brokers {bounds.replicas + 1} --version {bounds.version} --stepwise "
-            f"{settings}"
+            f"cluster --brokers {bounds.replicas + 1} --version {bounds.version}{self._mode()} "
+            f"--stepwise {settings}"
         )
+
+    def _mode(self) -> str:
+        """What else the cluster is made with."""
+        return ""
 
     def _beginning(self) -> Iterator[str]:
         """The first leader is not the preferred one, so that leadership can move."""
-        created = [self.leader, *(broker for broker in self.order if broker != self.leader)]
+        created = self._quorum(self.violation.states[0]).isr
         minimum = self.bounds.min_insync_replicas
         config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
         yield f"topic create {TOPIC} --replica-assignment {':'.join(map(str, created))}{config}"
         yield f"wait until {TP}.leader == {self.leader}"
         yield "wait 100ms"
         yield self._reassign()
-        yield "wait 100ms"
+        yield "wait 1s"
         for broker in self.parts.brokers:
-            yield from self._hold("0", broker, "LeaderAndIsr")
+            yield from self._hold(self.controller, broker, self.channel)
             yield from self._hold("clients", broker, "Produce")
             if self._profile.has("alter_isr"):
-                yield from self._hold(str(broker), 0, "AlterPartition")
+                yield from self._hold(str(broker), self.controller, "AlterPartition")
+                yield from self._hold(self.controller, broker, "AlterPartitionResponse")
+        yield "wait 1s"
 
     def _reassign(self) -> str:
         return f"reassign {TP} {','.join(map(str, self.order))}"
@@ -119,7 +137,8 @@ class _Staging:
         yield "# what it has come to"
         quorum = self._quorum(state)
         isr = ",".join(map(str, quorum.isr))
-        yield f"expect {TP}.leader == {quorum.leader} and {TP}.isr == [{isr}]"
+        eligible = self._eligible(state)
+        yield f"expect {TP}.leader == {quorum.leader} and {TP}.isr == [{isr}]{eligible}"
         for broker in self.parts.brokers:
             replica = self._replica(state, broker)
             values = ",".join(f"r{record.id}" for record in replica.log)
@@ -130,6 +149,10 @@ class _Staging:
             )
         if self.violation.name == ACKNOWLEDGED_KEPT:
             yield "expect audit.lost > 0"
+
+    def _eligible(self, _state: State) -> str:
+        """What else is expected of the partition."""
+        return ""
 
     # ---- steps
 
@@ -155,6 +178,7 @@ class _Staging:
             "EndsResponse": self._response,
             "ConnectionLost": self._connection_lost,
             "LeaderAndIsr": self._leader_and_isr,
+            "MetadataUpdate": self._leader_and_isr,
             "MoveLeadership": self._move,
             "Start": self._start,
             "ShrinkIsr": self._shrink,
@@ -183,6 +207,7 @@ class _Staging:
         What a producer sends again because its leader has changed is lost: it is not in the path.
         """
         if record and not self._queued[leader]:
+            yield "wait 200ms"  # retry.backoff.ms, and a request for metadata
             yield from self._lose_all("clients", leader)
         self._queued[leader] += 1
         acks = "all" if self.bounds.acks == -1 else str(self.bounds.acks)
@@ -231,18 +256,24 @@ class _Staging:
             yield from self._lose(was.leader, broker)
         if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
             yield from self._lose(broker, self._asked.pop(broker))
-        for _ in range(self._decisions[broker].pop(0)):
-            yield from self._release(0, broker)
-        yield from self._release_stale(broker)
+        yield from self._tell(broker)
         if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
             # The request of a leader that knows better by now is refused; the path has none.
-            yield from self._release(broker, 0)
+            if was.alter_answer is None:
+                yield from self._release(broker, self.controller)
+            yield from self._release(self.controller, broker, "AlterPartitionResponse")
+
+    def _tell(self, broker: int) -> Iterator[str]:
+        """Let a broker hear of the controller's next decision."""
+        for _ in range(self._decisions[broker].pop(0)):
+            yield from self._release(self.controller, broker, self.channel)
+        yield from self._release_stale(broker)
 
     def _release_stale(self, broker: int) -> Iterator[str]:
         """Deliver what changes nothing, so that what comes after it arrives: who is alive."""
         if not self._decisions[broker]:
             for _ in range(self._stale[broker]):
-                yield from self._release(0, broker)
+                yield from self._release(self.controller, broker, self.channel)
             self._stale[broker] = 0
 
     def _move(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
@@ -262,10 +293,11 @@ class _Staging:
         yield from self._gone(broker, before, after)
 
     def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
-        yield f"wait until zk./brokers/ids/{broker}.exists == false"
+        yield f"wait until {self._is_gone(broker)}"
         yield "wait 100ms"
         # What was on its way to the process, or from it, is gone with it.
-        yield from self._lose_all("0", broker)
+        yield from self._lose_all(self.controller, broker)
+        yield from self._lose_all(str(broker), self.controller)
         if self._queued[broker]:
             yield from self._lose_all("clients", broker)
         for follower in self.parts.brokers:
@@ -274,7 +306,16 @@ class _Staging:
                 yield from self._lose_all(str(replica.leader), follower)
             if follower in self._asked and broker in {follower, self._asked[follower]}:
                 yield from self._lose_all(str(follower), self._asked.pop(follower))
-        self._decisions[broker], self._stale[broker], self._queued[broker] = [], 0, 0
+        self._queued[broker] = 0
+        yield from self._noticed(broker, before, after)
+
+    def _is_gone(self, broker: int) -> str:
+        """The condition under which the controller knows that a broker is gone."""
+        return f"zk./brokers/ids/{broker}.exists == false"
+
+    def _noticed(self, broker: int, before: State, after: State) -> Iterator[str]:
+        """The controller has decided what becomes of the partition without a broker."""
+        self._decisions[broker], self._stale[broker] = [], 0
         self._decided(before, after)
         if self._quorum(before).leader == broker and self._quorum(after).leader >= 0:
             # After the election the replica goes offline, which changes the ISR no more.
@@ -291,9 +332,11 @@ class _Staging:
 
     def _shrink(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, silent = details["leader"], details["follower"]
-        yield "wait 6s"
-        for broker in self._replica(before, leader).isr:
-            if broker != silent and self._replica(before, broker).follows(leader):
+        yield f"wait {LAG}"
+        led = self._replica(before, leader)
+        for broker in led.isr:
+            replica = self._replica(before, broker)
+            if broker != silent and asks_in_vain(leader, led, broker, replica):
                 yield from self._hold_questions(leader, broker, "Response")
                 yield f"fetch {TP}@{broker}"
                 yield "wait 100ms"
@@ -302,15 +345,15 @@ class _Staging:
         yield "wait 100ms"
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        """The request reaches the controller, whose response is not held back."""
-        yield from self._release(details["leader"], 0)
+        """The request reaches the controller."""
+        yield from self._release(details["leader"], self.controller)
 
     def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        yield from ()
+        yield from self._release(self.controller, details["leader"], "AlterPartitionResponse")
 
     # ---- links
 
-    def _hold(self, source: str, to: int, api: str) -> Iterator[str]:
+    def _hold(self, source: str, to: int | str, api: str) -> Iterator[str]:
         key = (source, str(to), api)
         if key not in self._held:
             self._held.add(key)
@@ -320,7 +363,7 @@ class _Staging:
         yield f"network release {source} {to} --count 1 --lose"
         yield "wait 100ms"
 
-    def _lose_all(self, source: str, to: int) -> Iterator[str]:
+    def _lose_all(self, source: str, to: int | str) -> Iterator[str]:
         """Lose what is held on a link, and go on holding."""
         yield f"network release {source} {to} --lose"
         for held_source, held_to, api in sorted(self._held):
@@ -334,8 +377,9 @@ class _Staging:
             if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
                 yield from self._hold(str(source), to, question + ending)
 
-    def _release(self, source: int, to: int) -> Iterator[str]:
-        yield f"network release {source} {to} --count 1"
+    def _release(self, source: int | str, to: int | str, api: str = "") -> Iterator[str]:
+        only = f" --only {api}" if api else ""
+        yield f"network release {source} {to} --count 1{only}"
         yield "wait 100ms"
 
     def _decided(self, before: State, after: State, only: int | None = None) -> None:
@@ -347,7 +391,7 @@ class _Staging:
         for broker in self._live(after):
             if only not in {None, broker} and not is_decided:
                 continue
-            at = self.parts.queue(broker)
+            at = self.parts.channel(broker)
             sent = len(_sequence(after[at])) - len(_sequence(before[at]))
             if sent:
                 self._decisions[broker] += [1 + self._stale[broker], *([1] * (sent - 1))]
@@ -357,9 +401,9 @@ class _Staging:
 
     # ---- looking at states
 
-    def _quorum(self, state: State) -> Quorum:
-        found = state[self.parts.quorum]
-        assert isinstance(found, Quorum)
+    def _quorum(self, state: State) -> Quorum | Metadata:
+        found = state[self.parts.decided]
+        assert isinstance(found, Quorum | Metadata)
         return found
 
     def _processes(self, state: State) -> tuple[Process, ...]:
@@ -375,6 +419,57 @@ class _Staging:
         found = state[self.parts.replica(broker)]
         assert isinstance(found, Replica)
         return found
+
+
+class _KRaftStaging(_Staging):
+    """Writes the statements of a path of a cluster without ZooKeeper.
+
+    What brokers fetch of the metadata log is held back, until a step lets one read all of it.
+    """
+
+    settings = KRAFT_SETTINGS
+    controller = "100"
+    channel = "MetadataFetchResponse"
+
+    def _mode(self) -> str:
+        level = int(self.bounds.elr)
+        mode = "" if has_no_zookeeper(self._profile.numbers) else " --mode kraft"
+        knows_elr = self._profile.has("features_chosen_at_format")
+        feature = f" --feature {ELIGIBLE_LEADER_REPLICAS}={level}" if knows_elr else ""
+        return f"{mode} --controllers 1{feature}"
+
+    def _eligible(self, state: State) -> str:
+        metadata = self._quorum(state)
+        assert isinstance(metadata, Metadata)
+        elr = ",".join(map(str, metadata.elr))
+        return f" and {TP}.elr == [{elr}]"
+
+    def _tell(self, broker: int) -> Iterator[str]:
+        yield f"network release {self.controller} {broker} --only {self.channel}"
+        yield "wait 1s"
+        yield from self._hold_metadata(broker)
+
+    def _hold_metadata(self, broker: int) -> Iterator[str]:
+        """Let a response without any news wait, so that the next one has all that there is then."""
+        yield f"network hold {self.controller} {broker} --only {self.channel}"
+        yield "wait 1s"
+
+    def _is_gone(self, broker: int) -> str:
+        return f"broker.{broker}.fenced == true"
+
+    def _noticed(self, broker: int, before: State, after: State) -> Iterator[str]:
+        yield from ()
+
+    def _start(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"network release {self.controller} {broker} --only {self.channel}"
+        yield f"broker start {broker}"
+        yield f"wait until broker.{broker}.fenced == false"
+        yield "wait 1s"
+        yield from self._hold_metadata(broker)
+
+    def _decided(self, before: State, after: State, only: int | None = None) -> None:
+        """Nothing is sent: brokers fetch."""
 
 
 def _produced_late(
@@ -402,8 +497,8 @@ def _sequence(value: Value) -> tuple[Any, ...]:
 
 
 def _leader(state: State, parts: Parts) -> int:
-    quorum = state[parts.quorum]
-    assert isinstance(quorum, Quorum)
+    quorum = state[parts.decided]
+    assert isinstance(quorum, Quorum | Metadata)
     return quorum.leader
 
 

@@ -5,7 +5,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -16,18 +16,32 @@ from commands.language.parser import parse_script, read_text
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
-from emulator.explorer.partition_model import PROPERTIES, Bounds, properties_for
+from emulator.explorer.bounds import PROPERTIES, Bounds, properties_for
 from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import INTERRUPTED, Keep, Progress, Result, Search, Violation
 from emulator.explorer.specifications import GENERATIONS, Constants
 from emulator.explorer.specifications import PROPERTIES as SPECIFIED
 from emulator.inputs.statements import CreateTopic, Produce, Statement
-from emulator.releases.config import producer_defaults, resolve, resolve_topic
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
+from emulator.quorum_controller.feature_control import default_features
+from emulator.quorum_controller.result import ApiException
+from emulator.releases.config import (
+    ConfigError,
+    is_kraft,
+    producer_defaults,
+    resolve,
+    resolve_topic,
+)
 from sessions.garbage_collection import collector_resting
 from sessions.grammar.words import BadWord
 
+if TYPE_CHECKING:
+    from console.model import exploration as lab
+
 MEMORY: Final = "the memory limit was reached"
 TIME: Final = "the time limit was reached"
+REPLICAS: Final = (2, 4)
+"""How many replicas can be explored."""
 SHOWN_SECONDS: Final = 0.2
 
 
@@ -105,19 +119,17 @@ class Explored(Struct, frozen=True):
 
     def text(self) -> str:
         """The search as a person reads it."""
-        return "\n".join((*self._counterexamples(), self._summary())) + "\n"
+        return "\n".join((*self._counterexamples(), self.summary())) + "\n"
 
     def _counterexamples(self) -> list[str]:
         lines = []
         for violation in self.result.violations:
             lines.append(f"{violation.name} is violated in {steps_of(violation)}:")
-            for number, action in enumerate(violation.path, 1):
-                details = ", ".join(f"{name} {value}" for name, value in action.details)
-                lines.append(f"  {number:2}. {action.name:22} {details}")
-            lines.append("")
+            lines += [*path_lines(violation), ""]
         return lines
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """How much was looked at, and what holds, in one line."""
         result, subject = self.result, self.subject
         counted = (
             f"{result.states:,} states, depth {result.depth}, "
@@ -133,6 +145,15 @@ class Explored(Struct, frozen=True):
         if not held:
             return f"{counted}: that is all"
         return f"{', '.join(held)} {'hold' if len(held) > 1 else 'holds'} in all {counted}"
+
+
+def path_lines(violation: Violation) -> list[str]:
+    """A violation's path, a line a step."""
+    lines = []
+    for number, action in enumerate(violation.path, 1):
+        details = ", ".join(f"{name} {value}" for name, value in action.details)
+        lines.append(f"  {number:2}. {action.name:22} {details}")
+    return lines
 
 
 def steps_of(violation: Violation) -> str:
@@ -205,7 +226,7 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         raise BadWord(f"'{path}' produces with acks=0, which promises nothing to look for")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
     replicas = len(topic.assignment[0]) if topic.assignment else topic.replication_factor
-    return replace(
+    found = replace(
         bounds,
         version=version,
         replicas=replicas,
@@ -213,6 +234,84 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         min_insync_replicas=values.min_insync_replicas,
         unclean=values.unclean_leader_election_enable,
     )
+    return in_mode(found, script.spec.mode, script.spec.features.get(ELIGIBLE_LEADER_REPLICAS))
+
+
+def require_possible(bounds: Bounds) -> None:
+    """Refuse bounds within which nothing could happen.
+
+    Raises:
+        BadWord: they are impossible.
+    """
+    least, most = REPLICAS
+    if not least <= bounds.replicas <= most:
+        raise BadWord(
+            f"a partition with {bounds.replicas} replicas cannot be explored ({least} to {most})"
+        )
+    if bounds.min_insync_replicas > bounds.replicas:
+        raise BadWord(
+            f"min.insync.replicas {bounds.min_insync_replicas} is more than the replicas "
+            f"({bounds.replicas}): nothing could be written"
+        )
+    if bounds.acks == 0:
+        raise BadWord("acks=0 promises nothing to look for (1 or all)")
+
+
+def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
+    """The bounds of a release in a mode: kraft, zk, or empty for its own.
+
+    ``elr`` is the level of eligible leader replicas, None that of the release.
+
+    Raises:
+        BadWord: the release does not have that mode, or not this feature.
+    """
+    try:
+        kraft = is_kraft(bounds.version, mode)
+        chosen = {} if elr is None else {ELIGIBLE_LEADER_REPLICAS: elr}
+        if chosen and not kraft:
+            raise BadWord(f"{bounds.version} has ZooKeeper, and no {ELIGIBLE_LEADER_REPLICAS}")
+        features = default_features(bounds.version, chosen) if kraft else {}
+    except ConfigError as error:
+        raise BadWord(str(error).rstrip(".")) from None
+    except ApiException as refused:
+        raise BadWord(refused.message.rstrip(".")) from None
+    return replace(bounds, kraft=kraft, elr=ELIGIBLE_LEADER_REPLICAS in features)
+
+
+# ---- for the console
+
+
+def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "lab.Explored":
+    """A release's answer to the Lab's question.
+
+    A release that does not have what is asked answers with why.
+    """
+    from console.model import exploration as lab
+
+    asked = replace(question.bounds, version=version)
+    try:
+        elr = question.elr if is_kraft(version, "") else None
+        bounds = in_mode(asked, "", elr)
+        require_possible(bounds)
+    except BadWord as error:
+        return lab.Explored(version, f"{version}: {error}", {}, [])
+    subject = released(bounds, [question.property] if question.property else ())
+    began = time.monotonic()
+    search = Search(subject.question.of.model(), subject.properties)
+    result = search.run(watch.begin(version, question.limit_seconds))
+    explored = Explored(subject, result, time.monotonic() - began)
+    found = [
+        lab.Counterexample(
+            version,
+            violation.name,
+            steps_of(violation),
+            path_lines(violation),
+            script_of(violation, bounds),
+        )
+        for violation in result.violations
+    ]
+    cells = {name: _cell(explored, name) or "" for name in subject.properties}
+    return lab.Explored(version, explored.summary(), cells, found)
 
 
 # ---- the search

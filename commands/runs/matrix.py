@@ -12,6 +12,8 @@ from commands.library.index import DIVERGE, LOSS, MEANINGS, OK, SHORT, Scenario
 from commands.output.grids import Grid
 from commands.runs.driver import Pace
 from commands.runs.script_runner import ScriptRunner
+from emulator.releases.profiles import PROFILES
+from emulator.releases.versions import has_no_zookeeper
 from sessions.model import summary
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState
@@ -37,10 +39,11 @@ class Cell(Struct, frozen=True):
 def cells(scenarios: Iterable[Scenario], versions: Sequence[str]) -> Iterator[Cell]:
     """Run each scenario on each release, one after another."""
     for scenario in scenarios:
-        steps: tuple[Step, ...] = ()
+        steps: dict[bool, tuple[Step, ...]] = {}
         for version in versions:
-            script = _read(scenario, version, steps)
-            steps = script.steps
+            has_none = has_no_zookeeper(PROFILES[version].numbers)
+            script = _read(scenario, version, steps.get(has_none, ()))
+            steps[has_none] = script.steps
             yield _run(scenario, version, script)
 
 
@@ -50,7 +53,7 @@ def run_cell(scenario: Scenario, version: str) -> Cell:
 
 
 def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Script:
-    """The script; what follows the cluster statement is the same on every release: read it once."""
+    """The script; what follows the cluster statement is read once for the releases of a mode."""
     text, name = scenario.script(version), scenario.path.name
     if not steps:
         return parse_script(text, name)

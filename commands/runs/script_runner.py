@@ -20,7 +20,7 @@ from emulator.releases.config import ConfigError
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Runner, Ticket
 from emulator.simulation.kernel import Observer
-from sessions.grammar.event_patterns import looked_up
+from sessions.grammar.event_patterns import Happened, looked_up
 from sessions.grammar.words import BadWord, moment_text
 from sessions.model.cluster_view import ClusterView
 from sessions.model.result_view import ResultView
@@ -47,7 +47,10 @@ Finished = Callable[[Step, Outcome], None]
 
 
 class ScriptRunner:
-    """One run of one script. What it yields is in its attributes, whole after each statement."""
+    """One run of one script. What it yields is in its attributes, whole after each statement.
+
+    ``happened`` gives all events so far, as long as the script asks for any.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class ScriptRunner:
         self.reached_until = True
         text, line = script.cluster.text, script.cluster.line
         self._events: list[Event] | None = [] if _asks_for_events(script) else None
+        self.happened: Happened = lambda: self._events or ()
         observers, by_type = self._observers()
         try:
             self.cluster = Cluster(script.spec, observers, text, line, by_type)
@@ -128,14 +132,10 @@ class ScriptRunner:
         if isinstance(step, ShowStatement):
             return self.shown(step)
         assert isinstance(step, Statement)
-        step = looked_up(step, self.events)
+        step = looked_up(step, self.happened)
         if self.recorder is not None:
             self.recorder.announce(step)
         return self.performed(step, self.driver.execute(step))
-
-    def events(self) -> list[Event]:
-        """All events so far, if the script asks for any."""
-        return [] if self._events is None else self._events
 
     def performed(self, step: Statement, outcome: Outcome) -> Outcome:
         """Keep what a statement that has ended put out."""
@@ -186,7 +186,7 @@ class ScriptRunner:
         """Keep what a ``show`` prints of the view."""
         try:
             if step.show.what == "events":
-                found = [events_grid(step.show, self.events())]
+                found = [events_grid(step.show, self.happened())]
             else:
                 found = grids(step.show, self.view)
         except BadWord as error:

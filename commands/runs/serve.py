@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +24,7 @@ from commands.language.parser import (
     Step,
     parse_line,
     parse_script,
+    read_text,
 )
 from commands.language.values import Setting
 from commands.output import streams
@@ -31,21 +33,25 @@ from commands.runs.json_result import json_object
 from commands.runs.narration import told
 from commands.runs.recording import new_session, origin_of
 from commands.runs.script_runner import ScriptRunner
+from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.releases.config import profile_of
 from emulator.scenario.outcome import Outcome
 from sessions.format.errors import SessionError
+from sessions.format.file import SessionFile
 from sessions.gateway.control import ControlChannel
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
-from sessions.model import summary
+from sessions.grammar.event_patterns import looked_up
+from sessions.model import clients, summary
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
 LATENCY: Final = "0.00002s"
 """How long messages take in a served cluster: clients outside bring a network of their own."""
 REPLICAS: Final = 3
+MIN_ISR: Final = 2
 FETCH_WAIT_MS: Final = "30"
 """A follower that waits for records of other partitions hears of a new one so much later."""
 FOR_TESTS: Final = {
@@ -56,6 +62,17 @@ FOR_TESTS: Final = {
     "zookeeper.session.timeout.ms": "1000",
 }
 """Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
+KEYS: Final = (
+    "statement",
+    "result",
+    "clients",
+    "partition",
+    "controller",
+    "record",
+    "open",
+    "close",
+)
+"""What a line of the control channel may ask."""
 
 Reply = dict[str, Any]
 
@@ -91,6 +108,8 @@ def served_script(
     wanted = {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": str(min(MIN_ISR, spec.brokers)),
         "group.initial.rebalance.delay.ms": "0",
         "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
     }
@@ -100,6 +119,25 @@ def served_script(
         if name not in spec.config and name in known:
             words += ["--config", f"{name}={value}"]
     return parse_script(" ".join(words), "-c", {}, options)
+
+
+def script_to_serve(
+    file: str,
+    variables: dict[str, str],
+    version: str | None,
+    seed: int | None,
+    config: Sequence[Setting],
+    brokers: int | None,
+) -> Script:
+    """The script of that file or, if it is empty, of a cluster for clients; options change both.
+
+    Raises:
+        CommandError: the file cannot be read, or it or an option is wrong.
+    """
+    if not file:
+        return served_script(version, seed, config, brokers)
+    options = cluster_options(version, seed, config, brokers)
+    return parse_script(read_text(Path(file)), file, variables, options)
 
 
 def _settings_of(version: str) -> set[str]:
@@ -136,15 +174,17 @@ class ServedCluster:
         self.journal = None
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster)
+            self.run.happened = self.journal.events
+        elif recorder is not None:
+            self.run.happened = partial(recorded_events, recorder)
         self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
-        self.addresses: list[tuple[str, int]] = []
 
     @property
     def bootstrap_servers(self) -> str:
         """The brokers' addresses, as clients want them."""
-        return ",".join(f"{host}:{port}" for host, port in self.addresses)
+        return self.gateway.bootstrap_servers
 
     def _announce(self, statement: Statement) -> None:
         if self.recorder is not None:
@@ -158,7 +198,8 @@ class ServedCluster:
         Raises:
             OSError: one is taken.
         """
-        self.addresses = await self.gateway.start(port)
+        self.gateway.bind(port)
+        await self.gateway.start()
 
     async def stop(self, outcome: str = "") -> None:
         """Close the ports, and end the recording."""
@@ -168,12 +209,12 @@ class ServedCluster:
 
     # ---- statements
 
-    async def run_script(self) -> None:
+    async def run_script(self, tell: Callable[[str], None] = streams.narrate) -> None:
         """Give the script's statements one after another, at the speed of the served time."""
         for step in self.script.steps:
             if not isinstance(step, AtStatement):
                 outcome = await self.perform(step)
-                streams.narrate(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
+                tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
 
     async def perform(self, step: Step) -> Outcome:
         """Give one statement, and return how it ended."""
@@ -181,7 +222,7 @@ class ServedCluster:
             outcome = self.run.shown(step)
         else:
             assert isinstance(step, Statement)
-            ticket = await self.gateway.perform(step)
+            ticket = await self.gateway.perform(looked_up(step, self.run.happened))
             outcome = self.run.performed(step, ticket.outcome or Outcome())
         self.run.tally.note(step, outcome)
         return outcome
@@ -211,18 +252,31 @@ class ServedCluster:
                 return await self.answer_statement(text)
             case {"result": True}:
                 return self.result()
+            case {"clients": True}:
+                return self.clients()
             case {"partition": str(tp)}:
                 return self.partition(tp)
             case {"controller": True}:
                 return self.controller()
             case {"record": str(path)}:
                 return self.write_recording(path)
-        keys = '"statement", "result", "partition", "controller", "record", "open" or "close"'
-        return _refused(f"a line has {keys}, not {', '.join(map(repr, asked)) or 'nothing'}")
+        keys = ", ".join(f'"{key}"' for key in KEYS)
+        found = ", ".join(map(repr, asked)) or "nothing"
+        return _refused(f"a line has one of {keys}, not {found}")
 
     def result(self) -> Reply:
         """What ``run --json`` prints, as of now, and the ``clients`` that are connected."""
-        return {"ok": True, "result": {**json_object(self.run), "clients": self.gateway.clients()}}
+        return {"ok": True, "result": {**json_object(self.run), "clients": self._clients()}}
+
+    def _clients(self) -> list[Reply]:
+        """The connections of clients, oldest first."""
+        view = self.run.view
+        found = view.state.connections.values()
+        return [clients.summary_of(view, each, self.gateway.runner.now_us) for each in found]
+
+    def clients(self) -> Reply:
+        """Who is connected: cheap, so that a test may look often."""
+        return {"ok": True, "clients": self._clients()}
 
     def partition(self, tp: str) -> Reply:
         """What the result says of one partition: cheap, so that a test may look often."""
@@ -249,6 +303,17 @@ class ServedCluster:
         return {"ok": True, "path": str(target)}
 
 
+def recorded_events(recorder: Recorder) -> list[Event]:
+    """All events that a recorder has taken.
+
+    Raises:
+        SessionError: its file cannot be read.
+    """
+    recorder.flush()
+    with SessionFile(recorder.path, check=False) as session:
+        return list(session.all_events())
+
+
 def _refused(error: str) -> Reply:
     return {"ok": False, "error": error}
 
@@ -272,7 +337,7 @@ class Clusters:
         """Answer one line of the control channel."""
         try:
             return await self._answer(asked)
-        except (CommandError, OSError, msgspec.ValidationError) as error:
+        except (CommandError, SessionError, OSError, msgspec.ValidationError) as error:
             return _refused(str(error) or type(error).__name__)
 
     async def _answer(self, asked: Reply) -> Reply:
@@ -295,7 +360,11 @@ class Clusters:
         cluster = self._make(script)
         await cluster.start(wish.port)
         number = self.add(cluster)
-        return {"ok": True, "cluster": number, "bootstrap_servers": cluster.bootstrap_servers}
+        return {
+            "ok": True,
+            "cluster": number,
+            "bootstrap_servers": cluster.gateway.bootstrap_servers,
+        }
 
     async def stop(self, outcome: str = "") -> None:
         """Stop all of them."""
@@ -330,11 +399,27 @@ def serve(service: Service) -> ExitCode:
     Raises:
         CommandError: a port cannot be opened, or the cluster's configuration is not valid.
     """
-    if find_spec("crc32c") is None:
-        message = "'tidegauge serve' needs crc32c: pip install 'tidegauge[serve]'"
-        raise CommandError(ExitCode.UNREACHABLE, message)
+    need_checksums("serve")
     _tell_warnings()
     return asyncio.run(_serve(service))
+
+
+def need_checksums(command: str) -> None:
+    """Refuse to serve without the packages of the extra ``serve``.
+
+    Raises:
+        CommandError: they are not installed.
+    """
+    if find_spec("crc32c") is None:
+        message = f"'tidegauge {command}' needs crc32c: pip install 'tidegauge[serve]'"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+
+
+def ports_taken(port: int, error: OSError) -> CommandError:
+    """What is said where ports cannot be opened."""
+    reason = error.strerror or str(error)
+    message = f"cannot open the ports from {port} on: {reason}; name others by --port"
+    return CommandError(ExitCode.UNREACHABLE, message)
 
 
 async def _serve(service: Service) -> ExitCode:
@@ -358,12 +443,13 @@ async def _serve(service: Service) -> ExitCode:
             )
             clusters.add(cluster)
             await cluster.start(service.port)
-        address = None if control is None else await control.start(service.control or 0)
+        address = None
+        if control is not None:
+            address = control.bind(service.control or 0)
+            await control.start()
     except OSError as error:
         await clusters.stop()
-        reason = error.strerror or str(error)
-        message = f"cannot open the ports from {service.port} on: {reason}; name others by --port"
-        raise CommandError(ExitCode.UNREACHABLE, message) from None
+        raise ports_taken(service.port, error) from None
     _tell(service, cluster, address)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:

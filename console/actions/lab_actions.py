@@ -52,6 +52,23 @@ SCREEN: Final = [
     ),
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
     *on(("lab",), "lab.version", "v", "Choose the release that scenarios open on", "release"),
+    *on(
+        ("lab",),
+        "lab.explore",
+        "E",
+        "Explore: does any order of events break what Kafka promises?",
+        "explore",
+    ),
+    *on(
+        ("explore",),
+        "drill",
+        "enter",
+        "Choose what the setting is, or open the counterexample",
+        "choose",
+    ),
+    *on(("explore",), "explore.run", "R", "Explore the release in the background", "run"),
+    *on(("explore",), "explore.matrix", "M", "Explore all releases, one by one", "releases"),
+    *on(("explore",), "explore.cancel", "c", "End the search", "cancel"),
     *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
     *on(
         ("faults",),
@@ -70,7 +87,7 @@ SCREEN: Final = [
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
     *on(
-        ("sessions", "lab", "faults"),
+        ("sessions", "lab", "faults", "explore"),
         "filter.open",
         "/",
         "Show only lines that have all the words",
@@ -78,7 +95,7 @@ SCREEN: Final = [
     ),
 ]
 
-READ: Final = ("sessions", "lab", "faults", "compare")
+READ: Final = ("sessions", "lab", "faults", "compare", "explore")
 """Screens from which one can copy."""
 
 COPY: Final = [

@@ -4,7 +4,7 @@ from typing import Final
 
 from console.actions.action import on
 
-TABLES: Final = ("partitions", "brokers", "broker")
+TABLES: Final = ("partitions", "brokers", "broker", "clients")
 """Screens with a sortable table."""
 
 TABLE: Final = [
@@ -81,6 +81,13 @@ DRILL: Final = [
     *on(
         ("lost",), "drill", "enter", "Open the record: its copies, and what happened to it", "open"
     ),
+    *on(
+        ("clients",),
+        "drill",
+        "enter",
+        "Open the broker that the client is connected to, or the selected event",
+        "broker",
+    ),
     *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
@@ -106,6 +113,7 @@ DRILL: Final = [
             "overview",
             "brokers",
             "broker",
+            "clients",
             "znodes",
             "znode",
             "metadata",

@@ -12,6 +12,7 @@ from console.model.links import Link
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.broker import BrokerScreen
+from console.screens.clients import ClientsScreen
 from console.screens.events import EventScreen
 from console.screens.lost import LostScreen
 from console.screens.partition import PartitionScreen
@@ -39,6 +40,7 @@ class Navigation:
             "moment": lambda seq: self.stage.pacer.seek_seq(int(seq)),
             "record": lambda record_id: self.open_record(int(record_id)),
             "lost": lambda _: self.do_lost(),
+            "clients": lambda _: self.do_clients(),
             "mode": self.go,
             "partitions": self.open_partitions,
         }
@@ -130,6 +132,10 @@ class Navigation:
     def do_lost(self) -> None:
         """List the records that were ever lost."""
         self.app.push_screen(LostScreen(self.stage))
+
+    def do_clients(self) -> None:
+        """List the clients that are connected."""
+        self.app.push_screen(ClientsScreen(self.stage))
 
     def open_event(self, seq: int) -> None:
         """Drill into an event."""

@@ -17,6 +17,7 @@ from console.model.library import Library, LibraryError, Opened
 from console.model.workspace import SIGN, Stage
 from console.screens.base import ConsoleScreen
 from console.screens.brief import BriefScreen
+from console.screens.explore import ExploreScreen
 from console.screens.faults import FaultsScreen
 from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
@@ -124,7 +125,7 @@ class OpenSources:
 
     def leave_overlays(self) -> None:
         """Close menus and pages that lie over a screen."""
-        while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen):
+        while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen | ExploreScreen):
             self.app.pop_screen()
 
     def begin_briefed(self) -> None:

@@ -27,6 +27,11 @@ LEVELS: Final[dict[type[Event], int]] = {
     events.RecordsConsumed: TRAFFIC,
     events.GroupRecordsWritten: TRAFFIC,
     events.OffsetCommitted: TRAFFIC,
+    events.TransactionRecordWritten: TRAFFIC,
+    events.TransactionMarkerWritten: TRAFFIC,
+    events.LastStableOffsetChanged: TRAFFIC,
+    events.ClientRequestReceived: TRAFFIC,
+    events.ClientResponseSent: TRAFFIC,
     events.QuorumProgressChanged: TRAFFIC,
     events.MetadataApplied: TRAFFIC,
     events.LogTruncated: FAULT,
@@ -37,6 +42,8 @@ LEVELS: Final[dict[type[Event], int]] = {
     events.InvariantViolated: FAULT,
 }
 """The usual level of the classes of events that are not usually changes."""
+OF_CLIENT: Final = "client "
+"""How the text of what comes from a client outside begins, and that of no statement."""
 BROKEN_STATES: Final = frozenset({"crashed", "frozen", "stopped"})
 
 
@@ -45,17 +52,20 @@ def level_of(event: Event) -> int:
     match event:
         case events.BrokerStateChanged(state=state) | events.ControllerStateChanged(state=state):
             return FAULT if state in BROKEN_STATES else CHANGE
-        case events.ExpectationChecked(passed=False):
-            return FAULT
-        case events.SessionEnded(reason="expired"):
+        case events.ExpectationChecked(passed=False) | events.SessionEnded(reason="expired"):
             return FAULT
         case events.LinkChanged(cut=cut, drop_percent=percent, holding=holding):
             return FAULT if cut or percent or holding else CHANGE
         case events.PartitionStateChanged(leader=-1) | events.LeaderElected(strategy="Unclean"):
             return FAULT
+        case events.InputReceived(text=text) if text.startswith(OF_CLIENT):
+            return TRAFFIC
         case events.InputFinished(error=error) if error != "NONE":
             return CHANGE
-        case events.AuditChanged(lost=[], duplicated=[], diverged=[], consumed_lost=[]):
+        case (
+            events.AuditChanged(lost=[], duplicated=[], diverged=[], consumed_lost=[])
+            | events.ClientResponseSent(errors=[_, *_])
+        ):
             return CHANGE
         case _:
             return LEVELS.get(type(event), CHANGE)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from console.model.exploration import Explored, Question, Watch
 from emulator.inputs.conditions import Subject
 from sessions.grammar.event_patterns import EventPattern
 from sessions.sources.source import Source
@@ -79,6 +80,15 @@ class Library(Protocol):
     def open_session(self, path: Path) -> Opened:
         """A recording, with the cursor at its beginning."""
 
+    def open_script(self, name: str, script: str) -> Opened:
+        """A script that was run, with the cursor at its start."""
+
+    def explore(self, question: Question, version: str, watch: Watch) -> Explored:
+        """Search a release for what must not be; ``watch`` follows and ends the search.
+
+        A release that does not have what is asked is told of in the summary.
+        """
+
     def save_script(self, source: Source, name: str) -> str:
         """Write what was asked of a source as a script; returns a sentence that names the file."""
 
@@ -87,3 +97,16 @@ class Library(Protocol):
 
     def analyse(self, dataset: str, out: str, tell: Tell) -> str:
         """Run Spark's jobs over a dataset; returns their tables as text."""
+
+
+class Service(Protocol):
+    """What is done beside the console, in its event loop, as long as it is open."""
+
+    async def start(self) -> None:
+        """Begin: the first screen is there."""
+
+    async def stop(self) -> None:
+        """End: the console is about to close."""
+
+    async def wait_for_fault(self) -> None:
+        """Return never, but raise what went wrong."""

@@ -5,6 +5,7 @@ fast. It never decides what happens, only how far to go in a frame, and it does 
 so that keys stay quick.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from sessions.sources.source import Source
@@ -80,6 +81,10 @@ class Pacer:
         if self.paused and self.source.read_only and self.source.at_tail:
             self.source.seek_seq(0)
         self.paused = not self.paused
+        if self.paused:
+            stop: Callable[[], object] | None = getattr(self.source, "stand_still", None)
+            if stop is not None:
+                stop()
 
     def step(self, events: int) -> None:
         """Hold still, and move by single events."""

@@ -532,6 +532,42 @@ def invariant_violated(event: events.InvariantViolated) -> str:
     return f"{event.name} {event.tp}: {event.detail}{known}"
 
 
+# ---- transactions
+
+
+def transaction_record_written(event: events.TransactionRecordWritten) -> str:
+    """A coordinator's own record."""
+    where = replica(event.tp, event.broker)
+    return f"transaction {event.transactional_id} writes its state to {where}"
+
+
+def transaction_state_changed(event: events.TransactionStateChanged) -> str:
+    """A step of a transaction's state machine."""
+    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
+    where = f" on {some(event.partitions)}" if event.partitions else ""
+    return f"transaction {event.transactional_id} {event.state}{where}, {producer}"
+
+
+def transactions_loaded(event: events.TransactionsLoaded) -> str:
+    """A new coordinator."""
+    found = some(event.transactional_ids) or "no transactions"
+    return f"{replica(event.tp, event.broker)} coordinates {found}"
+
+
+def transaction_marker_written(event: events.TransactionMarkerWritten) -> str:
+    """How a transaction ends in one log."""
+    how = " ".join(event.values)
+    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
+    return f"{replica(event.tp, event.broker)} {how} of {producer}"
+
+
+def last_stable_offset_changed(event: events.LastStableOffsetChanged) -> str:
+    """How far who reads committed may read."""
+    stable = event.last_stable_offset
+    what = "at the HW" if stable < 0 else str(stable)
+    return f"{replica(event.tp, event.broker)} LSO {what}"
+
+
 # ---- consumer groups
 
 
@@ -578,6 +614,35 @@ def offset_expired(event: events.OffsetExpired) -> str:
     return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
 
 
+def client_connected(event: events.ClientConnected) -> str:
+    """A client outside is there."""
+    source = f" from {event.address}" if event.address else ""
+    return f"client {event.connection} connected to broker {event.broker}{source}"
+
+
+def client_identified(event: events.ClientIdentified) -> str:
+    """A client says which library it is."""
+    return f"client {event.connection} is {event.software} {event.software_version}"
+
+
+def client_request_received(event: events.ClientRequestReceived) -> str:
+    """What a client asks for."""
+    group = f" of group {event.group}" if event.group else ""
+    asked = f"{event.api} {event.api_version}{group}"
+    return f"client {event.connection} ({event.client}) asks broker {event.broker}: {asked}"
+
+
+def client_response_sent(event: events.ClientResponseSent) -> str:
+    """What a client is told."""
+    told = some(event.errors) or "done"
+    return f"broker {event.broker} answers client {event.connection}: {event.api} {told}"
+
+
+def client_disconnected(event: events.ClientDisconnected) -> str:
+    """A client outside is gone."""
+    return f"client {event.connection} disconnected from broker {event.broker}: {event.reason}"
+
+
 def controller_state_changed(event: events.ControllerStateChanged) -> str:
     """A controller's process, in KRaft."""
     return f"controller {event.controller} {event.state.replace('_', ' ')}"
@@ -604,6 +669,19 @@ def metadata_applied(event: events.MetadataApplied) -> str:
     return f"{event.host} applied the metadata log up to {number(event.end_offset)}"
 
 
+def metadata_snapshot_taken(event: events.MetadataSnapshotTaken) -> str:
+    """A snapshot that a host has written or fetched."""
+    done = "fetched" if event.reason == "fetched" else "wrote"
+    why = "" if event.reason == "fetched" else f", by {event.reason}"
+    end, size = number(event.end_offset), number(event.size_bytes)
+    return f"{event.host} {done} a metadata snapshot up to {end}, {size} bytes{why}"
+
+
+def metadata_log_start_changed(event: events.MetadataLogStartChanged) -> str:
+    """A host's metadata log lost its beginning."""
+    return f"{event.host} has the metadata log from {number(event.start_offset)} on"
+
+
 def replica_folder_moved(event: events.ReplicaFolderMoved) -> str:
     """A folder that a broker is not to have."""
     done = f"renamed a folder to {event.name}" if event.exists else f"removed {event.name}"
@@ -617,6 +695,8 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.MetadataRecordCommitted: Kind("RECORD", metadata_record_committed),
     events.MetadataApplied: Kind("APPLY", metadata_applied),
     events.ReplicaFolderMoved: Kind("FOLDER", replica_folder_moved),
+    events.MetadataSnapshotTaken: Kind("SNAP", metadata_snapshot_taken),
+    events.MetadataLogStartChanged: Kind("START", metadata_log_start_changed),
     events.ClusterCreated: Kind("CLUSTR", cluster_created),
     events.InputReceived: Kind("INPUT", input_received),
     events.InputFinished: Kind("DONE", input_finished),
@@ -683,6 +763,16 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.AssignmentChanged: Kind("GROUP", assignment_changed),
     events.OffsetCommitted: Kind("COMMIT", offset_committed),
     events.OffsetExpired: Kind("EXPIRE", offset_expired),
+    events.TransactionRecordWritten: Kind("TXN", transaction_record_written),
+    events.TransactionStateChanged: Kind("TXN", transaction_state_changed),
+    events.TransactionsLoaded: Kind("TXN", transactions_loaded),
+    events.TransactionMarkerWritten: Kind("TXN", transaction_marker_written),
+    events.LastStableOffsetChanged: Kind("LSO", last_stable_offset_changed),
+    events.ClientConnected: Kind("CLIENT", client_connected),
+    events.ClientIdentified: Kind("CLIENT", client_identified),
+    events.ClientRequestReceived: Kind("REQ", client_request_received),
+    events.ClientResponseSent: Kind("RESP", client_response_sent),
+    events.ClientDisconnected: Kind("CLIENT", client_disconnected),
     events.AuditChanged: Kind("AUDIT", audit_changed),
     events.InvariantViolated: Kind("BROKEN", invariant_violated),
 }

@@ -161,9 +161,10 @@ def _clients(stage: Stage) -> Line:
     state = stage.view.state
     failed = sum(producer.failed for producer in state.producers.values())
     pending = sum(producer.pending for producer in state.producers.values())
+    connected = f", {number(len(state.connections))} connected" if state.connections else ""
     return _pair(
         "clients",
-        f"{len(state.producers)} producing, {len(state.consumers)} consuming",
+        f"{len(state.producers)} producing, {len(state.consumers)} consuming{connected}",
         "error" if failed else "",
         f"{number(failed)} failed, {number(pending)} pending" if failed or pending else "",
     )

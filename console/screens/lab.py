@@ -16,6 +16,7 @@ from console.render.lines import Line, Span, data, fit, line, wrap
 from console.render.rows import Pick
 from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
+from console.screens.explore import ExploreScreen
 from console.screens.messages import ActionRequested, FaultChosen, SourceRequested
 from console.screens.page import MenuScreen
 from console.widgets.fault_list import FaultView
@@ -195,6 +196,13 @@ class LabScreen(ConsoleScreen):
                 self.call_after_refresh(self._open, card, first, second)
                 return None
         return f"'{text}': two releases are needed, such as 0.10.2 0.11"
+
+    def do_lab_explore(self) -> None:
+        """Ask whether any order of events breaks what Kafka promises."""
+        if self.stage.library is None:
+            self.notify("nothing can be explored here: the console was started without a library")
+        else:
+            self.app.push_screen(ExploreScreen(self.stage, self.stage.library, self.version))
 
     def do_lab_object(self) -> None:
         """Choose the object of the faults."""

@@ -35,6 +35,7 @@ AUDITED = (
     ("duplicated", Link("partitions", "duplicated>0")),
     ("diverged", Link("partitions", "diverged>0")),
     ("read, then lost", Link("lost", "")),
+    ("clients", Link("clients", "")),
 )
 """Where the audit's figures lead."""
 HEALTH_LINKS: tuple[Link | None, ...] = (

@@ -224,7 +224,7 @@ class SessionsScreen(ConsoleScreen):
                 )
             return None
 
-        hint = f"a dataset's folder in {self.folder.resolve()}; created if it does not exist"
+        hint = f"a dataset's folder in {self.folder.resolve()}; created if missing"
         self.prompt.ask("add to dataset", export, text="dataset", hint=hint)
 
     def do_session_analyse(self) -> None:

@@ -24,12 +24,18 @@ from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
+from emulator.broker.transaction_marker_writer import MarkerWriter, MarkerWriterState
 from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
 from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
+from emulator.coordinator.own_requests import OwnRequests, OwnRequestsState
+from emulator.coordinator.transaction_coordinator import TransactionCoordinator
+from emulator.coordinator.transaction_log import TransactionLog
+from emulator.coordinator.transaction_markers import TransactionMarkers
+from emulator.coordinator.transaction_metadata import TransactionCoordinatorState
 from emulator.events import ZOOKEEPER
 from emulator.protocol import AnyMessage
 from emulator.replication.partition import BeginLeading, End, StopLeading
@@ -62,6 +68,9 @@ class BrokerState(Struct, array_like=True):
     coordinator: CoordinatorState = field(default_factory=CoordinatorState)
     consumer_fetches: PurgatoryState = field(default_factory=PurgatoryState)
     admin_requests: AdminRequestsState = field(default_factory=AdminRequestsState)
+    own_requests: OwnRequestsState = field(default_factory=OwnRequestsState)
+    transactions: TransactionCoordinatorState = field(default_factory=TransactionCoordinatorState)
+    markers: MarkerWriterState = field(default_factory=MarkerWriterState)
 
     @property
     def id(self) -> int:
@@ -132,17 +141,41 @@ class Broker:
         )
         self.producer_ids = ProducerIds(context, state.producer_ids)
         self.controller = Controller(context, state.controllership, self.isr.controller_known)
+        self.own_requests = OwnRequests(state.own_requests)
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
+            self.own_requests,
             append=self._append_own,
             log_of=self.replica_manager.log_of,
+        )
+        self.markers = MarkerWriter(
+            context, state.markers, self.own_requests, self.replicas, self._append_own
+        )
+        self.transactions = TransactionCoordinator(
+            context,
+            state.transactions,
+            self.own_requests,
+            log=TransactionLog(
+                context,
+                state.transactions,
+                self.own_requests,
+                append=self._append_own,
+                log_of=self.replica_manager.log_of,
+            ),
+            ask_producer_id=self._give_producer_id,
+            leader_epoch=lambda tp: self.replicas.by_name[tp].leader_epoch,
+            group_partition=self.coordinator.partition_of,
+            markers=TransactionMarkers(
+                context, state.transactions, self.own_requests, self.markers.write
+            ),
         )
         self.config = DynamicConfig(context, self.controller.config_changed)
         self.lifecycle = Lifecycle(
             context,
             state.lifecycle,
             replicas=self.replicas,
+            locks=self.locks,
             config=self.config,
             producer_ids=self.producer_ids,
             controller=self.controller,
@@ -160,9 +193,12 @@ class Broker:
     def _connect_parts(self) -> None:
         """Let the parts hear of what others bring about."""
         replicas, coordinator = self.replicas, self.coordinator
-        replicas.on(BeginLeading, lambda replica, _: coordinator.leads(replica.tp))
-        replicas.on(StopLeading, lambda replica, _: coordinator.leads_no_more(replica.tp))
-        self.context.own_response = coordinator.offsets.stored
+        replicas.on(BeginLeading, lambda replica, _: self._coordinates(replica.tp))
+        replicas.on(StopLeading, lambda replica, _: self._coordinates_no_more(replica.tp))
+        self.context.own_response = self.own_requests.answered
+        self.markers.ended = lambda tp, producer_id, commit: coordinator.offsets.transaction_ended(
+            tp, producer_id, commit=commit
+        )
         self.fetchers.on_halt = lambda: self.end_process("crashed")
         self.locks.on_change = self._locks_changed
         self.replica_manager.on_fetchers_shut_down = self._go_on
@@ -234,6 +270,34 @@ class Broker:
         else:
             self.replica_manager.produce(client, request, message)
 
+    def _coordinates(self, tp: str) -> None:
+        self.coordinator.leads(tp)
+        self.transactions.leads(tp)
+
+    def _coordinates_no_more(self, tp: str) -> None:
+        self.coordinator.leads_no_more(tp)
+        self.transactions.leads_no_more(tp)
+
+    def _give_producer_id(
+        self, client: int, request: int, message: messages.InitProducerIdRequest
+    ) -> None:
+        self.producer_ids.give_out(client, request, message)
+
+    def _init_producer_id(
+        self, client: int, request: int, message: messages.InitProducerIdRequest
+    ) -> None:
+        """Of a transactional id its coordinator knows; otherwise any id will do."""
+        if message.transactional_id:
+            self.transactions.init_producer_id(client, request, message)
+        else:
+            self._give_producer_id(client, request, message)
+
+    def _find_coordinator(
+        self, client: int, request: int, message: messages.FindCoordinatorRequest
+    ) -> None:
+        coordinator = self.transactions if message.is_transaction else self.coordinator
+        coordinator.find(client, request, message)
+
     def _go_on(self) -> None:
         """Handle the requests whose locks are free by now, and what the expiry did not come to."""
         kernel = self.kernel
@@ -261,10 +325,20 @@ class Broker:
             self.controller.answered(message)
 
         replica_manager, coordinator = self.replica_manager, self.coordinator
+        transactions = self.transactions
         return {
             messages.FetchRequest: self._fetch,
             messages.ProduceRequest: request(replica_manager.produce),
-            messages.InitProducerIdRequest: request(self.producer_ids.give_out),
+            messages.InitProducerIdRequest: request(self._init_producer_id),
+            messages.AddPartitionsToTxnRequest: request(transactions.add_partitions),
+            messages.AddOffsetsToTxnRequest: request(transactions.add_offsets),
+            messages.EndTxnRequest: request(transactions.end),
+            messages.DescribeTransactionsRequest: request(transactions.describe),
+            messages.TxnOffsetCommitRequest: request(coordinator.commit_in_transaction),
+            messages.WriteTxnMarkersRequest: request(self.markers.write),
+            messages.WriteTxnMarkersResponse: lambda _source, message: transactions.marked(
+                message.request, message
+            ),
             messages.OffsetsForLeaderEpochRequest: request(
                 replica_manager.offsets_for_leader_epoch
             ),
@@ -288,7 +362,7 @@ class Broker:
             ),
             messages.ListPartitionReassignmentsRequest: request(self.controller.list_reassignments),
             messages.OffsetDeleteRequest: request(coordinator.delete_offsets),
-            messages.FindCoordinatorRequest: request(coordinator.find),
+            messages.FindCoordinatorRequest: request(self._find_coordinator),
             messages.JoinGroupRequest: request(coordinator.join),
             messages.SyncGroupRequest: request(coordinator.sync),
             messages.HeartbeatRequest: request(coordinator.heartbeat),
@@ -339,6 +413,7 @@ class Broker:
             "control-timeout": self.controller.check_timeouts,
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
+            "transactions": self.transactions.tick,
             "admin-timeout": self.admin.expire,
         }
 
@@ -388,6 +463,7 @@ class Broker:
             self.fetchers.connection_lost(peer)
             self.rounds.connection_lost(peer)
             self.isr.connection_lost(peer)
+            self.transactions.connection_lost(message)
             self.controller.connection_lost(peer, message.request)
             self.lifecycle.connection_lost(peer)
             if not message.request:  # it takes no more requests, but may fetch itself
@@ -430,10 +506,14 @@ class Broker:
 
     def _session_expired(self) -> None:
         """Begin a new session: resign as controller, register again, take part in elections."""
+        if self.state.lifecycle.closes_session:
+            self.lifecycle.end()
+            return
         if self.state.locks.held:
             self.isr.session_expired()
             self._go_on()
         self.controller.session_expired()
+        self.lifecycle.session_expired()
         if self.state.locks.held and self.zk.usable():
             self._retry_isr_writes()
 

@@ -30,8 +30,8 @@ from emulator.protocol.names import random_uuid
 from emulator.raft.client import RaftClient
 from emulator.replication.partition import Restart
 
-BOOT_US: Final = 2_500_000
-"""How long a process takes from its start to reaching for the quorum (seen: 2 to 4 s)."""
+BOOT_US: Final = 2_750_000
+"""How long a process takes from its start to reaching for the quorum (seen: 0.8 to 4 s)."""
 SHUTDOWN_US: Final = 900_000
 """How long a process takes to end once it may go (seen: about a second); until then it goes on
 reading the metadata log."""

@@ -24,6 +24,7 @@ from emulator.replication.partition import (
     divergence,
     epoch_error,
 )
+from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"
 
@@ -110,7 +111,7 @@ class ConsumerReads:
         for tp, asked in message.partitions.items():
             limit_bytes = min(asked.max_bytes, left_bytes)
             row = self._read(
-                self.replicas.get(tp), asked, message.rack, limit_bytes, at_least_one=gives_one
+                self.replicas.get(tp), asked, message, limit_bytes, at_least_one=gives_one
             )
             rows[tp] = row
             if row.batches:
@@ -123,17 +124,19 @@ class ConsumerReads:
         self,
         replica: Replica | None,
         asked: FetchPartition,
-        rack: str,
+        message: FetchRequest,
         limit_bytes: int,
         *,
         at_least_one: bool,
     ) -> FetchedPartition:
+        rack = message.rack
         error = epoch_error(replica, asked.current_leader_epoch, self.replicas.rules)
         if error == NOT_LEADER and rack and self._may_follow(replica):
             error = NONE
         if error != NONE or replica is None:
             return FetchedPartition(error, -1, -1, [])
         log, high_watermark = replica.log, replica.high_watermark
+        stable = replica.last_stable_offset
         preferred = self.preferred(replica, asked.offset, rack)
         if preferred != self.context.id:
             return FetchedPartition(
@@ -144,10 +147,15 @@ class ConsumerReads:
             return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
         if asked.offset < log.start or asked.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
-        found = log.read_within(
-            asked.offset, high_watermark, limit_bytes, at_least_one=at_least_one
+        bound = stable if message.read_committed else high_watermark
+        found = log.read_within(asked.offset, bound, limit_bytes, at_least_one=at_least_one)
+        aborted = None
+        if message.read_committed:
+            end = found[-1].end_offset if found else asked.offset
+            aborted = replica.producers.transactions.aborted_in(asked.offset, end)
+        return FetchedPartition(
+            NONE, high_watermark, log.start, found, last_stable_offset=stable, aborted=aborted
         )
-        return FetchedPartition(NONE, high_watermark, log.start, found)
 
     # ---- ListOffsets
 
@@ -186,18 +194,22 @@ class ConsumerReads:
         return replica.epoch_start is not None and replica.high_watermark < replica.epoch_start
 
     def _offset_for(self, replica: Replica, message: ListOffsetsRequest) -> tuple[int, int]:
-        """The first offset below the HW that is not older than a time, and its time."""
-        log, high_watermark = replica.log, replica.high_watermark
+        """The first offset that may be read and is not older than a time, and its time."""
+        log = replica.log
+        bound = replica.last_stable_offset if message.read_committed else replica.high_watermark
         timestamp_ms = message.timestamp_ms
         if timestamp_ms == LATEST:
-            return high_watermark, -1
+            return bound, -1
         if timestamp_ms == EARLIEST:
             return log.start, -1
         if timestamp_ms == MAX_TIMESTAMP:
             return self._newest(replica)
-        ledger = self.context.ledger
+        return self._first_since(log, message, bound)
+
+    def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> tuple[int, int]:
+        ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
         for batch in log.batches:
-            if batch.base_offset >= high_watermark:
+            if batch.base_offset >= bound:
                 break
             if message.by_wall_clock:
                 for at, written_ms in enumerate(ledger.timestamps_of(batch)):

@@ -5,7 +5,7 @@ from typing import Any, Final
 from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator import internal_topics
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
     AlterConfigsRequest,
@@ -26,6 +26,7 @@ from emulator.protocol import (
 )
 from emulator.protocol.errors import NONE
 from emulator.protocol.kraft import AdminRequest
+from emulator.protocol.names import split
 
 PATIENCE_US: Final = 60_000_000
 """How long a request is tried (``ForwardingManager``'s channel)."""
@@ -78,6 +79,11 @@ class ForwardingManager:
         found = self.state.image.topic(topic)
         return 0 if found is None else len(found.partitions)
 
+    def leader(self, tp: str) -> int | None:
+        """Who leads a partition, as far as this broker has read; None: there is none."""
+        found = self.state.image.partition(*split(tp))
+        return None if found is None else found.leader
+
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Ask the controller to make a topic, unless that is asked already."""
         wanted = NewTopic(partitions, factor, {}, dict(config))
@@ -91,8 +97,9 @@ class ForwardingManager:
         Source: ``DefaultAutoTopicCreationManager.creatableTopic``.
         """
         config = self.context.config
-        if topic == offsets_topic.TOPIC:
-            offsets_topic.create(self.context)
+        internal = internal_topics.INTERNAL_TOPICS.get(topic)
+        if internal is not None:
+            internal_topics.create(self.context, internal)
             return
         self.create(topic, config.num_partitions, config.default_replication_factor, {})
 

@@ -23,7 +23,7 @@ from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
 from emulator.simulation.network import LATENCY_MIN_US
 
-QuorumResponse = messages.MetadataFetchResponse
+QuorumResponse = messages.MetadataFetchResponse | messages.FetchSnapshotResponse
 ControllerResponse = (
     messages.BrokerRegistrationResponse
     | messages.BrokerHeartbeatResponse
@@ -74,7 +74,7 @@ class KRaftBroker(Broker):
         context.topics = self.forwarding
         self.image_cache = KRaftMetadata(context, own, self.forwarding.create_automatically)
         self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
-        self.raft.member.on_commit = self.publisher.apply
+        self.raft.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
         self.isr.broker_epochs = self._broker_epochs
         self.replicas.log_created = _nothing  # its configuration is in the image
@@ -146,7 +146,6 @@ class KRaftBroker(Broker):
 
         self._join_cluster()
         mine: dict[type, Handler] = {
-            QuorumResponse: of_the_quorum,
             messages.MetadataRequest: request(self.image_cache.describe_topic),
             messages.ClusterMetadataRequest: request(self.image_cache.describe_cluster),
             messages.DescribeClusterRequest: self._describe_cluster,
@@ -154,8 +153,8 @@ class KRaftBroker(Broker):
             messages.ListPartitionReassignmentsRequest: request(
                 self.image_cache.list_reassignments
             ),
-            messages.InitProducerIdRequest: request(self.id_blocks.give_out),
         }
+        mine |= dict.fromkeys(get_args(QuorumResponse), of_the_quorum)
         mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)
         mine |= dict.fromkeys(FORWARDED, request(self.forwarding.forward))
         return super()._table() | mine
@@ -180,6 +179,11 @@ class KRaftBroker(Broker):
             ids.timeout_task: ids.check_timeout,
             FOLDERS_TASK: self.publisher.remove_folders,
         }
+
+    def _give_producer_id(
+        self, client: int, request: int, message: messages.InitProducerIdRequest
+    ) -> None:
+        self.id_blocks.give_out(client, request, message)
 
     def _controller_answered(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
         request: int = message.request

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from emulator import events
 from emulator.broker.dynamic_config import DynamicConfig
+from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
@@ -18,7 +19,7 @@ from emulator.protocol import (
     WatchEvent,
 )
 from emulator.protocol.names import random_uuid
-from emulator.replication.partition import Restart
+from emulator.replication.partition import End, Restart
 from emulator.simulation.network import LATENCY_MIN_US
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -54,33 +55,44 @@ LOOK_UP_US = 100_000
 """How long a broker takes to find the controller and to connect to it (seen: 30 to 130 ms)."""
 CLOSE_SOCKETS_US = 20_000
 """How long a broker that may go takes to close its sockets (seen: 4 to 20 ms)."""
+HELD_UP_US = 100_000
+"""How often a broker that goes looks whether its threads still wait for ZooKeeper."""
 REAPERS_US = 2_000_000
 """How long the threads that enforce quotas hold a shutdown up: two that look around every second.
 
-From 0.9 on (``ClientQuotaManager.ThrottledRequestReaper``, which cannot be interrupted).
+From 0.9 on (``ClientQuotaManager.ThrottledRequestReaper``, which cannot be interrupted); from 1.1
+on they end after the ZooKeeper session.
 """
+ENDING_US = 750_000
+"""How long a broker from 1.1 on takes from closing its sockets to closing its session (as seen)."""
 
 
 class LifecycleState(Struct, array_like=True):
-    """A controlled shutdown under way: its request (0: none), and which try it is.
+    """A controlled shutdown under way: its request (0: none), to whom, and which try it is.
 
+    ``asks_zookeeper``: it waits for ZooKeeper to tell who is controller.
     ``sockets_closed``: the broker takes no more requests, but its fetchers still run.
+    ``closes_session``: it does nothing any more but close its ZooKeeper session.
     """
 
     shutdown_request: int = 0
     shutdown_tries: int = 0
+    shutdown_controller: int = -1
+    asks_zookeeper: bool = False
     sockets_closed: bool = False
+    closes_session: bool = False
 
 
 class Lifecycle:
     """Starts, registers and ends a broker."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it goes through every part
         self,
         context: BrokerContext,
         state: LifecycleState,
         *,
         replicas: Replicas,
+        locks: PartitionLocks,
         config: DynamicConfig,
         producer_ids: ProducerIds,
         controller: Controller,
@@ -94,13 +106,20 @@ class Lifecycle:
         self.context = context
         self.state = state
         self.replicas = replicas
+        self.locks = locks
         self.config = config
         self.zk = context.zk
         self.producer_ids = producer_ids
         self.controller = controller
         self.start_tasks = start_tasks
         self.end_process = end_process
-        self.goes_slowly = context.profile.has("controlled_shutdown_one_by_one")
+        has = context.profile.has
+        self.goes_slowly = has("controlled_shutdown_one_by_one")
+        self.asks_zookeeper = has("controlled_shutdown_asks_zookeeper")
+        self.needs_controller = has("controlled_shutdown_ends_without_controller")
+        self.waits_after_last_try = has("controlled_shutdown_waits_after_last_try")
+        self.elects_first = has("election_before_registration")
+        self.expired_session_fails = has("session_expiry_fails_requests")
         self.on_sockets_closed: Callable[[], None] = _nothing
         self.kernel = context.kernel
         self.profile = context.profile
@@ -143,15 +162,18 @@ class Lifecycle:
     def register(self) -> None:
         """Write the broker's own znode; one of an earlier life has to be gone before.
 
-        If it is there by this session already, the answer to an earlier try was lost.
+        If it is there by this session already, the answer to an earlier try was lost. The election
+        of a controller comes after it, up to 1.0 before.
         """
+        if self.elects_first:
+            self.controller.elect()
         try:
             is_registered = self._register()
         except errors.ZooKeeperError:
             is_registered = False
-        if is_registered:
+        if is_registered and not self.elects_first:
             self.controller.elect()
-        else:
+        elif not is_registered:
             self.context.later("register", RECONNECT_US)
 
     def _register(self) -> bool:
@@ -210,8 +232,21 @@ class Lifecycle:
 
     def zookeeper_is_back(self) -> None:
         """The connection works again: see what was missed, and do what had to wait."""
+        if self.state.closes_session:
+            self.end()
+            return
         self.config.reconnected()
         self.controller.retry()
+
+    def session_expired(self) -> None:
+        """The session is over, and with it what was to be read in it.
+
+        From 1.1 on the controlled shutdown ends with an exception then, and the broker goes without
+        leave, but not before it has registered in the next session; up to 1.0 it asks again there.
+        """
+        if self.state.asks_zookeeper and self.expired_session_fails:
+            self.state.asks_zookeeper = False
+            self.close_sockets()
 
     # ---- going
 
@@ -222,28 +257,46 @@ class Lifecycle:
         state.shutdown_tries = 0
         if not self.context.config.controlled_shutdown_enable:
             self.end()  # nobody tells it to stop replicas, so it does not show how long that takes
-        elif self.goes_slowly:
-            self.context.later("shutdown-retry", LOOK_UP_US)
         else:
-            self.ask_to_leave()
+            self.context.later("shutdown-retry", LOOK_UP_US)
 
     def ask_to_leave(self) -> None:
         """One try of the controlled shutdown."""
-        state = self.state
-        if self.context.process.status != "controlled_shutdown":
+        state, context = self.state, self.context
+        if context.process.status != "controlled_shutdown" or state.sockets_closed:
             return
-        state.shutdown_tries += 1
-        if state.shutdown_tries > self.context.config.controlled_shutdown_max_retries:
+        if state.shutdown_tries >= context.config.controlled_shutdown_max_retries:
             self.leave()
-        elif self.context.process.known_controller < 0:
+            return
+        try:
+            controller = self._controller()
+        except errors.ConnectionLoss:
+            state.asks_zookeeper = True
+            context.later("shutdown-retry", HELD_UP_US)
+            return
+        state.asks_zookeeper = False
+        state.shutdown_tries += 1
+        state.shutdown_controller = controller
+        if controller < 0 and self.needs_controller:
+            self.leave()
+        elif controller < 0:
             self._ask_again()
         else:
-            request = ControlledShutdownRequest(self.context.id, self.context.process.broker_epoch)
-            state.shutdown_request = self.context.network.send(
-                self.context.id, self.context.process.known_controller, request
-            )
-            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
-            self.context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
+            request = ControlledShutdownRequest(context.id, context.process.broker_epoch)
+            state.shutdown_request = context.network.send(context.id, controller, request)
+            at_us = self.kernel.now + context.config.controller_socket_timeout_us
+            context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
+
+    def _controller(self) -> int:
+        """Whom to ask; -1: there is no controller.
+
+        Raises:
+            ConnectionLoss: up to 2.8 it is read in ZooKeeper, which does not answer.
+        """
+        if not self.asks_zookeeper:
+            return self.context.process.known_controller
+        holder = znodes.controller_in(self.zk.data(znodes.CONTROLLER))
+        return -1 if holder is None else holder
 
     def check_timeout(self) -> None:
         """A request to leave that nobody has answered in time is made again."""
@@ -265,13 +318,17 @@ class Lifecycle:
     def connection_lost(self, peer: int) -> None:
         """The connection to the controller broke during a controlled shutdown."""
         state = self.state
-        if state.shutdown_request and peer == self.context.process.known_controller:
+        if state.shutdown_request and peer == state.shutdown_controller:
             state.shutdown_request = 0
             self._ask_again()
 
     def _ask_again(self) -> None:
-        backoff_us = self.context.config.controlled_shutdown_retry_backoff_us
-        self.context.later("shutdown-retry", backoff_us)
+        config = self.context.config
+        is_last = self.state.shutdown_tries >= config.controlled_shutdown_max_retries
+        if is_last and not self.waits_after_last_try:
+            self.leave()
+        else:
+            self.context.later("shutdown-retry", config.controlled_shutdown_retry_backoff_us)
 
     def leave(self) -> None:
         """End in order (KafkaServer.shutdown): first the sockets, last the ZooKeeper session.
@@ -280,32 +337,55 @@ class Lifecycle:
         how long each step takes: fetchers run on when the sockets are closed, and a replica that
         was not stopped can come back into its ISR.
         """
-        if self.goes_slowly:
-            self.context.later("close-sockets", CLOSE_SOCKETS_US)
-        else:
-            self.end()
+        self.context.later("close-sockets", CLOSE_SOCKETS_US)
 
     def close_sockets(self) -> None:
         """Take no more requests; then let the threads end one by one."""
+        self._refuse_requests()
+        ending_us = ENDING_US
+        if self.goes_slowly:
+            ending_us = REAPERS_US if self.profile.has("client_quotas") else 0
+        self.context.later("close-fetchers", ending_us)
+
+    def _refuse_requests(self) -> None:
         context, kernel = self.context, self.kernel
         self.state.sockets_closed = True
         self.on_sockets_closed()
         at_us = kernel.now + LATENCY_MIN_US
         kernel.schedule(at_us, CLIENTS, ConnectionLost(context.id), kernel.cause, context.id)
-        context.later("close-fetchers", REAPERS_US if self.profile.has("client_quotas") else 0)
 
     def end(self) -> None:
-        """Logs are flushed, HWs written, the session is closed."""
+        """Logs are flushed, HWs written, the session is closed.
+
+        Threads that wait for ZooKeeper hold this up, and so does a session that cannot be closed.
+        """
         context, replicas = self.context, self.replicas
+        if self.locks.state.held or self.controller.thread.without_zookeeper:
+            context.later("close-fetchers", HELD_UP_US)
+            return
         for tp in replicas.by_name:
             replicas.index.unchecked_hw[tp] = None
         replicas.checkpoint_high_watermarks()
         for replica in replicas.by_name.values():
             replica.log.flushed = replica.log.end
+        self.controller.resign("shut down")
+        closing_us = 0 if self.state.closes_session else context.zk.closing_us()
+        if closing_us:
+            self._await_session(closing_us)
+            return
         if context.network.reachable(context.id, ZOOKEEPER):
             context.zk.close()
-        self.controller.resign("shut down")
         self.end_process("stopped")
+
+    def _await_session(self, closing_us: int) -> None:
+        """Nothing is left of the broker but a ZooKeeper client that wants to close its session."""
+        state, replicas = self.state, self.replicas
+        if not state.sockets_closed:
+            self._refuse_requests()
+        state.closes_session = True
+        for replica in replicas.by_name.values():
+            replicas.do(replica, End())
+        self.context.later("close-fetchers", closing_us)
 
 
 def _nothing() -> None:

@@ -12,22 +12,17 @@ from emulator import events
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.kraft_state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.partition_order import map_order
-from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
-from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER, NoOpRecord
+from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
+from emulator.raft.snapshots import copy_of
 from emulator.releases.config import known_settings
-from emulator.replication.partition import (
-    BecomeFollower,
-    BecomeLeader,
-    FollowNobody,
-    Stop,
-    UpdateFollower,
-    UpdateLeader,
-)
+from emulator.replication.local_changes import command_for
+from emulator.replication.partition import Stop
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
@@ -61,12 +56,15 @@ class MetadataPublisher:
         if state.lifecycle.state == SHUTTING_DOWN:
             return
         log, committed = state.quorum.log, state.quorum.high_watermark
-        delta = MetadataDelta()
-        is_news = False
+        delta = MetadataDelta(self.context.id)
+        snapshot = log.snapshot_for(image.offset + 1)
+        if snapshot is not None:
+            before, image = image, copy_of(snapshot.image)
+            state.image = image
+            delta = MetadataDelta.between(before, image, self.context.id)
+        is_news = snapshot is not None
         for batch in log.from_offset(image.offset + 1, committed):
-            for offset, record in enumerate(batch.records, start=batch.base_offset):
-                image.replay(record, offset, batch.epoch, delta)
-                is_news = is_news or not isinstance(record, NoOpRecord)
+            is_news |= image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
         if is_news or not state.published:
             self._publish(delta)
             self.context.emit(events.MetadataApplied, self.context.id, image.offset + 1)
@@ -77,9 +75,9 @@ class MetadataPublisher:
             process.live_brokers = [
                 b for b, each in sorted(image.brokers.items()) if each.is_active
             ]
-        if delta.configs or delta.partitions:
+        if delta.configs or delta.topics:
             self._publish_configs(delta)
-        self._publish_offsets_topic(delta)
+        self._publish_internal_topics(delta)
         if not self.state.published:
             self._mark_strays()
         changes = delta.local_changes(self.context.id)
@@ -92,22 +90,25 @@ class MetadataPublisher:
         self.state.published = True
         self.published()
 
-    def _publish_offsets_topic(self, delta: MetadataDelta) -> None:
-        """Keep who leads each partition of __consumer_offsets where the coordinator looks."""
-        known = self.context.process.metadata
-        for key, change in delta.partitions.items():
-            if change.topic != offsets_topic.TOPIC:
-                continue
-            tp, after = f"{change.topic}-{key.partition}", change.after
-            if after is None:
-                known.pop(tp, None)
-            else:
+    def _publish_internal_topics(self, delta: MetadataDelta) -> None:
+        """Keep who leads the coordinators' partitions where they are looked for."""
+        for name in INTERNAL_TOPICS:
+            if name in delta.topics:
+                self._publish_internal_topic(name)
+
+    def _publish_internal_topic(self, name: str) -> None:
+        known, topic = self.context.process.metadata, self.state.image.topic(name)
+        now = {} if topic is None else {f"{name}-{n}": p for n, p in topic.partitions.items()}
+        for tp in [tp for tp in known if tp.startswith(f"{name}-") and tp not in now]:
+            del known[tp]
+        for tp, partition in now.items():
+            if tp not in known or known[tp].zk_version != partition.partition_epoch:
                 known[tp] = PartitionInfo(
-                    after.leader,
-                    after.leader_epoch,
-                    list(after.isr),
-                    after.partition_epoch,
-                    list(after.replicas),
+                    partition.leader,
+                    partition.leader_epoch,
+                    list(partition.isr),
+                    partition.partition_epoch,
+                    list(partition.replicas),
                     self.state.image.epoch,
                 )
 
@@ -134,9 +135,9 @@ class MetadataPublisher:
                 known = known_settings(context.settings.version)
                 values = {k: v for k, v in both.items() if k in known}
                 context.settings.brokers[context.id] = values
-        for change in delta.partitions.values():
-            if change.after is None:
-                process.topic_configs.pop(change.topic, None)
+        for topic in delta.topics:
+            if topic not in image.topic_ids:
+                process.topic_configs.pop(topic, None)
         if changed:
             context.configuration.changed()
 
@@ -154,14 +155,7 @@ class MetadataPublisher:
     def _lead(self, key: TopicIdPartition, change: Change) -> None:
         after = change.after
         assert after is not None
-        replica = self._replica(key, change)
-        isr, assigned = list(after.isr), list(after.replicas)
-        if replica.role == LEADER and replica.leader_epoch == after.leader_epoch:
-            self.replicas.do(replica, UpdateLeader(isr, assigned, after.partition_epoch))
-        else:
-            epoch = self.state.image.epoch
-            command = BecomeLeader(after.leader_epoch, epoch, isr, assigned, after.partition_epoch)
-            self.replicas.do(replica, command)
+        self._take_up(self._replica(key, change), after)
 
     def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
         """Take up new epochs of what is followed, then begin to fetch all of that together."""
@@ -176,27 +170,15 @@ class MetadataPublisher:
         after = change.after
         assert after is not None
         replica = self._replica(key, change)
-        assigned, epoch = list(after.replicas), self.state.image.epoch
-        is_new_epoch = after.leader_epoch > replica.leader_epoch or not replica.is_known
-        has_leader = after.leader in self.state.image.brokers
-        if not is_new_epoch:
-            self.replicas.do(replica, UpdateFollower(assigned, after.partition_epoch))
-        elif has_leader:
-            command = BecomeFollower(
-                after.leader,
-                after.leader_epoch,
-                epoch,
-                assigned,
-                after.partition_epoch,
-                leader_is_alive=True,
-            )
-            self.replicas.do(replica, command)
-        else:
-            self.replicas.do(
-                replica, FollowNobody(after.leader_epoch, epoch, assigned, after.partition_epoch)
-            )
+        self._take_up(replica, after)
         if self._leaves(after):
             self.fetchers.remove(replica.tp)
+
+    def _take_up(self, replica: Replica, partition: PartitionRegistration) -> None:
+        image = self.state.image
+        is_registered = partition.leader in image.brokers
+        command = command_for(replica, partition, image.epoch, leader_is_registered=is_registered)
+        self.replicas.do(replica, command)
 
     def _leaves(self, partition: PartitionRegistration) -> bool:
         """In a controlled shutdown, what is not in the ISR or has no leader is stopped."""

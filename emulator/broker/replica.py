@@ -49,13 +49,20 @@ class Replica(Partition, array_like=True, gc=False):
     """A replica: the partition's state, and what is stored of it.
 
     ``log``, ``epochs`` and ``checkpointed_hw`` are on disk; ``producers`` is rebuilt from the log.
-    ``paused``: a follower that was told not to fetch.
+    ``paused``: a follower that was told not to fetch. ``told_stable`` is the last stable offset as
+    it was stated last; -1: it was the HW.
     """
 
     log: Log = field(default_factory=Log)
     producers: ProducerStates = field(default_factory=ProducerStates)
     checkpointed_hw: int = 0
     paused: bool = False
+    told_stable: int = -1
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset up to which a consumer that reads committed is given records."""
+        return self.producers.transactions.last_stable_offset(self.high_watermark)
 
 
 class ReplicaIndex(Struct, array_like=True):
@@ -201,6 +208,7 @@ class Replicas:
             batch.producer_epoch,
             batch.base_sequence,
             batch.size_bytes,
+            batch.kind,
         )
         if replica.remotes:
             self.index.lagging[replica.tp] = None
@@ -226,6 +234,17 @@ class Replicas:
             batch.leader_epoch,
             batch.first_record,
         )
+        if batch.kind:
+            self._note_stable(replica)
+
+    def _note_stable(self, replica: Replica) -> None:
+        """State the last stable offset if it has moved against the HW."""
+        stable = replica.last_stable_offset
+        if stable == replica.high_watermark:
+            stable = -1
+        if stable != replica.told_stable:
+            replica.told_stable = stable
+            self._emit(events.LastStableOffsetChanged, replica.tp, self._id, stable)
 
     def _truncate(self, replica: Replica, effect: TruncateLog) -> None:
         replica.log.truncate(effect.offset)
@@ -238,6 +257,7 @@ class Replicas:
             effect.reason,
         )
         replica.producers.truncate(replica.log)
+        self._note_stable(replica)
 
     def _restart(self, replica: Replica, effect: RestartLog) -> None:
         replica.log.restart_at(effect.offset)
@@ -246,6 +266,7 @@ class Replicas:
         reason = "out of range: restart"
         self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)
         self._emit(events.LogStartOffsetChanged, tp, me, at)
+        self._note_stable(replica)
 
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
         replica.producers.rebuild(replica.log)
@@ -259,6 +280,7 @@ class Replicas:
             replica.high_watermark,
             epochs,
         )
+        self._note_stable(replica)
 
     # ---- effects that are facts
 
@@ -275,6 +297,11 @@ class Replicas:
             effect.previous,
             effect.occasion,
         )
+        transactions = replica.producers.transactions
+        if transactions.ongoing or transactions.unreplicated or replica.told_stable >= 0:
+            if transactions.unreplicated:
+                transactions.replicated(effect.to)
+            self._note_stable(replica)
 
     def _change_role(self, replica: Replica, effect: ChangeRole) -> None:
         self._emit(

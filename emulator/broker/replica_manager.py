@@ -24,6 +24,7 @@ from emulator.protocol import (
     PartitionInfo,
     ProduceRequest,
     ProduceResponse,
+    RecordBatch,
     StopReplicaRequest,
     StopReplicaResponse,
 )
@@ -89,9 +90,7 @@ class ReplicaManager:
         log_start = -1 if replica is None else replica.log_start
         error, base = self._refusal(replica, message), -1
         if error == NONE and replica is not None:
-            verdict = None
-            if message.batch.producer_id >= 0:
-                verdict = replica.producers.check(self.profile, message.batch)
+            verdict = self._verdict(replica, message.batch)
             if verdict is None:
                 base = replica.log_end
                 fetches = self.sessions.session_fetches(replica)
@@ -109,6 +108,15 @@ class ReplicaManager:
             return
         response = ProduceResponse(request, message.tp, error, base, log_start)
         self.context.respond(client, request, response)
+
+    def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
+        """What idempotence and transactions have against a batch (see ``ProducerStates.check``)."""
+        if batch.producer_id < 0:
+            return None
+        if batch.base_sequence >= 0:
+            return replica.producers.check(self.profile, batch)
+        error = replica.producers.check_epoch(batch)  # a coordinator's own
+        return None if error == NONE else (error, -1)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
         if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):

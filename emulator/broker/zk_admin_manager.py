@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
+from emulator.coordinator import internal_topics
 from emulator.protocol import (
     AlterConfigsRequest,
     CreatePartitionsRequest,
@@ -37,8 +38,6 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 TIMEOUT: Final = "admin-timeout"
-INTERNAL: Final = {"__consumer_offsets": {"cleanup.policy": "compact"}}
-"""Topics that a broker makes for itself, with values of their configuration."""
 
 
 class RefusedTopicError(Exception):
@@ -123,8 +122,12 @@ class ZkAdminManager:
 
         Source: ``KafkaApis.createTopic``, ``AutoTopicCreationManager``.
         """
+        internal = internal_topics.INTERNAL_TOPICS.get(topic)
+        if internal is not None:
+            internal_topics.create(self.context, internal)
+            return "LEADER_NOT_AVAILABLE"
         try:
-            self._create(topic, NewTopic(-1, -1, {}, INTERNAL.get(topic, {})), write=True)
+            self._create(topic, NewTopic(-1, -1, {}, {}), write=True)
         except RefusedTopicError as error:
             return "LEADER_NOT_AVAILABLE" if error.name == "TOPIC_ALREADY_EXISTS" else error.name
         except errors.ZooKeeperError:

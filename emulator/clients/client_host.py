@@ -10,6 +10,8 @@ from emulator.clients.external.external_clients import ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
     AlterPartitionReassignmentsResponse,
     AlterPartitionResponse,
     AnyMessage,
@@ -17,7 +19,9 @@ from emulator.protocol import (
     ConnectionLost,
     DescribeClusterResponse,
     DescribeConfigsResponse,
+    DescribeTransactionsResponse,
     ElectLeadersResponse,
+    EndTxnResponse,
     FetchResponse,
     GroupResponse,
     IncrementalAlterConfigsResponse,
@@ -29,6 +33,15 @@ from emulator.protocol import (
     ProduceResponse,
     Timer,
     TopicsResponse,
+    WriteTxnMarkersResponse,
+)
+
+OF_TRANSACTIONS = (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsResponse,
+    EndTxnResponse,
+    WriteTxnMarkersResponse,
 )
 
 
@@ -72,6 +85,7 @@ class ClientHost:
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
+            **dict.fromkeys(OF_TRANSACTIONS, _too_late),
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

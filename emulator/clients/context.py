@@ -25,8 +25,14 @@ class ClientContext:
         profile: Profile,
         ledger: RecordLedger,
         bootstrap: list[int],
+        in_kraft_mode: bool = False,
     ) -> None:
-        """Act on ``state``; ``bootstrap`` are the brokers of bootstrap.servers, in id order."""
+        """Act on ``state``; ``bootstrap`` are the brokers of bootstrap.servers, in id order.
+
+        ``in_kraft_mode``: producers are those of the recordings of real clusters without ZooKeeper.
+        Records without a key begin at partition 0, and of a topic that no broker knows a producer
+        says that it found no leader.
+        """
         self.state = state
         self.kernel = kernel
         self.emit = kernel.emit
@@ -34,6 +40,7 @@ class ClientContext:
         self.profile = profile
         self.ledger = ledger
         self.bootstrap = bootstrap
+        self.in_kraft_mode = in_kraft_mode
         self.producer_defaults = producer_defaults(profile.version)
         self.consumer_defaults = consumer_defaults(profile.version)
 

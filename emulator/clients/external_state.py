@@ -12,7 +12,8 @@ class Connection(Struct, array_like=True):
     mutes a channel until it has answered: ``frame`` is that request (empty: there is none),
     ``waiting`` are those behind it. ``asked`` are the messages that it became, in order, and
     ``answers`` what has come back so far, by message. ``entered`` are first id and number of the
-    records of each batch that it brought. ``client`` is the client id of its last request.
+    records of each batch that it brought. ``client`` is the client id of its last request,
+    ``received`` the event that says that ``frame`` was received.
     """
 
     broker: int
@@ -22,6 +23,7 @@ class Connection(Struct, array_like=True):
     asked: list[int] = field(default_factory=list)
     answers: dict[int, AnyMessage] = field(default_factory=dict)
     entered: list[tuple[int, int]] = field(default_factory=list)
+    received: int = 0
 
 
 class Injection(Struct, array_like=True):

@@ -23,6 +23,7 @@ class ProducerMetadata:
         profile = context.profile
         self.built_in = profile.has("built_in_partitioner")
         self.sticky = profile.has("sticky_partitioner")
+        self.begins_at_zero = context.in_kraft_mode
 
     # ---- leaders
 
@@ -83,7 +84,9 @@ class ProducerMetadata:
     def _stay_or_switch(self, producer: Producer, topic: str, leaders: Leaders) -> int:
         chosen = producer.sticky.get(topic)
         given = producer.sticky_bytes.get(topic, 0)
-        if chosen is None or given >= self.defaults.batch_size_bytes:
+        if chosen is None and self.begins_at_zero:
+            chosen = producer.sticky[topic] = 0
+        elif chosen is None or given >= self.defaults.batch_size_bytes:
             chosen = partitioner.uniform(*_choices(producer, topic, leaders), self.kernel.random())
             producer.sticky[topic] = chosen
             producer.sticky_bytes[topic] = 0

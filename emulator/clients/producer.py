@@ -13,7 +13,7 @@ from emulator.clients.idempotence import Sequencer
 from emulator.clients.metadata import ProducerMetadata
 from emulator.clients.network_client import ANSWER_US, NetworkClient, note_answer
 from emulator.clients.record_accumulator import RecordAccumulator, acks_of
-from emulator.clients.sender import GIVE_UP_US, Sender, missing
+from emulator.clients.sender import GIVE_UP_US, Sender
 from emulator.clients.state import (
     ASKING,
     IDENTIFYING,
@@ -183,7 +183,7 @@ class Producers:
             flight.request = self.context.send(question.asked, request)
             self.sender.limit(producer, flight, ANSWER_US)
         else:
-            self.sender.failed(producer, flight, missing(flight))
+            self.sender.failed(producer, flight, self.sender.missing(flight))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
         """A broker answered a metadata question; False if no producer asked it."""

@@ -120,7 +120,7 @@ class Sender:
         """The batch's whole time is over."""
         error = flight.error
         if error == "NONE":
-            error = "NETWORK_EXCEPTION" if flight.phase == SENT else missing(flight)
+            error = "NETWORK_EXCEPTION" if flight.phase == SENT else self.missing(flight)
         in_doubt = flight.attempts > 1 or (flight.attempts == 1 and flight.phase != SENT)
         self._remove(producer, flight, error)
         if in_doubt and producer.jobs[0].input.idempotent:
@@ -221,8 +221,7 @@ class Sender:
             error,
         )
 
-
-def missing(flight: Flight) -> str:
-    """What a batch lacks by the last answers about its partition; without any, a leader."""
-    told = flight.question.error
-    return NO_LEADER if told == "NONE" else told
+    def missing(self, flight: Flight) -> str:
+        """What a batch lacks by the last answers about its partition; without any, a leader."""
+        told = flight.question.error
+        return NO_LEADER if told == "NONE" or self.context.in_kraft_mode else told

@@ -19,6 +19,7 @@ from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
+from emulator.protocol.names import split
 from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 
@@ -123,7 +124,7 @@ class BrokerChanges:
         self._procedure("onBrokerStartup", brokers)
         self.started(sorted(brokers))
         self.reassignment.resume(brokers)
-        self.deletion.resume()
+        self.deletion.resume_for({split(tp)[0] for tp in self.context.hosted(brokers)})
 
     def _procedure(self, name: str, brokers: list[int]) -> None:
         detail = ", ".join(map(str, brokers))
@@ -146,7 +147,7 @@ class BrokerChanges:
         self.partitions.elect_offline(self.context.leaderless(), elections)
         self.channels.send(elections)
         departures = Batch()
-        for broker in dead:
+        for broker in self.context.in_turn(dead):
             for tp in affected:
                 if broker in state.assignments[tp]:
                     self.replicas.go_offline(tp, broker, departures)
@@ -174,11 +175,12 @@ class BrokerChanges:
             self.channels.send(full, metadata_to=sorted(state.live))
         batch = Batch()
         for tp in self.context.hosted(brokers):
-            if self.context.is_deleting(tp):
-                continue
-            hosts = [b for b in brokers if b in state.assignments[tp]]
-            for broker in hosts:
-                self.replicas.move(tp, broker, REPLICA_ONLINE)
+            hosts = [
+                broker
+                for broker in brokers
+                if broker in state.assignments[tp]
+                and self.replicas.move(tp, broker, REPLICA_ONLINE)
+            ]
             info = self.context.refresh(tp)
             if info is not None:
                 batch.lead(hosts, tp, info)

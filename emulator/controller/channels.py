@@ -3,6 +3,8 @@
 One queue and one request under way for each, in order, until it is answered.
 """
 
+from msgspec.structs import replace
+
 from emulator.controller.context import Channel, ControllerContext, ControlRequest
 from emulator.protocol import (
     ControlResponse,
@@ -11,6 +13,7 @@ from emulator.protocol import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from emulator.protocol.controller import DURING_DELETE
 
 RESEND_US = 100_000
 """How long the controller waits before it sends what was lost with a connection again."""
@@ -70,12 +73,13 @@ class Channels:
                 request = LeaderAndIsrRequest(me, state.epoch, epoch, infos, live)
                 self._queue(target, request)
         if batch.metadata or metadata_to is not None:
+            metadata = self._as_told(batch.metadata)
             targets = reachable if metadata_to is None else metadata_to
             for target in targets:
                 epoch = state.live.get(target, 0)
                 self._queue(
                     target,
-                    UpdateMetadataRequest(me, state.epoch, epoch, live, batch.metadata),
+                    UpdateMetadataRequest(me, state.epoch, epoch, live, metadata),
                 )
         for delete, stopping in ((False, batch.stop), (True, batch.delete)):
             for target, partitions in stopping.items():
@@ -85,6 +89,16 @@ class Channels:
                         target,
                         StopReplicaRequest(me, state.epoch, epoch, partitions, delete=delete),
                     )
+
+    def _as_told(self, metadata: dict[str, PartitionInfo]) -> dict[str, PartitionInfo]:
+        """What brokers tell clients: nothing of partitions whose topic is to be deleted."""
+        if not self.context.state.deleting:
+            return metadata
+        is_deleting = self.context.is_deleting
+        return {
+            tp: replace(info, leader=DURING_DELETE) if is_deleting(tp) else info
+            for tp, info in metadata.items()
+        }
 
     def _queue(self, target: int, request: ControlRequest) -> None:
         state = self.controllership.state

@@ -6,12 +6,13 @@ elections, brokers that come and go), the listeners, the failover, and the contr
 only one that makes them. Each is given the parts below it that it needs, and none knows one above.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.controller.hash_order import brokers_grouped
 from emulator.protocol import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionRequest,
@@ -67,11 +68,11 @@ class Move(Struct, array_like=True):
 class Deletion(Struct, array_like=True):
     """A topic on its way out.
 
-    ``retried`` are its replicas (``t-0@2``) on dead brokers that were looked at again since they
-    died: until their brokers return there is nothing more to be done about them.
+    ``halted``: a replica is on a dead broker, so nothing more is begun until such a broker returns
+    (``topicsIneligibleForDeletion``).
     """
 
-    retried: dict[str, None] = field(default_factory=dict)
+    halted: bool = False
 
 
 class ControllerState(Struct, array_like=True):
@@ -258,6 +259,14 @@ class ControllerContext:
         """Whether a partition's topic is to be deleted."""
         deleting = self.state.deleting
         return bool(deleting) and tp.rpartition("-")[0] in deleting
+
+    def in_turn(self, brokers: Iterable[int]) -> list[int]:
+        """Brokers in the order in which their replicas go offline (``handleStateChanges``).
+
+        From 2.5 on by their ids, before by Scala 2.12's hashes of them.
+        """
+        ids = sorted(brokers)
+        return brokers_grouped(ids) if self.profile.has("brokers_in_hash_order") else ids
 
     def leaderless(self) -> list[str]:
         """The partitions without a leader, but for those that are being deleted."""

@@ -22,8 +22,8 @@ from emulator.controller.replica_state_machine import ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 
-ENDED = ("controlled_shutdown", "stopped", "crashed")
-"""States of a broker process that has ended, or is about to."""
+ENDED = ("stopped", "crashed")
+"""States of a process whose controller has been shut down (``KafkaController.isRunning``)."""
 REBALANCE_FIRST_US = 5_000_000
 """When a new controller first looks whether leaders should be moved to their preferred replicas."""
 REBALANCING = (
@@ -278,9 +278,10 @@ class Failover:
         self.channels.send(batch)
         if self.profile.has("offline_replicas_leave_isr_at_failover"):
             batch = Batch()
-            for tp in list(state.infos):
-                for broker in state.assignments.get(tp, []):
-                    if broker not in state.live and broker in state.infos[tp].isr:
+            hosts = {broker for replicas in state.assignments.values() for broker in replicas}
+            for broker in self.context.in_turn(hosts - state.live.keys()):
+                for tp, info in list(state.infos.items()):
+                    if broker in info.isr:
                         self.replicas.go_offline(tp, broker, batch)
             self.channels.send(batch)
 

@@ -1,9 +1,10 @@
 """The order in which Scala's hash maps and sets hold partitions and replicas.
 
 Up to 1.0 the controller goes through some of them one by one, each with requests and writes of its
-own, so that their order shows. Sources: ``scala.util.hashing.MurmurHash3.productHash`` (what a case
-class hashes to), ``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet``
-2.10 to 2.12, the versions that Kafka 0.8 to 1.0 were built with.
+own, so that their order shows; from 1.1 on it goes broker by broker. Sources:
+``scala.util.hashing.MurmurHash3.productHash`` (what a case class hashes to),
+``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet`` 2.10 to 2.12, the
+versions that Kafka 0.8 to 2.4 were built with.
 """
 
 from collections.abc import Callable, Iterable
@@ -61,9 +62,22 @@ def map_order(tps: Iterable[str]) -> list[str]:
 
 def _bucket(table: list[list[str]], tp: str) -> list[str]:
     """Where a partition belongs: by the highest bits of its improved hash."""
-    swapped = _byteswap(partition_hash(tp))
-    improved = (swapped >> SEED | swapped << (32 - SEED)) & _MASK
-    return table[improved >> (32 - (len(table) - 1).bit_length())]
+    return table[_improved(partition_hash(tp)) >> (32 - (len(table) - 1).bit_length())]
+
+
+def _improved(hashed: int) -> int:
+    swapped = _byteswap(hashed)
+    return (swapped >> SEED | swapped << (32 - SEED)) & _MASK
+
+
+def brokers_grouped(brokers: Iterable[int]) -> list[int]:
+    """Brokers in the order of ``replicas.groupBy(_.replica)`` of Scala 2.12.
+
+    That is a mutable map first, gone through from its end, and then an immutable one, which keeps
+    up to four keys as they come.
+    """
+    as_table = sorted(brokers, key=_improved, reverse=True)
+    return set_order(as_table, lambda broker: broker)
 
 
 def set_order(items: Iterable[_T], hash_of: Callable[[_T], int]) -> list[_T]:

@@ -232,7 +232,7 @@ class Reassignment:
         batch = Batch()
         batch.metadata[tp] = state.infos[tp]
         self.channels.send(batch)
-        self.deletion.resume()
+        self.deletion.resume_for((split(tp)[0],))
 
     def _drop_replicas(self, tp: str, removing: list[int]) -> None:
         stop, delete = Batch(), Batch()

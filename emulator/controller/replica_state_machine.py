@@ -36,11 +36,7 @@ REPLICA: Final = {
     DELETION_INELIGIBLE: (REPLICA_OFFLINE, DELETION_STARTED),
     REPLICA_NON_EXISTENT: (DELETION_SUCCESSFUL,),
 }
-"""By target, what a replica may be before it.
-
-Up to 2.7 Kafka's own table refuses ineligible after offline; what real brokers were seen to do with
-topics whose replicas are dead is the same in every release.
-"""
+"""By target, what a replica may be before it; up to 2.2 ineligible may not follow offline."""
 
 
 class ReplicaStateMachine:
@@ -61,6 +57,8 @@ class ReplicaStateMachine:
         self.lost_leader = lost_leader
         self.unclean_election = unclean_election
         self.profile = context.profile
+        has = context.profile.has
+        self.offline_is_eligible = not has("offline_replicas_ineligible_for_deletion")
 
     @property
     def state(self) -> ControllerState:
@@ -78,7 +76,7 @@ class ReplicaStateMachine:
     def move(self, tp: str, broker: int, target: str) -> bool:
         """Let a replica be ``target``; False if that may not follow what it is."""
         current, key = self.of(tp, broker), f"{tp}@{broker}"
-        if current not in REPLICA[target]:
+        if not self._may_follow(target, current):
             detail = f"{key} is {current} and cannot become {target}"
             self.context.step("replicaStateMachine", 1, "illegalTransition", detail)
             return False
@@ -88,6 +86,11 @@ class ReplicaStateMachine:
         else:
             self.state.replicas[key] = target
         return True
+
+    def _may_follow(self, target: str, current: str) -> bool:
+        if (current, target) == (REPLICA_OFFLINE, DELETION_INELIGIBLE) and self.offline_is_eligible:
+            return False
+        return current in REPLICA[target]
 
     def start(self, tp: str) -> None:
         """A new controller finds a replica on a dead broker: it could not be deleted now."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator import internal_topics
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
@@ -20,8 +20,10 @@ from emulator.coordinator.groups import (
     Group,
     Store,
 )
+from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.members import TASK, GroupMembership, group_key
 from emulator.coordinator.offset_expiry import OffsetExpiration
+from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import (
     DeleteGroupsRequest,
     DeleteGroupsResponse,
@@ -46,6 +48,7 @@ from emulator.protocol import (
     ProduceRequest,
     SyncGroupRequest,
     SyncGroupResponse,
+    TxnOffsetCommitRequest,
 )
 from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
@@ -64,6 +67,7 @@ class GroupCoordinator:
         self,
         context: BrokerContext,
         state: CoordinatorState,
+        own: OwnRequests,
         *,
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
@@ -80,6 +84,7 @@ class GroupCoordinator:
         self.offsets = GroupMetadataManager(
             context,
             state,
+            own,
             append=append,
             log_of=log_of,
             assignment_stored=self._assignment_stored,
@@ -104,7 +109,7 @@ class GroupCoordinator:
         process = self.context.process
         info = process.metadata.get(self.partition_of(message.group))
         if info is None:
-            offsets_topic.create(self.context)
+            internal_topics.create(self.context, OFFSETS)
         if info is None or info.leader not in process.live_brokers:
             answer = FindCoordinatorResponse(request, message.group, "COORDINATOR_NOT_AVAILABLE")
         else:
@@ -116,7 +121,7 @@ class GroupCoordinator:
     def leads(self, tp: str) -> None:
         """The broker leads a partition: if it is one of __consumer_offsets, load its groups."""
         partitions = self.state.partitions
-        if tp.startswith(offsets_topic.PREFIX) and tp not in partitions:
+        if OFFSETS.holds(tp) and tp not in partitions:
             partitions[tp] = self.kernel.now + LOADING_US
             self.timers.set_deadline(TASK, f"load {tp}", partitions[tp])
             self.expiry.begin()
@@ -197,6 +202,31 @@ class GroupCoordinator:
             self.answer(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
+    def commit_in_transaction(
+        self, _client: int, request: int, message: TxnOffsetCommitRequest
+    ) -> None:
+        """Write positions that count once a transaction is committed.
+
+        A producer that says whose they are has to be a present member (KIP-447). Source:
+        ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
+        """
+        error = self.refusal(message.group)
+        group = self.group(message.group)
+        is_member = message.generation >= 0 or bool(message.member_id)
+        if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
+            error = "ILLEGAL_GENERATION"
+            if group is not None:
+                error = self.members.check(message.group, message.member_id, message.generation)
+        if error == NONE:
+            self.offsets.commit(group or self.offsets.make(message.group), request, message)
+        else:
+            self.answer(request, OffsetCommitResponse(request, message.group, error))
+        self._watch_positions()
+
+    @staticmethod
+    def _is_empty(group: Group | None) -> bool:
+        return group is None or not group.members
+
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
         """Tell committed positions."""
         error = self.refusal(message.group)
@@ -208,7 +238,14 @@ class GroupCoordinator:
         epochs = {tp: committed[tp] for tp in partitions if tp in committed}
         said = {} if group is None or error != NONE else group.notes
         notes = {tp: said[tp] for tp in partitions if tp in said}
-        answer = OffsetFetchResponse(request, message.group, error, offsets, epochs, notes)
+        unstable: list[str] = []
+        if message.require_stable and group is not None and error == NONE:
+            changing = {tp for positions in group.unstable.values() for tp in positions}
+            unstable = [tp for tp in partitions if tp in changing]
+            offsets |= dict.fromkeys(unstable, -1)
+        answer = OffsetFetchResponse(
+            request, message.group, error, offsets, epochs, notes, unstable
+        )
         self.answer(request, answer)
 
     # ---- what administrators ask

@@ -5,12 +5,12 @@ Source: ``GroupMetadataManager`` 0.9 to 3.9 (``storeGroup``, ``storeOffsets``,
 ``loadGroupsAndOffsets``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from emulator import events
 from emulator.broker_context import BrokerContext
-from emulator.coordinator import offsets_topic
+from emulator.coordinator import internal_topics
 from emulator.coordinator.groups import (
     EMPTY,
     NEXT,
@@ -18,8 +18,12 @@ from emulator.coordinator.groups import (
     CoordinatorState,
     Group,
     Member,
+    Position,
     Store,
+    keep,
 )
+from emulator.coordinator.internal_topics import OFFSETS
+from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.records import (
     OffsetRecord,
     Record,
@@ -38,11 +42,14 @@ from emulator.protocol import (
     Protocol,
     RecordBatch,
     Subscription,
+    TxnOffsetCommitRequest,
 )
 from emulator.protocol.errors import NONE
+from emulator.protocol.record_batch import COMMIT, PLAIN, TRANSACTIONAL
 from emulator.storage.log import Log
 from emulator.zookeeper import errors
 
+ASKER: Final = "groups"
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
 STORING_ERRORS: Final = {
     "UNKNOWN_TOPIC_OR_PARTITION": UNAVAILABLE,
@@ -64,6 +71,7 @@ class GroupMetadataManager:
         self,
         context: BrokerContext,
         state: CoordinatorState,
+        own: OwnRequests,
         *,
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
@@ -76,6 +84,8 @@ class GroupMetadataManager:
         """
         self.context = context
         self.state = state
+        self.own = own
+        own.on_answer(ASKER, self.stored)
         self.kernel = context.kernel
         self._append = append
         self._log_of = log_of
@@ -93,10 +103,12 @@ class GroupMetadataManager:
         count = state.partition_count
         if not count:
             try:
-                count = state.partition_count = offsets_topic.partition_count(self.context)
+                count = state.partition_count = internal_topics.partition_count(
+                    self.context, OFFSETS
+                )
             except errors.ConnectionLoss:
                 count = self.context.config.offsets_topic_num_partitions
-        return offsets_topic.partition_of(group, count)
+        return OFFSETS.partition_of(group, count)
 
     def group(self, name: str) -> Group | None:
         """A group that is coordinated here."""
@@ -121,8 +133,13 @@ class GroupMetadataManager:
 
     # ---- writing
 
-    def commit(self, group: Group, request: int, message: OffsetCommitRequest) -> None:
-        """Write positions; the request is answered when they are replicated."""
+    def commit(
+        self, group: Group, request: int, message: OffsetCommitRequest | TxnOffsetCommitRequest
+    ) -> None:
+        """Write positions; the request is answered when they are replicated.
+
+        Those of a transaction count once it is committed.
+        """
         now = self.kernel.now
         offsets, epochs, notes = message.offsets, message.epochs, message.notes
         records = [
@@ -130,6 +147,10 @@ class GroupMetadataManager:
             for tp, offset in offsets.items()
         ]
         store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
+        if isinstance(message, TxnOffsetCommitRequest):
+            store.producer_id, store.producer_epoch = message.producer_id, message.producer_epoch
+            positions = group.unstable.setdefault(store.producer_id, {})
+            positions.update((record.tp, _position(record)) for record in records)
         self.write(store, records)
 
     def store_assignment(
@@ -154,14 +175,22 @@ class GroupMetadataManager:
         self.kernel.emit(
             events.GroupRecordsWritten, tp, self.context.id, store.group, first, keys, values
         )
-        state = self.state
-        state.last_store += 1
-        state.stores[state.last_store] = store
+        number = self.own.number(ASKER)
+        self.state.stores[number] = store
         size_bytes = sum(len(text) for text in values) + sum(len(key or "") for key in keys)
-        batch = RecordBatch(0, len(records), -1, first, size_bytes=size_bytes)
+        batch = RecordBatch(
+            0,
+            len(records),
+            -1,
+            first,
+            store.producer_id,
+            store.producer_epoch,
+            size_bytes=size_bytes,
+            kind=PLAIN if store.producer_id < 0 else TRANSACTIONAL,
+        )
         timeout_us = self.context.config.offsets_commit_timeout_us
         request = ProduceRequest(tp, batch, -1, timeout_us)
-        self._append(self.context.id, state.last_store, request)
+        self._append(self.context.id, number, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:
         """Records are replicated, or will not be: tell who waits for that."""
@@ -173,15 +202,45 @@ class GroupMetadataManager:
                 late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
                 self._assignment_stored(group, store, late)
             return
-        if error == NONE and group is not None:
+        if group is not None and store.producer_id >= 0:
+            if error != NONE:
+                self._forget_unstable(group, store)
+        elif error == NONE and group is not None:
             for tp, offset in store.offsets.items():
-                group.offsets[tp], group.committed_us[tp] = offset, store.at_us
-                _keep_epoch(group, tp, store.epochs.get(tp, -1))
-                _keep_note(group, tp, store.notes.get(tp, ""))
-                self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, offset)
+                epoch, note = store.epochs.get(tp, -1), store.notes.get(tp, "")
+                self._committed(group, tp, Position(offset, store.at_us, epoch, note))
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
             self.answer(store.request, response)
+
+    def _committed(self, group: Group, tp: str, position: Position) -> None:
+        keep(group, tp, position)
+        self.kernel.emit(events.OffsetCommitted, group.name, tp, self.context.id, position.offset)
+
+    # ---- transactions
+
+    @staticmethod
+    def _forget_unstable(group: Group, store: Store) -> None:
+        """Positions of a transaction could not be written."""
+        positions = group.unstable.get(store.producer_id, {})
+        for tp in store.offsets:
+            positions.pop(tp, None)
+        if not positions:
+            group.unstable.pop(store.producer_id, None)
+
+    def transaction_ended(self, tp: str, producer_id: int, *, commit: bool) -> None:
+        """A producer's transaction has ended in a partition's log: its positions count, or not.
+
+        Source: ``GroupMetadataManager.handleTxnCompletion``.
+        """
+        for group in self.state.groups.values():
+            positions = group.unstable.get(producer_id)
+            if positions is None or self.partition_of(group.name) != tp:
+                continue
+            del group.unstable[producer_id]
+            if commit:
+                for name, position in positions.items():
+                    self._committed(group, name, position)
 
     # ---- reading
 
@@ -195,11 +254,19 @@ class GroupMetadataManager:
         bound = log.end if to_end else min(high_watermark, log.end)
         found: dict[str, Group] = {}
         for batch in log.read(log.start, bound):
+            if batch.is_control:
+                _end_transaction(found.values(), batch)
+                continue
             for at in range(min(batch.count, bound - batch.base_offset)):
                 record = read(self.context.ledger.value_of(batch.first_record + at))
                 if record is not None:
-                    self._apply(found.setdefault(record.group, Group(record.group)), record)
-        found = {name: each for name, each in found.items() if each.offsets or each.generation}
+                    group = found.setdefault(record.group, Group(record.group))
+                    self._apply(group, record, batch)
+        found = {
+            name: each
+            for name, each in found.items()
+            if each.offsets or each.generation or each.unstable
+        }
         self.state.groups.update(found)
         self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(found))
         for group in found.values():
@@ -215,13 +282,13 @@ class GroupMetadataManager:
         return list(found.values())
 
     @staticmethod
-    def _apply(group: Group, record: Record) -> None:
+    def _apply(group: Group, record: Record, batch: RecordBatch) -> None:
+        if isinstance(record, OffsetRecord) and batch.kind == TRANSACTIONAL:
+            group.unstable.setdefault(batch.producer_id, {})[record.tp] = _position(record)
+            return
         if isinstance(record, OffsetRecord):
             if record.offset >= 0:
-                group.offsets[record.tp] = record.offset
-                group.committed_us[record.tp] = record.at_us
-                _keep_epoch(group, record.tp, record.epoch)
-                _keep_note(group, record.tp, record.note)
+                keep(group, record.tp, _position(record))
             elif record.tp in group.offsets:
                 del group.offsets[record.tp], group.committed_us[record.tp]
                 group.epochs.pop(record.tp, None)
@@ -247,15 +314,12 @@ class GroupMetadataManager:
         }
 
 
-def _keep_epoch(group: Group, tp: str, epoch: int) -> None:
-    if epoch >= 0:
-        group.epochs[tp] = epoch
-    else:
-        group.epochs.pop(tp, None)
+def _end_transaction(groups: Iterable[Group], marker: RecordBatch) -> None:
+    for group in groups:
+        for tp, position in group.unstable.pop(marker.producer_id, {}).items():
+            if marker.kind == COMMIT:
+                keep(group, tp, position)
 
 
-def _keep_note(group: Group, tp: str, note: str) -> None:
-    if note:
-        group.notes[tp] = note
-    else:
-        group.notes.pop(tp, None)
+def _position(record: OffsetRecord) -> Position:
+    return Position(record.offset, record.at_us, record.epoch, record.note)

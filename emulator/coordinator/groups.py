@@ -66,6 +66,15 @@ class Member(Struct, array_like=True):
         return next((each.metadata for each in self.protocols if each.name == protocol), b"")
 
 
+class Position(Struct, frozen=True, array_like=True, gc=False):
+    """A position as it was committed: when, after a record of which epoch, and with what note."""
+
+    offset: int
+    at_us: int
+    epoch: int = -1
+    note: str = ""
+
+
 class Group(Struct, array_like=True):
     """A group. ``pending`` are ids given to consumers that have not joined with them yet.
 
@@ -75,7 +84,8 @@ class Group(Struct, array_like=True):
     ``delay_left_us`` is how much longer a group that was empty may be held open, ``newcomer``
     whether somebody came since it last was. ``protocol_type`` is empty for consumers of this
     program; ``assignor`` is the protocol that all members support. ``notes`` is what was committed
-    along with positions.
+    along with positions. ``unstable`` are positions of transactions that have not ended, by their
+    producers' ids.
     """
 
     name: str
@@ -94,13 +104,28 @@ class Group(Struct, array_like=True):
     epochs: dict[str, int] = field(default_factory=dict)
     protocol_type: str = ""
     notes: dict[str, str] = field(default_factory=dict)
+    unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
+
+
+def keep(group: Group, tp: str, position: Position) -> None:
+    """A position is committed, in place of any earlier one."""
+    group.offsets[tp], group.committed_us[tp] = position.offset, position.at_us
+    if position.epoch >= 0:
+        group.epochs[tp] = position.epoch
+    else:
+        group.epochs.pop(tp, None)
+    if position.note:
+        group.notes[tp] = position.note
+    else:
+        group.notes.pop(tp, None)
 
 
 class Store(Struct, array_like=True):
     """Records of a group on their way into the log, and who is told when they are replicated.
 
     ``request`` 0: nobody. They are ``offsets`` committed at ``at_us`` or, where ``assignment`` is
-    not None, what each member of ``generation`` reads.
+    not None, what each member of ``generation`` reads. ``producer_id`` is that of the transaction
+    that they belong to, -1 if they belong to none.
     """
 
     group: str
@@ -112,6 +137,8 @@ class Store(Struct, array_like=True):
     epochs: dict[str, int] = field(default_factory=dict)
     assignments: dict[str, bytes] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    producer_id: int = -1
+    producer_epoch: int = -1
 
 
 class CoordinatorState(Struct, array_like=True):
@@ -119,12 +146,11 @@ class CoordinatorState(Struct, array_like=True):
 
     ``partitions`` of __consumer_offsets that it leads map to when they will be loaded (0: they
     are); ``partition_count`` is how many there are in all (0: not asked yet). ``stores`` are by the
-    number that the log knows them by. ``next_look_us`` is when to look for old positions next.
+    numbers of the broker's own requests. ``next_look_us`` is when to look for old positions next.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)
     partitions: dict[str, int] = field(default_factory=dict)
     partition_count: int = 0
     stores: dict[int, Store] = field(default_factory=dict)
-    last_store: int = 0
     next_look_us: int = 0

@@ -56,7 +56,7 @@ class OffsetExpiration:
             group.notes.pop(tp, None)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
-        if group.state == EMPTY and not group.offsets and not group.pending:
+        if group.state == EMPTY and not (group.offsets or group.pending or group.unstable):
             self.metadata.to(group, DEAD)
             del self.state.groups[group.name]
             if group.generation:

@@ -30,6 +30,13 @@ from emulator.events.clients import (
     ProduceSent,
     RecordsConsumed,
 )
+from emulator.events.connections import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientIdentified,
+    ClientRequestReceived,
+    ClientResponseSent,
+)
 from emulator.events.controller import (
     ControllerElected,
     ControllerResigned,
@@ -71,7 +78,9 @@ from emulator.events.network import (
 from emulator.events.quorum import (
     ControllerStateChanged,
     MetadataApplied,
+    MetadataLogStartChanged,
     MetadataRecordCommitted,
+    MetadataSnapshotTaken,
     QuorumProgressChanged,
     QuorumRoleChanged,
     ReplicaFolderMoved,
@@ -99,6 +108,13 @@ from emulator.events.topics import (
     TopicCreated,
     TopicDeleted,
 )
+from emulator.events.transactions import (
+    LastStableOffsetChanged,
+    TransactionMarkerWritten,
+    TransactionRecordWritten,
+    TransactionsLoaded,
+    TransactionStateChanged,
+)
 from emulator.events.znodes import (
     PartitionStateChanged,
     PartitionStateRemoved,
@@ -120,6 +136,11 @@ __all__ = [
     "BookmarkSet",
     "BrokerRegistered",
     "BrokerStateChanged",
+    "ClientConnected",
+    "ClientDisconnected",
+    "ClientIdentified",
+    "ClientRequestReceived",
+    "ClientResponseSent",
     "ClusterCreated",
     "ConfigChanged",
     "ConsumeFinished",
@@ -143,6 +164,7 @@ __all__ = [
     "InvariantViolated",
     "IsrChangeStarted",
     "IsrChanged",
+    "LastStableOffsetChanged",
     "LeaderElected",
     "LinkChanged",
     "LogCreated",
@@ -157,7 +179,9 @@ __all__ = [
     "MessageReleased",
     "MessageSent",
     "MetadataApplied",
+    "MetadataLogStartChanged",
     "MetadataRecordCommitted",
+    "MetadataSnapshotTaken",
     "MetadataUpdated",
     "OffsetCommitted",
     "OffsetExpired",
@@ -184,6 +208,10 @@ __all__ = [
     "TimerFired",
     "TopicCreated",
     "TopicDeleted",
+    "TransactionMarkerWritten",
+    "TransactionRecordWritten",
+    "TransactionStateChanged",
+    "TransactionsLoaded",
     "WatchFired",
     "ZkConnectionChanged",
     "ZnodeChanged",

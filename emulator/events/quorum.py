@@ -54,6 +54,29 @@ class MetadataApplied(Event, frozen=True, gc=False):
     end_offset: int
 
 
+class MetadataSnapshotTaken(Event, frozen=True, gc=False):
+    """A broker or a controller has a snapshot of the metadata log (KIP-630).
+
+    It stands for all records before ``end_offset``, the last of which is of ``epoch``. ``reason``
+    is ``bytes`` or ``time``, which were enough for the host to write it
+    (metadata.log.max.record.bytes.between.snapshots, metadata.log.max.snapshot.interval.ms), or
+    ``fetched``: it came from the quorum's leader, whose log no longer had what the host lacked.
+    """
+
+    host: int
+    end_offset: int
+    epoch: int
+    size_bytes: int
+    reason: str
+
+
+class MetadataLogStartChanged(Event, frozen=True, gc=False):
+    """A host's metadata log now begins at ``start_offset``, where its oldest snapshot ends."""
+
+    host: int
+    start_offset: int
+
+
 class ReplicaFolderMoved(Event, frozen=True, gc=False):
     """A broker renamed the folder of a replica that it is not to have, or removed it for good.
 

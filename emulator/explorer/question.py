@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
+from emulator.explorer.bounds import Bounds
 from emulator.explorer.model import Model
-from emulator.explorer.partition_model import Bounds, partition_model
+from emulator.explorer.partition_model import partition_model
 from emulator.explorer.specifications import GENERATIONS, Constants, specification
 
 

@@ -99,6 +99,7 @@ class AlterAnswered(NamedTuple):
     isr: tuple[int, ...]
     zk_version: int
     leader_epoch: int
+    error: str = NONE
 
 
 Answer = FetchAnswered | EpochAnswered | EndsAnswered
@@ -110,7 +111,9 @@ class Replica(NamedTuple):
     ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
     leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from
     the ``answer_start``-th process of the leader.
-    ``waiting`` are the records whose producers wait for the HW, with the offset that it must reach.
+    ``pending_epochs`` are the broker epochs that the request for a ``pending`` ISR names, in KRaft
+    mode. ``waiting`` are the records whose producers wait for the HW, with the offset that it must
+    reach.
     ``hw_fell``: its HW has fallen within an epoch in which it leads.
     """
 
@@ -125,6 +128,7 @@ class Replica(NamedTuple):
     epoch_start: int | None = None
     remotes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     pending: tuple[tuple[int, ...], str] | None = None
+    pending_epochs: tuple[tuple[int, int], ...] = ()
     is_known: bool = False
     log: tuple[Record, ...] = ()
     phase: str = NO_FETCHER
@@ -194,6 +198,7 @@ class ReplicaRules(Struct, frozen=True):
             answer=beside.answer,
             answer_start=0 if beside.answer is None else beside.answer_start,
             alter_answer=beside.alter_answer if has_pending else None,
+            pending_epochs=beside.pending_epochs if has_pending else (),
             waiting=beside.waiting,
             hw_fell=beside.hw_fell,
         )
@@ -246,10 +251,22 @@ class ReplicaRules(Struct, frozen=True):
             zk_version=state.zk_version if state.role == LEADER else -1,
             isr=tuple(state.isr),
             epoch_start=state.epoch_start,
-            remotes=tuple((follower, _frozen(each)) for follower, each in state.remotes.items()),
+            remotes=tuple(
+                (follower, self._frozen(each)) for follower, each in state.remotes.items()
+            ),
             pending=None if pending is None else (tuple(pending.isr), pending.change),
             is_known=state.is_known,
         )
+
+    def _frozen(self, remote: RemoteReplica) -> tuple[int, ...]:
+        """A follower as the leader remembers it.
+
+        What its last fetch was counts only for one that may turn out to have been caught up then.
+        """
+        is_caught_up = remote.last_caught_up_us != NEVER_US
+        if is_caught_up or not self.rules.profile.has("caught_up_at_previous_fetch"):
+            remote.last_fetch_us, remote.last_fetch_leader_leo = NEVER_US, -1
+        return astuple(remote)
 
 
 # ---- effects
@@ -344,12 +361,6 @@ CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], No
     Then: _then,
 }
 """What is done about each effect; the others concern nothing that is explored."""
-
-
-def _frozen(remote: RemoteReplica) -> tuple[int, ...]:
-    """A follower as the leader remembers it, but for when and where it fetched before."""
-    remote.last_fetch_us, remote.last_fetch_leader_leo = NEVER_US, -1
-    return astuple(remote)
 
 
 def _thawed_pending(pending: tuple[tuple[int, ...], str]) -> PendingIsr:

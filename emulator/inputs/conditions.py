@@ -19,7 +19,9 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``controller``, empty: broker epoch
     - ``broker``, ``2``: state session; in KRaft mode also fenced in_controlled_shutdown
       registrations
-    - ``quorum``, empty: leader epoch; or a controller's or broker's id (``equal``, ``behind``)
+    - ``quorum``, empty: leader epoch; or a controller's or broker's id (``equal``, ``behind``);
+      of either also log_start (where its metadata log begins) and snapshot (where the latest one
+      ends; -1: there is none); empty is the leader
     - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions

@@ -176,9 +176,10 @@ class ResumeReplica(Input, frozen=True, kw_only=True):
 
 
 class StopBroker(Input, frozen=True, kw_only=True):
-    """Controlled shutdown; done when the process has ended."""
+    """Controlled shutdown; done when the process has ended, with ``wait`` False at once."""
 
     broker: int
+    wait: bool = True
 
 
 class CrashBroker(Input, frozen=True, kw_only=True):
@@ -277,12 +278,16 @@ class HoldMessages(Input, frozen=True, kw_only=True):
 
 
 class ReleaseMessages(Input, frozen=True, kw_only=True):
-    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more."""
+    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more.
+
+    With ``api`` only those of that name.
+    """
 
     source: int
     destination: int
     count: Count | None = None
     lose: bool = False
+    api: str | None = None
 
 
 class ZkCommand(Input, frozen=True, kw_only=True):
@@ -426,16 +431,24 @@ class AdvertiseListeners(Input, frozen=True, kw_only=True):
 
 
 class OpenConnection(Input, frozen=True, kw_only=True):
-    """A client outside the emulator connects to a broker; ``connection`` is a number of its own."""
+    """A client outside the emulator connects to a broker; ``connection`` is a number of its own.
+
+    ``address`` is where it connects from, host and port.
+    """
 
     connection: Count
     broker: int
+    address: str = ""
 
 
 class CloseConnection(Input, frozen=True, kw_only=True):
-    """A client outside the emulator closes a connection, or its end has broken it."""
+    """A client outside the emulator closes a connection, or its end has broken it.
+
+    ``reason`` says why it was closed for the client, if it was; empty: it hung up.
+    """
 
     connection: Count
+    reason: str = ""
 
 
 class ReceiveRequest(Input, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from emulator.quorum_controller.result import ApiException, Result
 from emulator.quorum_controller.settings import ControllerSettings
 from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
+from emulator.raft.snapshots import copy_of
 from emulator.raft.state import LEADER, NOBODY
 from emulator.releases.config import BrokerConfig, Configuration, resolve
 from emulator.simulation.kernel import Kernel
@@ -95,8 +96,9 @@ class ControllerServer:
             profile=self.profile,
             config=lambda: self.config,
         )
-        self.raft.member.on_commit = self._committed
+        self.raft.on_commit = self._committed
         self.raft.member.on_progress = self._member_fetched
+        self.raft.metadata_version = self._metadata_version
         self.raft.on_leader = self._role_changed
         self._tasks: dict[str, Callable[[], None]] = {
             QUORUM: self.raft.tick,
@@ -274,14 +276,20 @@ class ControllerServer:
         if state.quorum.role == LEADER and state.quorum.high_watermark > state.quorum.epoch_start:
             self._activate()
 
+    def _metadata_version(self) -> int:
+        controller = self.controller
+        return 0 if controller is None else controller.image.metadata_version
+
     def _apply(self) -> None:
         image, quorum = self.state.image, self.state.quorum
         is_news = False
+        snapshot = quorum.log.snapshot_for(image.offset + 1)
+        if snapshot is not None:
+            is_news, self.state.last_record = True, snapshot.end_offset - 1
+            image = self.state.image = copy_of(snapshot.image)
         for batch in quorum.log.from_offset(image.offset + 1, quorum.high_watermark):
-            for offset, record in enumerate(batch.records, start=batch.base_offset):
-                image.replay(record, offset, batch.epoch)
-                if not isinstance(record, NoOpRecord):
-                    is_news, self.state.last_record = True, offset
+            if image.replay_batch(batch.records, batch.base_offset, batch.epoch):
+                is_news, self.state.last_record = True, batch.end_offset - 1
         if is_news:
             self.kernel.emit(events.MetadataApplied, self.id, image.offset + 1)
 

@@ -68,8 +68,8 @@ class MetadataFacts:
         state, image = self.state, self.state.image
         observed = self.kernel.observed(events.MetadataRecordCommitted)
         delta = MetadataDelta()
+        image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
         for offset, record in enumerate(batch.records, start=batch.base_offset):
-            image.replay(record, offset, batch.epoch, delta)
             if isinstance(record, NoOpRecord):
                 continue
             shown = UNSEEN

@@ -5,7 +5,7 @@ state: values are frozen and shared by copies, and a copy costs as much as its d
 ``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -22,6 +22,7 @@ from emulator.metadata_log.records import (
     ClearElrRecord,
     ConfigRecord,
     FeatureLevelRecord,
+    NoOpRecord,
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
@@ -36,6 +37,7 @@ from emulator.metadata_log.registrations import (
     PartitionRegistration,
     broker_of,
     partition_of,
+    record_of,
 )
 
 
@@ -66,29 +68,44 @@ class MetadataDelta(Struct):
     """What records changed in an image, as long as someone wants to know: not part of any state.
 
     ``partitions`` holds every partition that was touched, those of deleted topics with None for
-    what they are now. ``brokers``, ``configs`` and ``features`` name what was written.
+    what they are now; with a ``broker`` those of which it has, or had, a replica: a broker of very
+    many looks at no others. ``topics`` names all whose partitions were touched. ``brokers``,
+    ``configs`` and ``features`` name what was written.
     """
 
+    broker: int | None = None
     partitions: dict[TopicIdPartition, Change] = field(default_factory=dict)
+    topics: dict[str, None] = field(default_factory=dict)
     brokers: dict[int, None] = field(default_factory=dict)
     configs: dict[str, None] = field(default_factory=dict)
     features: dict[str, None] = field(default_factory=dict)
 
     def touch(
         self,
-        key: TopicIdPartition,
-        topic: str,
+        topic: TopicImage,
+        number: int,
         before: PartitionRegistration | None,
         after: PartitionRegistration | None,
     ) -> None:
         """Take note of a partition's change; of several, the first ``before`` counts."""
+        self.topics[topic.name] = None
+        broker = self.broker
+        if broker is not None and not (
+            (after is not None and broker in after.replicas)
+            or (before is not None and broker in before.replicas)
+        ):
+            return
+        key = TopicIdPartition(topic.id, number)
         earlier = self.partitions.get(key)
-        self.partitions[key] = Change(topic, earlier.before if earlier else before, after)
+        self.partitions[key] = Change(topic.name, earlier.before if earlier else before, after)
 
     def add(self, later: "MetadataDelta") -> None:
         """Take the changes that came after these."""
         for key, change in later.partitions.items():
-            self.touch(key, change.topic, change.before, change.after)
+            earlier = self.partitions.get(key)
+            before = earlier.before if earlier else change.before
+            self.partitions[key] = Change(change.topic, before, change.after)
+        self.topics |= later.topics
         self.brokers |= later.brokers
         self.configs |= later.configs
         self.features |= later.features
@@ -110,6 +127,28 @@ class MetadataDelta(Struct):
             else:
                 found.followers[key] = change
         return found
+
+    @staticmethod
+    def between(
+        before: "MetadataImage", after: "MetadataImage", broker: int | None = None
+    ) -> "MetadataDelta":
+        """Return what is different after a snapshot took an image's place (``finishSnapshot``)."""
+        delta = MetadataDelta(broker)
+        nobody = TopicImage("", "")
+        for topic_id in [
+            *before.topics,
+            *(each for each in after.topics if each not in before.topics),
+        ]:
+            old, new = before.topics.get(topic_id, nobody), after.topics.get(topic_id, nobody)
+            for number in {**old.partitions, **new.partitions}:
+                was, now = old.partitions.get(number), new.partitions.get(number)
+                if was != now:
+                    delta.touch(new if new.id else old, number, was, now)
+        for name in ("brokers", "configs", "features"):
+            old, new = getattr(before, name), getattr(after, name)
+            changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+            setattr(delta, name, dict.fromkeys(changed))
+        return delta
 
 
 class LocalReplicaChanges(Struct):
@@ -184,7 +223,50 @@ class MetadataImage(Struct):
         resource = "" if broker is None else str(broker)
         return self.configs.get(config_key(BROKER_RESOURCE, resource), {}).get(name)
 
+    def records(self) -> Iterator[AnyRecord]:
+        """The records that a snapshot of it has (``MetadataImage.write``)."""
+        for name, level in self.features.items():
+            yield FeatureLevelRecord(name, level)
+        for controller, incarnation in self.controllers.items():
+            yield RegisterControllerRecord(controller, incarnation)
+        for each in self.brokers.values():
+            yield RegisterBrokerRecord(
+                *(each.id, each.incarnation_id, each.epoch),
+                *(each.fenced, each.in_controlled_shutdown, each.rack),
+            )
+        for topic in self.topics.values():
+            yield TopicRecord(topic.name, topic.id)
+            for number, partition in topic.partitions.items():
+                yield record_of(topic.id, number, partition)
+        for key, values in self.configs.items():
+            kind, _, resource = key.partition(":")
+            resource_type = TOPIC_RESOURCE if kind == "topic" else BROKER_RESOURCE
+            for name, value in values.items():
+                yield ConfigRecord(resource_type, resource, name, value)
+        if self.next_producer_id:
+            yield ProducerIdsRecord(-1, -1, self.next_producer_id)
+
     # ---- replaying
+
+    def replay_batch(
+        self,
+        records: Sequence[AnyRecord],
+        base_offset: int,
+        epoch: int,
+        delta: MetadataDelta | None = None,
+    ) -> bool:
+        """Take the records of a batch; returns whether any of them says something."""
+        is_news = False
+        for offset, record in enumerate(records, base_offset):
+            if type(record) is PartitionRecord:  # so many come at once that each call counts
+                is_news = True
+                topic = self.topics[record.topic_id]
+                self._set(topic, record.partition_id, partition_of(record), delta)
+            else:
+                is_news = is_news or not isinstance(record, NoOpRecord)
+                self.replay(record, offset, epoch, delta)
+        self.offset, self.epoch = base_offset + len(records) - 1, epoch
+        return is_news
 
     def replay(
         self,
@@ -262,7 +344,7 @@ class MetadataImage(Struct):
         before = topic.partitions.get(number)
         topic.partitions[number] = after
         if delta is not None:
-            delta.touch(TopicIdPartition(topic.id, number), topic.name, before, after)
+            delta.touch(topic, number, before, after)
 
     def _remove(self, topic_id: str, delta: MetadataDelta | None) -> None:
         topic = self.topics.pop(topic_id)
@@ -270,7 +352,7 @@ class MetadataImage(Struct):
         self.configs.pop(config_key(TOPIC_RESOURCE, topic.name), None)
         if delta is not None:
             for number, before in topic.partitions.items():
-                delta.touch(TopicIdPartition(topic_id, number), topic.name, before, None)
+                delta.touch(topic, number, before, None)
 
     def _finalize(self, name: str, level: int, delta: MetadataDelta | None) -> None:
         if level:

@@ -105,6 +105,16 @@ def partition_of(record: PartitionRecord) -> PartitionRegistration:
     )
 
 
+def record_of(topic_id: str, number: int, partition: PartitionRegistration) -> PartitionRecord:
+    """Return the record that makes a partition what it is."""
+    return PartitionRecord(
+        *(number, topic_id, partition.replicas, partition.isr),
+        *(partition.removing_replicas, partition.adding_replicas, partition.leader),
+        *(partition.leader_recovery_state, partition.leader_epoch, partition.partition_epoch),
+        *(partition.elr or None, partition.last_known_elr or None),
+    )
+
+
 def _changed(now: Replicas, change: Replicas | None) -> Replicas:
     return now if change is None else change
 

@@ -101,24 +101,38 @@ from emulator.protocol.metadata import (
     PartitionMetadata,
     TopicDescription,
 )
-from emulator.protocol.produce import (
-    InitProducerIdRequest,
-    InitProducerIdResponse,
-    ProduceRequest,
-    ProduceResponse,
-)
+from emulator.protocol.produce import ProduceRequest, ProduceResponse
 from emulator.protocol.raft import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
+    MetadataSnapshot,
     VoteRequest,
     VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
+from emulator.protocol.transactions import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    TransactionDescription,
+    TxnOffsetCommitRequest,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from emulator.protocol.zookeeper import WatchEvent, ZkExpired, ZkPing, ZkPong
 
 AnyMessage = (
@@ -132,6 +146,17 @@ AnyMessage = (
     | ProduceResponse
     | InitProducerIdRequest
     | InitProducerIdResponse
+    | AddOffsetsToTxnRequest
+    | AddOffsetsToTxnResponse
+    | AddPartitionsToTxnRequest
+    | AddPartitionsToTxnResponse
+    | DescribeTransactionsRequest
+    | DescribeTransactionsResponse
+    | EndTxnRequest
+    | EndTxnResponse
+    | TxnOffsetCommitRequest
+    | WriteTxnMarkersRequest
+    | WriteTxnMarkersResponse
     | MetadataRequest
     | MetadataResponse
     | ClusterMetadataRequest
@@ -172,6 +197,8 @@ AnyMessage = (
     | EndQuorumEpochResponse
     | MetadataFetchRequest
     | MetadataFetchResponse
+    | FetchSnapshotRequest
+    | FetchSnapshotResponse
     | VoteRequest
     | VoteResponse
     | AlterConfigsRequest
@@ -198,6 +225,12 @@ REQUESTS = (
     ListOffsetsRequest,
     ProduceRequest,
     InitProducerIdRequest,
+    AddPartitionsToTxnRequest,
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    WriteTxnMarkersRequest,
+    TxnOffsetCommitRequest,
+    DescribeTransactionsRequest,
     MetadataRequest,
     ClusterMetadataRequest,
     LeaderAndIsrRequest,
@@ -229,6 +262,10 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "AddOffsetsToTxnRequest",
+    "AddOffsetsToTxnResponse",
+    "AddPartitionsToTxnRequest",
+    "AddPartitionsToTxnResponse",
     "AdminResponse",
     "AllocateProducerIdsRequest",
     "AllocateProducerIdsResponse",
@@ -264,16 +301,22 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeTransactionsRequest",
+    "DescribeTransactionsResponse",
     "Detail",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
     "EndQuorumEpochRequest",
     "EndQuorumEpochResponse",
+    "EndTxnRequest",
+    "EndTxnResponse",
     "EnvelopeRequest",
     "EnvelopeResponse",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
+    "FetchSnapshotRequest",
+    "FetchSnapshotResponse",
     "FetchedPartition",
     "FindCoordinatorRequest",
     "FindCoordinatorResponse",
@@ -303,6 +346,7 @@ __all__ = [
     "MetadataFetchResponse",
     "MetadataRequest",
     "MetadataResponse",
+    "MetadataSnapshot",
     "NewTopic",
     "OffsetCommitRequest",
     "OffsetCommitResponse",
@@ -327,11 +371,15 @@ __all__ = [
     "Timer",
     "TopicDescription",
     "TopicsResponse",
+    "TransactionDescription",
+    "TxnOffsetCommitRequest",
     "UpdateMetadataRequest",
     "UpdateMetadataResponse",
     "VoteRequest",
     "VoteResponse",
     "WatchEvent",
+    "WriteTxnMarkersRequest",
+    "WriteTxnMarkersResponse",
     "ZkExpired",
     "ZkPing",
     "ZkPong",

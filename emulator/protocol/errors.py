@@ -65,6 +65,12 @@ _TABLE: Final = (
     KafkaError("OUT_OF_ORDER_SEQUENCE_NUMBER", 45),
     KafkaError("DUPLICATE_SEQUENCE_NUMBER", 46),
     KafkaError("INVALID_PRODUCER_EPOCH", 47),
+    KafkaError("INVALID_TXN_STATE", 48),
+    KafkaError("INVALID_PRODUCER_ID_MAPPING", 49),
+    KafkaError("INVALID_TRANSACTION_TIMEOUT", 50),
+    KafkaError("CONCURRENT_TRANSACTIONS", 51, retriable=True),
+    KafkaError("TRANSACTION_COORDINATOR_FENCED", 52),
+    KafkaError("OPERATION_NOT_ATTEMPTED", 55),
     KafkaError("KAFKA_STORAGE_ERROR", 56, retriable=True),
     KafkaError("UNKNOWN_PRODUCER_ID", 59),
     KafkaError("REASSIGNMENT_IN_PROGRESS", 60),
@@ -85,14 +91,20 @@ _TABLE: Final = (
     KafkaError("NO_REASSIGNMENT_IN_PROGRESS", 85),
     KafkaError("GROUP_SUBSCRIBED_TO_TOPIC", 86),
     KafkaError("INVALID_RECORD", 87),
+    KafkaError("UNSTABLE_OFFSET_COMMIT", 88, retriable=True),
     KafkaError("PRODUCER_FENCED", 90),
     KafkaError("INVALID_UPDATE_VERSION", 95),
     KafkaError("UNKNOWN_TOPIC_ID", 100, retriable=True),
     KafkaError("DUPLICATE_BROKER_REGISTRATION", 101),
     KafkaError("BROKER_ID_NOT_REGISTERED", 102),
+    KafkaError("TRANSACTIONAL_ID_NOT_FOUND", 105),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
+    KafkaError("TRANSACTION_ABORTABLE", 120),
 )
 
 ERRORS: Final = {error.name: error for error in _TABLE}
 """Every error by its name, in the order of the codes."""
+
+ERROR_NAMES: Final = {error.code: error.name for error in _TABLE}
+"""The name of every error by its code."""

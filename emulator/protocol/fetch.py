@@ -29,7 +29,8 @@ class FetchRequest(Message, frozen=True):
     Partitions that did not change since the last fetch of the same session are not repeated
     (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it; ``rack``
     is a consumer's (KIP-392). It may wait for ``max_wait_us`` until ``min_bytes`` of records are
-    there; the answer holds at most ``max_bytes`` of them (fetch.max.bytes).
+    there; the answer holds at most ``max_bytes`` of them (fetch.max.bytes). ``read_committed``: a
+    consumer wants nothing of transactions that have not ended.
     """
 
     replica: int
@@ -41,6 +42,7 @@ class FetchRequest(Message, frozen=True):
     rack: str = ""
     min_bytes: int = 1
     max_bytes: int = NO_LIMIT
+    read_committed: bool = False
 
     def detail(self) -> Detail:
         """Fetch offset and leader epoch of each partition named."""
@@ -51,7 +53,9 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     """What a fetch got of one partition.
 
     ``diverging`` is (epoch, end offset) where the leader's log differs. ``preferred_read_replica``
-    is where a consumer should rather ask (-1: here is right).
+    is where a consumer should rather ask (-1: here is right). ``last_stable_offset`` is -1 to
+    followers. ``aborted`` has producer id and first offset of transactions that a consumer which
+    reads committed must leave out; None to others.
     """
 
     error: str
@@ -60,6 +64,8 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     batches: list[RecordBatch]
     diverging: tuple[int, int] | None = None
     preferred_read_replica: int = -1
+    last_stable_offset: int = -1
+    aborted: list[tuple[int, int]] | None = None
 
     def is_news(self, high_watermark: int, log_end_offset: int) -> bool:
         """Whether it tells anything to a follower with this HW and LEO; mostly it does not."""
@@ -123,7 +129,8 @@ class ListOffsetsRequest(Message, frozen=True):
 
     A consumer (``replica`` -1) asks for the first offset whose record is not older than
     ``timestamp_ms`` (virtual time), or for ``LATEST`` or ``EARLIEST``. With ``by_wall_clock`` it is
-    a time as clients outside write it into records.
+    a time as clients outside write it into records. One that reads committed is told nothing of
+    what lies above the last stable offset.
     """
 
     replica: int
@@ -131,6 +138,7 @@ class ListOffsetsRequest(Message, frozen=True):
     current_leader_epoch: int = -1
     timestamp_ms: int = LATEST
     by_wall_clock: bool = False
+    read_committed: bool = False
 
 
 class ListOffsetsResponse(Message, frozen=True):

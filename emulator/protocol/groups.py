@@ -28,13 +28,14 @@ class Subscription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FindCoordinatorRequest(Message, frozen=True):
-    """Asks any broker which one coordinates a group."""
+    """Asks any broker which one coordinates a group, or the transactions of an id."""
 
     group: str
+    is_transaction: bool = False
 
     def detail(self) -> Detail:
-        """The group."""
-        return _about(self.group)
+        """The group or the transactional id."""
+        return [[f"transaction.{self.group}"]] if self.is_transaction else _about(self.group)
 
 
 class FindCoordinatorResponse(Message, frozen=True):
@@ -220,10 +221,15 @@ class OffsetCommitResponse(Message, frozen=True):
 
 
 class OffsetFetchRequest(Message, frozen=True):
-    """Asks for the committed positions of partitions (None: of all that have one)."""
+    """Asks for the committed positions of partitions (None: of all that have one).
+
+    With ``require_stable`` a position is not told while a transaction may still change it
+    (OffsetFetch 7, KIP-447).
+    """
 
     group: str
     partitions: list[str] | None
+    require_stable: bool = False
 
     def detail(self) -> Detail:
         """The group and the partitions."""
@@ -233,7 +239,8 @@ class OffsetFetchRequest(Message, frozen=True):
 class OffsetFetchResponse(Message, frozen=True):
     """The committed positions; -1 where there is none.
 
-    ``epochs`` and ``notes`` are those that were committed with them.
+    ``epochs`` and ``notes`` are those that were committed with them. ``unstable`` are partitions
+    whose position a transaction may still change.
     """
 
     request: int
@@ -242,6 +249,7 @@ class OffsetFetchResponse(Message, frozen=True):
     offsets: dict[str, int] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    unstable: list[str] = field(default_factory=list)
 
     def detail(self) -> Detail:
         """The group and the error, and each partition's offset."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
+"""The coordinators' topics, which brokers make for themselves."""
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 

@@ -7,7 +7,9 @@ from emulator.protocol.record_batch import RecordBatch
 class ProduceRequest(Message, frozen=True):
     """One batch for one partition; its offsets and epoch are the leader's to fill in.
 
-    ``size_bytes`` is what counts against max.message.bytes.
+    ``size_bytes`` is what counts against max.message.bytes. ``transactional_id`` is that of a
+    transactional producer; with ``adds_partition`` its first batch adds the partition to the
+    transaction (Produce 12, KIP-890).
     """
 
     tp: str
@@ -15,6 +17,8 @@ class ProduceRequest(Message, frozen=True):
     acks: int
     timeout_us: int
     size_bytes: int = 0
+    transactional_id: str = ""
+    adds_partition: bool = False
 
     def detail(self) -> Detail:
         """First record id, count and acks; of an idempotent producer also id, epoch, sequence."""
@@ -37,16 +41,3 @@ class ProduceResponse(Message, frozen=True):
     def detail(self) -> Detail:
         """Error and base offset."""
         return [[self.tp, self.error, self.base_offset]]
-
-
-class InitProducerIdRequest(Message, frozen=True):
-    """Asks any broker for a producer id (KIP-98)."""
-
-
-class InitProducerIdResponse(Message, frozen=True):
-    """A producer id that nobody else has, with its first epoch; -1 and -1 with an error."""
-
-    request: int
-    error: str
-    producer_id: int
-    producer_epoch: int

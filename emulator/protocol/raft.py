@@ -7,24 +7,50 @@ whoever is behind finds it.
 
 from msgspec import Struct
 
+from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import AnyRecord
 from emulator.protocol.message import Detail, Message
+
+SnapshotId = tuple[int, int]
+"""The offset after the last record that a snapshot contains, and that record's epoch."""
 
 
 class MetadataBatch(Struct, frozen=True, array_like=True, gc=False):
     """Records that were appended together: readers take all of them or none.
 
-    The first has the offset ``base_offset``; ``epoch`` is that of the leader that appended them.
+    The first has the offset ``base_offset``; ``epoch`` is that of the leader that appended them, at
+    ``appended_us``. ``size_bytes`` is what the batch takes in Kafka's log.
     """
 
     base_offset: int
     epoch: int
     records: tuple[AnyRecord, ...]
+    appended_us: int = 0
+    size_bytes: int = 0
 
     @property
     def end_offset(self) -> int:
         """The offset after the last record."""
         return self.base_offset + len(self.records)
+
+
+class MetadataSnapshot(Struct, frozen=True, array_like=True):
+    """What the log adds up to before ``end_offset``, whose last record is of ``epoch`` (KIP-630).
+
+    ``appended_us`` is when that record was appended, ``size_bytes`` what a file of it takes. The
+    image is shared by all who have the snapshot, so whoever goes on from it takes a copy.
+    """
+
+    end_offset: int
+    epoch: int
+    appended_us: int
+    size_bytes: int
+    image: MetadataImage
+
+    @property
+    def id(self) -> SnapshotId:
+        """What names it."""
+        return self.end_offset, self.epoch
 
 
 class VoteRequest(Message, frozen=True):
@@ -104,7 +130,10 @@ class MetadataFetchRequest(Message, frozen=True):
 
 
 class MetadataFetchResponse(Message, frozen=True):
-    """Batches from the offset that was asked for, or where the logs part, or an error."""
+    """Batches from the offset that was asked for, or where the logs part, or an error.
+
+    With ``snapshot`` the log does not reach back as far as was asked for: that is to be fetched.
+    """
 
     request: int
     error: str
@@ -113,3 +142,29 @@ class MetadataFetchResponse(Message, frozen=True):
     high_watermark: int = -1
     batches: tuple[MetadataBatch, ...] = ()
     diverging: tuple[int, int] | None = None
+    snapshot: SnapshotId | None = None
+
+
+class FetchSnapshotRequest(Message, frozen=True):
+    """A voter or an observer fetches a snapshot of the metadata, from ``position`` on (KIP-630)."""
+
+    replica: int
+    epoch: int
+    snapshot: SnapshotId
+    position: int
+
+    def detail(self) -> Detail:
+        """The snapshot's end and the position."""
+        return [["__cluster_metadata-0", self.snapshot[0], self.position]]
+
+
+class FetchSnapshotResponse(Message, frozen=True):
+    """The bytes of a snapshot up to ``end`` of ``size_bytes``; the last ones bring what it says."""
+
+    request: int
+    error: str
+    epoch: int
+    leader: int
+    end: int = 0
+    size_bytes: int = 0
+    snapshot: MetadataSnapshot | None = None

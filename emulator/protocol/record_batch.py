@@ -1,8 +1,15 @@
 """Records as one request carried them."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
+
+PLAIN: Final = 0
+TRANSACTIONAL: Final = 1
+ABORT: Final = 2
+COMMIT: Final = 3
+"""What a batch has to do with transactions: nothing, it is part of one, or it ends one so."""
 
 
 class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
@@ -11,7 +18,7 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     Ids ``first_record ..`` stand for keys and values. ``leader_epoch`` is -1 before message format
     2; ``producer_id`` -1 means not idempotent. ``size_bytes`` is what the batch takes on the wire
     and in the log, nothing being compressed; what is left of a batch that was cut keeps the whole
-    one's size.
+    one's size. ``kind`` is ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch.
     """
 
     base_offset: int
@@ -22,6 +29,12 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     producer_epoch: int = -1
     base_sequence: int = -1
     size_bytes: int = 0
+    kind: int = PLAIN
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is a marker that ends a transaction, which consumers are not told."""
+        return self.kind >= ABORT
 
     @property
     def end_offset(self) -> int:

@@ -4,9 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from emulator import events
+from emulator.metadata_log.sizes import batch_size
 from emulator.protocol import ConnectionLost
 from emulator.protocol.message import Message
+from emulator.protocol.raft import MetadataSnapshot
+from emulator.raft.log import SegmentLimits
 from emulator.raft.quorum import NEVER_US, QuorumMember, QuorumRules, Surroundings
+from emulator.raft.snapshots import SnapshotRules, clean, reason_for_snapshot, take_snapshot
 from emulator.raft.state import QuorumState
 from emulator.releases.config import BrokerConfig
 from emulator.releases.profiles import Profile
@@ -16,6 +20,8 @@ from emulator.simulation.timers import Timers
 
 TASK: Final = "quorum"
 """The name of its timer."""
+FETCHED: Final = "fetched"
+"""Why a member has a snapshot that it did not write."""
 
 
 class RaftClient:
@@ -42,12 +48,19 @@ class RaftClient:
         self.profile = profile
         self.config = config
         self._config: BrokerConfig | None = None
+        self.metadata_version: Callable[[], int] = lambda: 0
         around = Surroundings(
-            lambda: kernel.state.now_us, kernel.random_below, self._send, self._hang_up
+            lambda: kernel.state.now_us,
+            kernel.random_below,
+            self._send,
+            self._hang_up,
+            lambda records: batch_size(records, self.metadata_version()),
         )
         self.member = QuorumMember(me, voters, state, self._rules, around)
         self.on_leader: Callable[[], None] = _nothing
+        self.on_commit: Callable[[], None] = _nothing
         self.member.on_role = self._role_changed
+        self.member.on_commit = self._committed
 
     def _rules(self) -> QuorumRules:
         config = self.config()
@@ -62,6 +75,15 @@ class RaftClient:
                 pre_vote=has("pre_vote"),
                 checks_quorum=has("leader_checks_quorum"),
                 tells_high_watermark=has("metadata_fetch_tells_high_watermark"),
+                segments=SegmentLimits(
+                    config.metadata_log_segment_bytes, config.metadata_log_segment_us
+                ),
+            )
+            self._snapshots = SnapshotRules(
+                config.metadata_snapshot_bytes,
+                config.metadata_snapshot_interval_us,
+                config.metadata_max_retention_bytes,
+                config.metadata_max_retention_us,
             )
         return self._made
 
@@ -99,6 +121,30 @@ class RaftClient:
         due_us = self.member.next_due_us()
         if due_us < NEVER_US:
             self.timers.arm(TASK, due_us)
+
+    # ---- the log
+
+    def _committed(self) -> None:
+        """More is committed: its reader is told, then it may be time for a snapshot."""
+        state, log, now_us = self.state, self.state.log, self.kernel.now
+        fetched = log.snapshots[-1] if log.snapshots and not log.batches else None
+        if fetched is not None and fetched.end_offset > state.since_snapshot.offset:
+            self._state_snapshot(fetched, FETCHED)
+            self._state_start()
+        self.on_commit()
+        self._rules()
+        reason = reason_for_snapshot(state, self._snapshots, now_us)
+        if reason and (made := take_snapshot(state, now_us)) is not None:
+            self._state_snapshot(made, reason)
+        if clean(state, self._snapshots, now_us):
+            self._state_start()
+
+    def _state_snapshot(self, snapshot: MetadataSnapshot, reason: str) -> None:
+        told = (snapshot.end_offset, snapshot.epoch, snapshot.size_bytes)
+        self.kernel.emit(events.MetadataSnapshotTaken, self.me, *told, reason)
+
+    def _state_start(self) -> None:
+        self.kernel.emit(events.MetadataLogStartChanged, self.me, self.state.log.start_offset)
 
     # ---- what goes out
 

@@ -1,29 +1,77 @@
-"""The replicated log of ``__cluster_metadata``: batches of records, with their leaders' epochs."""
+"""The replicated log of ``__cluster_metadata``: batches of records, with their leaders' epochs.
+
+It need not go back to the first record: a snapshot stands for what comes before (KIP-630). Source:
+``KafkaMetadataLog`` and ``UnifiedLog`` 3.9 to 4.1.
+"""
 
 from bisect import bisect_right
+from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.protocol.raft import MetadataBatch
+from emulator.protocol.raft import MetadataBatch, MetadataSnapshot, SnapshotId
+
+
+class SegmentLimits(Struct, frozen=True):
+    """When a new file of the log begins (metadata.log.segment.bytes and .ms)."""
+
+    size_bytes: int = 1 << 30
+    time_us: int = 1 << 62
+
+
+_PLAIN: Final = SegmentLimits()
+
+
+class Segment(Struct, array_like=True):
+    """A file of the log: where it begins, since when it has something, and how much."""
+
+    base_offset: int
+    first_us: int = -1
+    size_bytes: int = 0
 
 
 class MetadataLog(Struct, array_like=True):
-    """One member's copy of the log; it is on disk."""
+    """One member's copy of the log; it is on disk.
+
+    Records before ``start_offset`` are not read any more. They count in ``size_bytes`` as long as
+    they are in a file with later ones. ``snapshots`` are the member's own and those that it has
+    fetched, the oldest first; the first of them ends where a log begins that was cut off.
+    """
 
     batches: list[MetadataBatch] = field(default_factory=list)
+    start_offset: int = 0
+    snapshots: list[MetadataSnapshot] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=lambda: [Segment(0)])
 
     @property
     def end_offset(self) -> int:
         """The offset of the next record."""
-        return self.batches[-1].end_offset if self.batches else 0
+        return self.batches[-1].end_offset if self.batches else self.start_offset
 
     @property
     def last_epoch(self) -> int:
         """The epoch of the last record; -1: there is none."""
-        return self.batches[-1].epoch if self.batches else -1
+        if self.batches:
+            return self.batches[-1].epoch
+        return self.snapshots[-1].epoch if self.snapshots else -1
 
-    def append(self, batch: MetadataBatch) -> None:
+    @property
+    def size_bytes(self) -> int:
+        """The size of its files, without snapshots."""
+        return sum(segment.size_bytes for segment in self.segments)
+
+    def append(self, batch: MetadataBatch, limits: SegmentLimits = _PLAIN) -> None:
         """Add a batch that begins where the log ends."""
+        last = self.segments[-1]
+        if last.size_bytes and (
+            last.size_bytes + batch.size_bytes > limits.size_bytes
+            or batch.appended_us - last.first_us > limits.time_us
+        ):
+            last = Segment(batch.base_offset)
+            self.segments.append(last)
+        if last.first_us < 0:
+            last.first_us = batch.appended_us
+        last.size_bytes += batch.size_bytes
         self.batches.append(batch)
 
     def from_offset(self, offset: int, up_to: int | None = None) -> list[MetadataBatch]:
@@ -39,14 +87,31 @@ class MetadataLog(Struct, array_like=True):
         Source: ``RaftLog.endOffsetForEpoch``.
         """
         at = bisect_right(self.batches, epoch, key=_epoch)
-        if not at:
-            return -1, 0
-        return self.batches[at - 1].epoch, self.batches[at - 1].end_offset
+        if at:
+            return self.batches[at - 1].epoch, self.batches[at - 1].end_offset
+        if self.start_offset:
+            return self.snapshots[0].epoch, self.start_offset
+        return -1, 0
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch of the record at ``offset``; -1: there is none."""
+        """The epoch of the record at ``offset``; -1: there is none, or only a snapshot knows."""
         at = bisect_right(self.batches, offset, key=_end)
-        return self.batches[at].epoch if at < len(self.batches) else -1
+        if at < len(self.batches) and offset >= self.start_offset:
+            return self.batches[at].epoch
+        return next((each.epoch for each in self.snapshots if each.end_offset == offset + 1), -1)
+
+    def snapshot_instead(self, offset: int, last_epoch: int) -> SnapshotId | None:
+        """What a log that ends at ``offset`` of ``last_epoch`` has to fetch first; None: nothing.
+
+        Source: ``RaftLog.validateOffsetAndEpoch``.
+        """
+        if not self.snapshots or (self.start_offset == offset == 0):
+            return None
+        earliest = self.snapshots[0].epoch
+        is_foreign = offset == self.start_offset and last_epoch != earliest
+        if offset < self.start_offset or is_foreign or last_epoch < earliest:
+            return self.snapshots[-1].id
+        return None
 
     def diverging(self, offset: int, last_epoch: int) -> tuple[int, int] | None:
         """Where a log that ends at ``offset`` of ``last_epoch`` parts from this one; None: nowhere.
@@ -60,7 +125,59 @@ class MetadataLog(Struct, array_like=True):
 
     def truncate(self, offset: int) -> None:
         """Remove the batches that do not end at ``offset`` or before."""
-        del self.batches[bisect_right(self.batches, offset, key=_end) :]
+        at = bisect_right(self.batches, offset, key=_end)
+        for batch in reversed(self.batches[at:]):
+            while len(self.segments) > 1 and self.segments[-1].base_offset > batch.base_offset:
+                del self.segments[-1]
+            self.segments[-1].size_bytes -= batch.size_bytes
+        del self.batches[at:]
+
+    # ---- snapshots
+
+    def snapshot_for(self, offset: int) -> MetadataSnapshot | None:
+        """What to load before the log is read from ``offset`` on; None: nothing.
+
+        Who begins to read takes the latest snapshot (``KafkaRaftClient.updateListenersProgress``).
+        """
+        is_needed = offset == 0 or offset < self.start_offset
+        return self.snapshots[-1] if self.snapshots and is_needed else None
+
+    def snapshot(self, id: SnapshotId) -> MetadataSnapshot | None:
+        """A snapshot by its name; None: there is no such one, or no longer."""
+        return next((each for each in self.snapshots if each.id == id), None)
+
+    def start_at(self, snapshot: MetadataSnapshot) -> None:
+        """Begin anew after a snapshot that was fetched (``truncateFullyAndStartAt``)."""
+        self.batches = []
+        self.start_offset = snapshot.end_offset
+        self.snapshots = [snapshot]
+        self.segments = [Segment(snapshot.end_offset)]
+
+    def clean(self, now_us: int, retention_bytes: int, retention_us: int) -> bool:
+        """Forget old snapshots, and the log before the oldest that stays; returns whether any.
+
+        While log and snapshots take more than ``retention_bytes`` (-1: never), or the oldest
+        snapshot is older than ``retention_us``, that one goes; the latest always stays. Source:
+        ``KafkaMetadataLog.maybeClean``, ``deleteBeforeSnapshot``.
+        """
+        before = self.start_offset
+        while retention_bytes >= 0 and len(self.snapshots) > 1:
+            total = self.size_bytes + sum(each.size_bytes for each in self.snapshots)
+            if total <= retention_bytes:
+                break
+            self._start_at_second()
+        while retention_us >= 0 and len(self.snapshots) > 1:
+            if now_us - self.snapshots[0].appended_us <= retention_us:
+                break
+            self._start_at_second()
+        return self.start_offset != before
+
+    def _start_at_second(self) -> None:
+        del self.snapshots[0]
+        self.start_offset = start = self.snapshots[0].end_offset
+        del self.batches[: bisect_right(self.batches, start, key=_end)]
+        while len(self.segments) > 1 and self.segments[1].base_offset <= start:
+            del self.segments[0]
 
 
 def _end(batch: MetadataBatch) -> int:

@@ -20,12 +20,15 @@ from emulator.protocol.raft import (
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     EndQuorumEpochResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
     VoteRequest,
     VoteResponse,
 )
+from emulator.raft.log import SegmentLimits
 from emulator.raft.state import (
     CANDIDATE,
     FOLLOWER,
@@ -39,6 +42,7 @@ from emulator.raft.state import (
     Progress,
     QuorumState,
     Resting,
+    SnapshotFetch,
 )
 
 FETCH_WAIT_US: Final = 500_000
@@ -51,6 +55,8 @@ BACKOFF_BASE_US: Final = 100_000
 BACKOFF_POWER_MAX: Final = 10
 CHECK_QUORUM_FACTOR: Final = 1.5
 """A leader resigns after so many fetch timeouts without a majority (``LeaderState``)."""
+SNAPSHOT_CHUNK_BYTES: Final = 8 << 20
+"""How much of a snapshot a response brings (``KafkaRaftClient.MAX_BATCH_SIZE_BYTES``)."""
 NEVER_US: Final = 1 << 62
 
 
@@ -69,15 +75,17 @@ class QuorumRules(Struct, frozen=True):
     pre_vote: bool
     checks_quorum: bool
     tells_high_watermark: bool
+    segments: SegmentLimits = SegmentLimits()
 
 
 class Surroundings(Struct, frozen=True):
-    """What a member acts by: the time, chance, and other members."""
+    """What a member acts by: the time, chance, other members, and the size of what it writes."""
 
     now_us: Callable[[], int]
     draw: Callable[[int], int]
     send: Callable[[int, Any, int], int]
     hang_up: Callable[[int], None]
+    size_of: Callable[[Sequence[AnyRecord]], int] = lambda _records: 0
 
 
 def _nothing() -> None:
@@ -114,6 +122,8 @@ class QuorumMember:
             EndQuorumEpochResponse: self._resignation_answered,
             MetadataFetchRequest: self._fetched_from,
             MetadataFetchResponse: self._fetch_answered,
+            FetchSnapshotRequest: self._snapshot_fetched_from,
+            FetchSnapshotResponse: self._snapshot_answered,
         }
 
     # ---- the process
@@ -226,7 +236,7 @@ class QuorumMember:
             state.voted_for = NOBODY
         state.epoch, state.role, state.leader = epoch, role, leader
         state.votes, state.progress, state.greeted = {}, {}, {}
-        state.backs_off, state.fetched_in_epoch = False, False
+        state.backs_off, state.fetched_in_epoch, state.fetching = False, False, None
         for replica, parked in state.parked.items():
             self._answer_error(replica, parked.request, "NOT_LEADER_OR_FOLLOWER")
         state.parked = {}
@@ -363,9 +373,11 @@ class QuorumMember:
 
     def append(self, batches: Sequence[tuple[AnyRecord, ...]]) -> int:
         """Add batches as the leader; returns the offset after the last record."""
-        state = self.state
+        state, now_us, segments = self.state, self.around.now_us(), self.rules().segments
         for records in batches:
-            state.log.append(MetadataBatch(state.log.end_offset, state.epoch, records))
+            size = self.around.size_of(records)
+            batch = MetadataBatch(state.log.end_offset, state.epoch, records, now_us, size)
+            state.log.append(batch, segments)
         risen = self._raise_high_watermark()
         self._answer_parked()
         if risen:
@@ -446,6 +458,13 @@ class QuorumMember:
         if error:
             self._answer_error(source, request, error)
             return
+        snapshot = state.log.snapshot_instead(message.offset, message.last_epoch)
+        if snapshot is not None:
+            answer = MetadataFetchResponse(
+                *(request, "NONE", state.epoch, self.me, state.high_watermark), snapshot=snapshot
+            )
+            self.around.send(source, answer, request)
+            return
         diverging = state.log.diverging(message.offset, message.last_epoch)
         if diverging is not None:
             answer = MetadataFetchResponse(
@@ -462,7 +481,29 @@ class QuorumMember:
         if risen:
             self.on_commit()
 
-    def _refusal(self, message: MetadataFetchRequest) -> str:
+    def _snapshot_fetched_from(
+        self, source: int, request: int, message: FetchSnapshotRequest
+    ) -> None:
+        """Give a part of a snapshot; who fetches one is alive, however old its log."""
+        state = self.state
+        error = self._refusal(message)
+        found = None if error else state.log.snapshot(message.snapshot)
+        if found is None:
+            leader = NOBODY if state.role == RESIGNED else state.leader
+            error = error or "SNAPSHOT_NOT_FOUND"
+            answer = FetchSnapshotResponse(request, error, state.epoch, leader)
+        else:
+            if message.replica in state.progress:
+                state.progress[message.replica].fetched_us = self.around.now_us()
+                self._hear_majority()
+            end = min(found.size_bytes, message.position + SNAPSHOT_CHUNK_BYTES)
+            whole = found if end == found.size_bytes else None
+            answer = FetchSnapshotResponse(
+                request, "NONE", state.epoch, self.me, end, found.size_bytes, whole
+            )
+        self.around.send(source, answer, request)
+
+    def _refusal(self, message: MetadataFetchRequest | FetchSnapshotRequest) -> str:
         state = self.state
         if message.epoch < state.epoch:
             return "FENCED_LEADER_EPOCH"
@@ -486,7 +527,13 @@ class QuorumMember:
         found.end_offset, found.fetched_us = offset, now_us
         if moved:
             self.on_progress(replica)
-        if replica in self.voters and state.due_us != NEVER_US:
+        if replica in self.voters:
+            self._hear_majority()
+
+    def _hear_majority(self) -> None:
+        """A leader that a majority fetches from need not resign (``LeaderState``)."""
+        state = self.state
+        if state.due_us != NEVER_US:
             window_us = int(self.rules().fetch_timeout_us * CHECK_QUORUM_FACTOR)
             others = [each.fetched_us for v, each in state.progress.items() if v in self.voters]
             others.sort(reverse=True)
@@ -542,7 +589,11 @@ class QuorumMember:
 
     def _send_fetch(self, voter: int) -> None:
         state = self.state
-        log = state.log
+        log, snapshot = state.log, state.fetching
+        if snapshot is not None:
+            wanted = (snapshot.end_offset, snapshot.epoch)
+            self._ask(voter, FetchSnapshotRequest(self.me, state.epoch, wanted, snapshot.position))
+            return
         known = state.high_watermark if self.rules().tells_high_watermark else -1
         request = MetadataFetchRequest(
             self.me, state.epoch, log.end_offset, log.last_epoch, FETCH_WAIT_US, known
@@ -565,18 +616,49 @@ class QuorumMember:
             return
         state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
         state.fetched_in_epoch = True
+        if message.snapshot is not None:
+            state.fetching = SnapshotFetch(*message.snapshot)
+            return
         if message.diverging is not None:
             epoch, end = message.diverging
             _, own_end = state.log.end_of_epoch(epoch)
             state.log.truncate(min(end, own_end))
             return
+        self._take(message)
+
+    def _take(self, message: MetadataFetchResponse) -> None:
+        """Append what has come, and learn what is committed."""
+        state, segments = self.state, self.rules().segments
         for batch in message.batches:
             if batch.base_offset == state.log.end_offset:
-                state.log.append(batch)
+                state.log.append(batch, segments)
         committed = min(message.high_watermark, state.log.end_offset)
         if committed > state.high_watermark:
             state.high_watermark = committed
             self.on_commit()
+
+    def _snapshot_answered(
+        self, source: int, _request: int, message: FetchSnapshotResponse
+    ) -> None:
+        """Go on with the next part; with the last one the log begins after the snapshot."""
+        state, now_us = self.state, self.around.now_us()
+        if not self._answered(source, message.request):
+            return
+        self._meet(message.epoch, message.leader)
+        if state.role != FOLLOWER or source != state.leader or state.fetching is None:
+            return
+        if message.error != "NONE":  # the leader keeps a later one: its next answer names that
+            state.fetching = None
+            state.resting[source] = Resting(1, now_us + RECONNECT_US)
+            return
+        state.due_us = now_us + self.rules().fetch_timeout_us
+        if message.snapshot is None:
+            state.fetching.position = message.end
+            return
+        state.fetching = None
+        state.log.start_at(message.snapshot)
+        state.high_watermark = max(state.high_watermark, message.snapshot.end_offset)
+        self.on_commit()
 
     # ---- requests under way: one to each other member
 

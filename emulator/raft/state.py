@@ -45,6 +45,26 @@ class Resting(Struct, array_like=True):
     until_us: int
 
 
+class SinceSnapshot(Struct, array_like=True):
+    """What has been read since the last snapshot: up to ``offset`` (0: it is not counted yet).
+
+    ``since_us`` is when counting began, ``clean_us`` when to look again for what need not be kept.
+    """
+
+    offset: int = 0
+    size_bytes: int = 0
+    since_us: int = 0
+    clean_us: int = 0
+
+
+class SnapshotFetch(Struct, array_like=True):
+    """A snapshot that is being fetched: its end and epoch, and how many bytes of it have come."""
+
+    end_offset: int
+    epoch: int
+    position: int = 0
+
+
 class QuorumState(Struct, array_like=True):
     """All that a member remembers.
 
@@ -54,6 +74,7 @@ class QuorumState(Struct, array_like=True):
     resigns then unless a majority fetches. ``votes`` are the answers to a candidate.
     ``epoch_start`` is where a leader's epoch begins in the log, ``progress`` what it knows of
     others, ``greeted`` which voters know it; ``greets_us`` is when it next makes itself known.
+    ``fetching`` is the snapshot that a member fetches in place of records.
     """
 
     log: MetadataLog = field(default_factory=MetadataLog)
@@ -75,6 +96,8 @@ class QuorumState(Struct, array_like=True):
     asked: dict[int, Asked] = field(default_factory=dict)
     resting: dict[int, Resting] = field(default_factory=dict)
     running: bool = False
+    fetching: SnapshotFetch | None = None
+    since_snapshot: SinceSnapshot = field(default_factory=SinceSnapshot)
 
     def end_process(self) -> None:
         """Forget what is not on disk."""

@@ -97,6 +97,12 @@ class BrokerConfig(Struct, frozen=True):
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_commit_timeout_us: int
+    transaction_topic_num_partitions: int
+    transaction_topic_replication_factor: int
+    transaction_topic_min_isr: int
+    transaction_max_timeout_us: int
+    transaction_abort_interval_us: int
+    transactional_id_expiration_us: int
     offsets_retention_us: int
     offsets_check_interval_us: int
     group_initial_rebalance_delay_us: int
@@ -116,6 +122,12 @@ class BrokerConfig(Struct, frozen=True):
     quorum_request_timeout_us: int
     quorum_append_linger_us: int
     metadata_max_idle_interval_us: int
+    metadata_snapshot_bytes: int
+    metadata_snapshot_interval_us: int
+    metadata_max_retention_bytes: int
+    metadata_max_retention_us: int
+    metadata_log_segment_bytes: int
+    metadata_log_segment_us: int
     unclean_election_interval_us: int
 
 

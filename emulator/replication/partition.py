@@ -761,10 +761,14 @@ def _become_follower(
     """Follow a live leader: truncate as the release does, and fetch.
 
     A leader that is not alive changes nothing, not even the epoch: "only change partition state
-    when the leader is available" (ReplicaManager.makeFollowers).
+    when the leader is available" (ReplicaManager.makeFollowers). A replica that has just been made
+    is then a follower of nobody, as after a restart.
     """
     effects: Effects = []
     if not command.leader_is_alive:
+        if state.role == OFFLINE:
+            state.role, state.leader = FOLLOWER, -1
+            effects.append(ChangeRole(FOLLOWER, -1, -1))
         return effects
     followed = state.role == FOLLOWER
     same_leader = followed and state.leader == command.leader

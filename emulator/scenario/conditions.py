@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from emulator.broker.replica import OFFLINE, Replica
 from emulator.cluster import Cluster
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
@@ -235,6 +235,8 @@ def _quorum(cluster: Cluster, name: str, field: str) -> Value:
     if cluster.kraft is None:
         return NOTHING
     active = cluster.active_controller()
+    if field in ("log_start", "snapshot"):
+        return _metadata_log(cluster, active if not name else int(name), field)
     if active is None:
         return NOTHING
     leader = cluster.kraft.controllers[active]
@@ -246,6 +248,21 @@ def _quorum(cluster: Cluster, name: str, field: str) -> Value:
     if progress is None:
         return NOTHING
     return "equal" if progress.end_offset > leader.last_record else "behind"
+
+
+def _metadata_log(cluster: Cluster, host: int | None, field: str) -> Value:
+    """What a host has of the metadata log on its disk."""
+    kraft = cluster.kraft
+    assert kraft is not None
+    if host in kraft.controllers:
+        log = kraft.controllers[host].quorum.log
+    elif host in kraft.brokers:
+        log = kraft.brokers[host].quorum.log
+    else:
+        return NOTHING
+    if field == "log_start":
+        return log.start_offset
+    return log.snapshots[-1].end_offset if log.snapshots else -1
 
 
 def _zk(cluster: Cluster, path: str, field: str) -> Value:
@@ -296,7 +313,7 @@ def _unacked_visible(cluster: Cluster) -> int:
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
         replica = cluster.replica(tp, audited.leader)
-        if replica is None or tp.startswith(offsets_topic.PREFIX):
+        if replica is None or is_internal(tp):
             continue
         acked = {each.first_record for each in audited.acked}
         for batch in replica.log.batches:

@@ -298,4 +298,6 @@ class Processes:
     def release(self, wanted: inputs.ReleaseMessages) -> None:
         """Let messages go that were kept back."""
         self._both(wanted.source, wanted.destination, one_way=True)
-        self.network.release(wanted.source, wanted.destination, wanted.count, wanted.lose)
+        self.network.release(
+            wanted.source, wanted.destination, wanted.count, wanted.lose, wanted.api
+        )

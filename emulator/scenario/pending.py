@@ -13,13 +13,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster import Cluster
-from emulator.coordinator import offsets_topic
+from emulator.coordinator.internal_topics import OFFSETS, hindrance
 from emulator.inputs.conditions import Clause
 from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
 
 NEVER_US: Final = 1 << 62
 """A time that does not come."""
+LOOK_US: Final = 75_000
+"""How long after it has come to hold a condition is seen, in KRaft mode.
+
+Who looks at the committed log from outside ten times a second, and acts on what is there, acts when
+brokers have had time to read it.
+"""
 
 
 class Pending(Struct, frozen=True, tag=True):
@@ -137,12 +143,17 @@ def _quiet(cluster: Cluster, pending: Quiet, is_up: bool) -> Outcome | Quiet:
     return Outcome() if is_up else pending
 
 
-def _conditions(cluster: Cluster, pending: Conditions, is_up: bool) -> Outcome | Conditions:
+def _conditions(
+    cluster: Cluster, pending: Conditions, is_up: bool
+) -> Outcome | Conditions | TimePassing:
     if cluster.sequence == pending.seen and not is_up:
         return pending
     failure = conditions.first_failure(cluster, pending.clauses)
     if failure is None:
-        return Outcome()
+        is_first_look = pending.seen < 0
+        if cluster.kraft is None or is_first_look:
+            return Outcome()
+        return TimePassing(cluster.state.kernel.now_us + LOOK_US)
     if not is_up:
         return replace(pending, seen=cluster.sequence)
     clause, actual = failure
@@ -176,7 +187,7 @@ def _why(cluster: Cluster, error: str) -> str:
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
     running = [each for each in cluster.brokers.values() if each.state.state == "running"]
-    return offsets_topic.hindrance(running[0].context) if running else ""
+    return hindrance(running[0].context, OFFSETS) if running else ""
 
 
 def _controller_asked(

@@ -203,10 +203,10 @@ class Runner:
         match wanted:
             case inputs.ReceiveRequest(connection=connection, frame=frame):
                 external.receive(connection, frame)
-            case inputs.OpenConnection(connection=connection, broker=broker):
-                external.open(connection, broker)
-            case inputs.CloseConnection(connection=connection):
-                external.close(connection)
+            case inputs.OpenConnection(connection=connection, broker=broker, address=address):
+                external.open(connection, broker, address)
+            case inputs.CloseConnection(connection=connection, reason=reason):
+                external.close(connection, reason or "closed by the client")
             case inputs.AdvertiseListeners(listeners=listeners):
                 external.advertise(listeners)
         self.kernel.cause = 0
@@ -426,8 +426,10 @@ class Runner:
         message = "" if wanted.passed else wanted.actual
         return Outcome(message=message, passed=wanted.passed, actual=wanted.actual)
 
-    def _stop(self, wanted: inputs.StopBroker) -> BrokerStopped:
+    def _stop(self, wanted: inputs.StopBroker) -> Begun:
         self.processes.stop(wanted)
+        if not wanted.wait:
+            return None
         return BrokerStopped(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
     def _start(self, wanted: inputs.StartBroker) -> Begun:

@@ -222,18 +222,28 @@ class Network:
             link.holding.append(name)
         self._settle_link(source, destination, link)
 
-    def release(self, source: int, destination: int, count: int | None, lose: bool) -> None:
-        """Deliver the first ``count`` waiting messages, or lose them.
+    def release(
+        self,
+        source: int,
+        destination: int,
+        count: int | None,
+        lose: bool,
+        api: str | None = None,
+    ) -> None:
+        """Deliver the first ``count`` waiting messages (of one name), or lose them.
 
         With ``count`` None that is all of them, and later ones are no longer held.
         """
         link = self.state.links.get((source, destination))
         if link is None:
             return
-        going = link.waiting if count is None else link.waiting[:count]
-        link.waiting = link.waiting[len(going) :]
+        name = api or "*"
+        going = [each for each in link.waiting if _covers(name, type(each[2]).__name__)][:count]
+        link.waiting = [each for each in link.waiting if each not in going]
         if count is None:
-            link.holding = []
+            link.holding = [
+                each for each in link.holding if not _covers(name, each) and not _covers(each, name)
+            ]
         self._let_go(source, destination, going, lose)
         self._settle_link(source, destination, link)
 
@@ -291,5 +301,9 @@ def _held(link: Link, name: str) -> bool:
 
     ``LeaderAndIsr`` stands for its request, and ``AlterIsr`` is what 2.7 called AlterPartition.
     """
-    held = [each.replace("AlterIsr", "AlterPartition") for each in link.holding]
-    return any(each in ("*", name) or name == f"{each}Request" for each in held)
+    return any(_covers(each, name) for each in link.holding)
+
+
+def _covers(given: str, name: str) -> bool:
+    given = given.replace("AlterIsr", "AlterPartition")
+    return given in ("*", name) or name == f"{given}Request"

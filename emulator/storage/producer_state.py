@@ -11,8 +11,10 @@ from msgspec import Struct, field
 
 from emulator.protocol import RecordBatch
 from emulator.protocol.errors import NONE
+from emulator.protocol.record_batch import PLAIN
 from emulator.releases.profiles import Profile
 from emulator.storage.log import Log
+from emulator.storage.transaction_index import TransactionIndex
 
 SEQUENCE_MAX: Final = 2_147_483_647
 """The largest sequence number; 0 follows it."""
@@ -21,6 +23,7 @@ REMEMBERED_BATCHES: Final = 5
 
 OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 UNKNOWN_PRODUCER: Final = "UNKNOWN_PRODUCER_ID"
+INVALID_TXN_STATE: Final = "INVALID_TXN_STATE"
 OLD_EPOCH: Final = "INVALID_PRODUCER_EPOCH"
 
 
@@ -39,16 +42,21 @@ class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ProducerState(Struct, array_like=True, gc=False):
-    """One producer's present epoch and its latest batches of that epoch, oldest first."""
+    """One producer's present epoch and its latest batches of that epoch, oldest first.
+
+    ``marker`` is the id of the record that ended its last transaction; -1: there is none.
+    """
 
     epoch: int
     batches: list[RememberedBatch] = field(default_factory=list)
+    marker: int = -1
 
 
 class ProducerStates(Struct, array_like=True, gc=False):
-    """All producers of one replica by producer id."""
+    """All producers of one replica by producer id, and their transactions."""
 
     producers: dict[int, ProducerState] = field(default_factory=dict)
+    transactions: TransactionIndex = field(default_factory=TransactionIndex)
 
     def check(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
         """Judge a batch that an idempotent producer sent to the leader.
@@ -63,18 +71,37 @@ class ProducerStates(Struct, array_like=True, gc=False):
             return OLD_EPOCH, -1
         if batch.producer_epoch > state.epoch:
             return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
+        if batch.kind == PLAIN and batch.producer_id in self.transactions.ongoing:
+            return INVALID_TXN_STATE, -1
         last = advance(batch.base_sequence, batch.count - 1)
         window = REMEMBERED_BATCHES if profile.has("producer_state_keeps_five_batches") else 1
         for known in state.batches[-window:]:
             if known.first_sequence == batch.base_sequence and known.last_sequence == last:
                 return NONE, known.base_offset
-        expected = advance(state.batches[-1].last_sequence, 1)
+        expected = advance(state.batches[-1].last_sequence, 1) if state.batches else 0
         return None if batch.base_sequence == expected else (OUT_OF_ORDER, -1)
+
+    def check_epoch(self, batch: RecordBatch) -> str:
+        """Judge a batch of a coordinator, which has no sequence: an older epoch is refused."""
+        state = self.producers.get(batch.producer_id)
+        return OLD_EPOCH if state is not None and batch.producer_epoch < state.epoch else NONE
 
     def append(self, batch: RecordBatch) -> None:
         """Remember a batch that was appended, on a leader or a follower."""
         state = self.producers.get(batch.producer_id)
         if state is None or state.epoch != batch.producer_epoch:
+            marker = -1 if state is None else state.marker
+            state = ProducerState(batch.producer_epoch, marker=marker)
+            self.producers[batch.producer_id] = state
+        self.transactions.append(batch)
+        if batch.is_control:
+            state.marker = batch.first_record
+        elif batch.base_sequence >= 0:
+            self._remember(batch)
+
+    def _remember(self, batch: RecordBatch) -> None:
+        state = self.producers.get(batch.producer_id)
+        if state is None:
             state = self.producers[batch.producer_id] = ProducerState(batch.producer_epoch)
         last = advance(batch.base_sequence, batch.count - 1)
         state.batches.append(RememberedBatch(batch.base_sequence, last, batch.base_offset))
@@ -88,10 +115,13 @@ class ProducerStates(Struct, array_like=True, gc=False):
         log has any. They are looked for from the log's end, so that the cost is that of what was
         removed and not of the log (Kafka reads its latest producer snapshot for the same reason).
         """
+        if self.transactions.end > log.end:
+            self.rebuild(log)
+            return
         lost = {
             producer_id: state.epoch
             for producer_id, state in self.producers.items()
-            if state.batches[-1].end_offset > log.end
+            if state.batches and state.batches[-1].end_offset > log.end
         }
         found: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in lost}
         at = len(log.batches)
@@ -99,7 +129,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
             at -= 1
             batch = log.batches[at]
             batches = found.get(batch.producer_id)
-            if batches is None or batch.producer_id not in lost:
+            if batches is None or batch.producer_id not in lost or batch.is_control:
                 continue
             if batches and batches[0].producer_epoch != batch.producer_epoch:
                 del lost[batch.producer_id]  # an older epoch counts for nothing
@@ -108,9 +138,11 @@ class ProducerStates(Struct, array_like=True, gc=False):
             if len(batches) == REMEMBERED_BATCHES or self._was_first(batch):
                 del lost[batch.producer_id]
         for producer_id, batches in found.items():
-            del self.producers[producer_id]
+            marker = self.producers.pop(producer_id).marker
             for batch in reversed(batches):
-                self.append(batch)
+                self._remember(batch)
+            if batches:
+                self.producers[producer_id].marker = marker
 
     def _was_first(self, batch: RecordBatch) -> bool:
         """Whether nothing of the batch's producer and epoch lies before it, as far as is known.
@@ -126,7 +158,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
 
     def rebuild(self, log: Log) -> None:
         """Work the table out from a log, as after loading it."""
-        self.producers = {}
+        self.producers, self.transactions = {}, TransactionIndex()
         for batch in log.batches:
             if batch.producer_id >= 0:
                 self.append(batch)

@@ -297,6 +297,19 @@ class ZkClient:
             self.zookeeper.close_session(self.environment, state.session)
         state.session = 0
 
+    def closing_us(self) -> int:
+        """How long it takes to close a session at a server that does not answer; 0: it answers.
+
+        Until the client gives its connection, or the attempt to make one, up: two thirds of the
+        session timeout after the last sign of life, and then whole ones (``ClientCnxn.SendThread``,
+        which ends only then if it is closing).
+        """
+        state, timeout_us = self.state, self.timeout_us()
+        if not state.session or self.network.reachable(self.host, ZOOKEEPER):
+            return 0
+        left_us = state.heard_us + timeout_us * 2 // 3 - self.kernel.now
+        return left_us if left_us > 0 else left_us % timeout_us
+
     def ping(self) -> None:
         """The ping timer: notice a dead connection, give a sign of life, and go on."""
         state = self.state

@@ -42,7 +42,7 @@ def batches(source: DatasetTables) -> DataFrame:
     """Records produced, by :data:`OF_BATCH`: ``records``, ``first`` and ``base``.
 
     ``first`` is the lowest record id of them and ``base`` its offset, null if it has none; a batch
-    is written as a whole, so its records stand side by side.
+    is written as a whole, so its records are contiguous.
     """
     return source.materialised(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
 

@@ -31,7 +31,7 @@ everything is.
 - Times are virtual, in microseconds (`us`); `event` is the number of an event in its session.
 - A percentile P is the smallest value that at least P percent of the values do not exceed, so it
   is always a value that occurred; it is exact.
-- How many values a percentile is of stands beside it, in `.._n`.
+- The number of values behind a percentile is beside it, in `.._n`.
 - A partition is *leaderless* while no broker whose process runs acts as its leader; one that is
   frozen serves nobody.
 - A broker that thaws, or leads on after a restart, before another leader was elected has
@@ -44,7 +44,7 @@ everything is.
   follower: the fetch that brings the record; the next one tells the leader, which commits.
 - A column without a meaning for null always has a value.
 
-Below each table stands a query, which names tables by their names: after
+Below each table is a query that uses the tables' names: after
 `CREATE VIEW outages AS SELECT * FROM 'DIR/outages/*.parquet'` DuckDB knows it, after
 `spark.read.parquet("DIR/outages").createOrReplaceTempView("outages")` Spark does.
 

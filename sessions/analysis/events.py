@@ -19,7 +19,7 @@ NESTED: Final = {
     "first": "INT",
     "runs": "ARRAY<ARRAY<BIGINT>>",
 }
-"""Fields that stand in payloads, with Spark's types."""
+"""Fields that are in payloads, with Spark's types."""
 WITH_NESTED: Final = frozenset({"TopicCreated", "PartitionsAdded", "RecordsConsumed"})
 """The types of events that have one of :data:`NESTED`."""
 

@@ -1,6 +1,6 @@
 """A question for each table of results, as SQL that DuckDB and Spark both understand.
 
-docs/analysis.md shows them, and the tests run them with both. Tables stand in them by their names.
+docs/analysis.md shows them, and the tests run them with both. They refer to tables by name.
 """
 
 from typing import Final

@@ -90,7 +90,7 @@ def final_partitions(source: DatasetTables) -> DataFrame:
 
 
 def final_znodes(source: DatasetTables) -> DataFrame:
-    """Each znode that stands at the end: ``path``, ``data``, ``version``."""
+    """Each znode that exists at the end: ``path``, ``data``, ``version``."""
     told = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
     last = told.groupBy(SESSION, "path").agg(
         F.max(F.struct("seq", "type", "data", "version")).alias("last")

@@ -23,12 +23,11 @@ EXACT: Final = "decimal(19,0)"
 def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
     """Mean and maximum of LEO - HW over the time in which there was a leader with a log."""
     lags = _by_lag(_lags(states, ends).where("lasted_us > 0"), KEYS, "lasted_us")
-    largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
     summed = lags.groupBy(*KEYS).agg(
         F.sum("lasted_us").alias("online_us"),
         (_weighted("lasted_us") / F.sum("lasted_us")).alias("hw_lag_mean"),
         F.max("lag").alias("hw_lag_max"),
-        (-largest["first"]).alias("hw_lag_max_seq"),
+        F.max_by("from_seq", "lag").alias("hw_lag_max_seq"),
     )
     lagging = stretches(states.where("leo > hw"), KEYS)
     longest = F.max(F.struct("lasted_us", (-F.col("from_seq")).alias("first")))
@@ -58,7 +57,6 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
             - F.greatest(begin, "from_us"),
         }
     )
-    largest = F.max(F.struct("lag", (-F.col("from_seq")).alias("first")))
     keys = (*PARTITION, "bucket", "begin_us", "finish_us")
     rows = (
         _by_lag(inside, keys, "inside_us")
@@ -66,7 +64,7 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
         .agg(
             (_weighted("inside_us") / F.sum("inside_us")).alias("lag_mean"),
             F.max("lag").alias("lag_max"),
-            (-largest["first"]).alias("lag_max_seq"),
+            F.max_by("from_seq", "lag").alias("lag_max_seq"),
         )
     )
     return rows.select(
@@ -90,10 +88,13 @@ def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
 def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:
     """How long each ``lag`` held in all, and since when first.
 
-    There are few of them, so that Spark sorts these and not all rows to find the largest.
+    What is asked of it is asked by ``keys`` again. Rows are shuffled once, by partition, which
+    suits both; each lag occurs once, so that the event of the largest needs no sorting.
     """
-    return lags.groupBy(*keys, "lag").agg(
-        F.sum(time).alias(time), F.min("from_seq").alias("from_seq")
+    return (
+        lags.repartition(*KEYS)
+        .groupBy(*keys, "lag")
+        .agg(F.sum(time).alias(time), F.min("from_seq").alias("from_seq"))
     )
 
 

@@ -21,7 +21,7 @@ class Shown(Struct, frozen=True):
     text: Callable[..., Any] = lambda value: value
 
     def of(self, row: dict[str, Any]) -> Any:  # noqa: ANN401 - as the columns are
-        """What stands there for a row of the result."""
+        """What is shown there for a row of the result."""
         values = [row[name] for name in self.columns]
         return None if None in values else self.text(*values)
 

@@ -29,7 +29,7 @@ seed, in every combination of what is varied, on Spark. Each run is a session of
 - ctrl-c stops it. The same command goes on from there; what raised or hung is not tried again,
   unless it hung and `--limit` is now longer.
 - Given again with more seeds or more values of what is varied, a campaign grows by what is missing.
-  Anything else that stands at DATASET is refused: a dataset of other sessions, or of a campaign
+  Anything else at DATASET is refused: a dataset of other sessions, or of a campaign
   with another script, other names to vary, or another version of the program.
 - `--chaos KIND,KIND,..` puts faults among the statements of each run, drawn from its seed: see
   below. `--shrink` reduces runs that fail.
@@ -37,7 +37,7 @@ seed, in every combination of what is varied, on Spark. Each run is a session of
   need tidegauge: its code travels with the job. They see DATASET under the same path or URI. On a
   cluster, `PYSPARK_PYTHON` names their Python.
 
-Beside the tables stands `DATASET/_campaign/`:
+Beside the tables is `DATASET/_campaign/`:
 
 - `failing.txt`: the runs to look at, each as the one command that opens it in the console
 - `outcome.json`: the matrix that was printed
@@ -52,7 +52,7 @@ and `freeze` (a broker), `cut` and `delay` (the link of two brokers). Whom they 
 drawn from the run's seed, so the same seed has the same faults. They fall between statements and
 into waits. No broker and no link has two faults at a time, and brokers that the script itself
 stops, starts or freezes are left alone; so none of these statements is refused. For each of the
-runs to look at that are printed, `_campaign/scripts/` has a script in which its faults stand as
+runs to look at that are printed, `_campaign/scripts/` has a script in which its faults are
 statements.
 
 `--shrink` reduces these runs: statements are left out as long as the same thing goes wrong and

@@ -1,4 +1,4 @@
-"""What stands beside a campaign's tables: its plan, and what came of it.
+"""What is kept beside a campaign's tables: its plan, and what came of it.
 
 ``DATASET/_campaign/`` holds them; readers of the tables do not look into it. The runs themselves
 are rows of the dataset's table ``runs``.
@@ -51,7 +51,7 @@ class CampaignFolder:
         """Have a dataset of this campaign there, which may have been begun before.
 
         Returns the whole campaign: what was planned before, and what is now. Raises
-        :class:`~sessions.dataset.layout.DatasetError` if something else stands there.
+        :class:`~sessions.dataset.layout.DatasetError` if something else is there.
         """
         whole = self.check(plan)
         Dataset(self.dataset).make()
@@ -64,7 +64,7 @@ class CampaignFolder:
     def check(self, plan: Plan) -> Plan:
         """The whole campaign, as it would be with what is planned now.
 
-        Raises :class:`DatasetError` if something else than this campaign stands there.
+        Raises :class:`DatasetError` if something other than this campaign is there.
         """
         dataset = Dataset(self.dataset)
         found = self.plan()

@@ -62,7 +62,7 @@ def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignRepo
 
 
 def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failing:
-    """The same with a script of the run, in which its faults stand as statements."""
+    """The same with a script of the run, in which its faults are statements."""
     run = plan.run(plan.number_of(failing.session))
     variant = plan.of_run(run)
     title = f"{failing.session}: {', '.join(failing.findings)}"

@@ -25,7 +25,7 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import BY_NAME, RUNS, SESSIONS
 from sessions.dataset.writer import Row
 from sessions.format.codec import unpacked
-from sessions.garbage_collection import YOUNG_OBJECTS, collector_resting
+from sessions.garbage_collection import YOUNG_OBJECTS, collector_resting, spare_imports
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,6 +76,7 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
     """Make the runs whose numbers are given; gives how many: the function that Spark calls."""
     import pyarrow as pa
 
+    spare_imports()
     with Worker(_decoded(task)) as worker, collector_resting(YOUNG_OBJECTS):
         made = worker.make(
             number for batch in batches for number in batch.column("run").to_pylist()

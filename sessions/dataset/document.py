@@ -23,35 +23,34 @@ here or on an object store (`s3a://BUCKET/DATASET`), and holds any number of ses
 
 Sessions enter by commits, one for an export and one for each task of a campaign. A commit has a
 file for each table in which it has rows. `DATASET/{MANIFEST}/COMMIT.json` says what it wrote, and
-makes it a part of the dataset, all at once: a session is there as a whole or not at all. What is
-not complete stands in `DATASET/{STAGING}`, into which nobody looks; what a killed process leaves
-there is finished or dropped by the next one. `DATASET/{MARKER}` says that the folder is a dataset,
-and which layout it has: this page is of layout {LAYOUT}.
+adds it to the dataset atomically: readers see all of a session or none of it. Incomplete files are
+in `DATASET/{STAGING}`, which readers ignore; what a killed process leaves there is completed or
+removed by the next one. `DATASET/{MARKER}` says that the folder is a dataset, and which layout it
+has: this page describes layout {LAYOUT}.
 
 - `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files
-  of many exports; `remove` takes sessions out; `convert` makes a dataset of this layout of one of
-  layout 2.
-- A session that is exported again is left out; `--replace` puts another recording of its name, or
-  the finished one of a part, in its place.
+  of many exports; `remove` removes sessions; `convert` converts a dataset of layout 2 to this one.
+- A session that is already there is not exported again; `--replace` replaces it, for example by the
+  finished recording of which a part was exported.
 - A file holds many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are sorted
-  by `type` first. So filters on a session or on a type of event read a small part of a file.
+  by `type` first. So a filter on sessions or types of event reads only a small part of a file.
 - Times are virtual, in microseconds (`us`) since the cluster was made.
-- `event` is the number of an event (`seq`), by which any value leads back to what caused it.
+- `event` is the number of an event (`seq`): it leads from any value back to its cause.
 - Offsets are Kafka's: LEO is the next offset to be written, HW the first one not committed.
 - A column without a meaning for null always has a value.
 
 On an object store nothing can be renamed or locked. Files are uploaded when they are complete, the
-manifest's entry last. Whoever has put one there looks at the manifest again, and withdraws its
-commit if another one has the same session or replaces the same commits: at most one of two that are
-made at the same time stays, and the other is told. A campaign has no lock there: begin it once.
+manifest's entry last. A writer then reads the manifest again, and withdraws its commit if another
+one has the same session or replaces the same commits: of two concurrent commits at most one stays,
+and the other writer is told. Campaigns are not locked there: do not start one twice.
 
 ## Reading it without tidegauge
 
-Any reader of Parquet reads a table as `DATASET/TABLE/*.parquet`. While nobody writes, these are the
-files of the manifest and no others. How long did each release take to commit a record?
+Any Parquet reader can read a table as `DATASET/TABLE/*.parquet`. While nobody writes, these are
+exactly the files in the manifest. How long did each release take to commit a record?
 
 {{examples}}
-A query for each table stands below it. It names tables by their names, which DuckDB knows after
+Below each table is a query for it. The queries use the tables' names, which DuckDB knows after
 
 ```sql
 CREATE VIEW events AS SELECT * FROM 'DATASET/events/*.parquet'
@@ -75,7 +74,7 @@ Everything joins on `{SESSION}`; within a session:
 A row that holds until the session's end has no `to_seq`: compare with
 `coalesce(to_seq, 9223372036854775807)`.
 
-This page is rendered from the declarations that the files are written and read by
+This page is generated from the declarations that the files are written and read with
 (`python -m sessions.dataset > docs/dataset.md`).
 """
 
@@ -135,8 +134,8 @@ def _events() -> Iterator[str]:
     yield "## The types of events"
     yield ""
     yield (
-        "What a row of `events` says, by its `type`. A field in *italics* stands in `payload`; any "
-        "other has a column of its own."
+        "What a row of `events` says, by its `type`. A field in *italics* is in `payload`; every "
+        "other field has a column of its own."
     )
     for name, kind in sorted(VOCABULARY.items()):
         yield ""

@@ -1,6 +1,6 @@
 """A question for each table of the dataset, as SQL that DuckDB and Spark both understand.
 
-docs/dataset.md shows them, and the tests run them with both. Tables stand in them by their names.
+docs/dataset.md shows them, and the tests run them with both. They refer to tables by name.
 """
 
 from typing import Final, NamedTuple
@@ -105,6 +105,18 @@ SELECT name, count(*) AS requests,
 FROM requests
 GROUP BY name
 ORDER BY longest_us DESC, name
+""",
+    ),
+    "client_requests": Example(
+        "How long did clients wait for each API, and how often were they told an error?",
+        """\
+SELECT client, api, count(*) AS requests,
+       max(answered_us - time_us) AS longest_us,
+       sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
+       sum(CASE WHEN cardinality(errors) > 0 THEN 1 ELSE 0 END) AS told_errors
+FROM client_requests
+GROUP BY client, api
+ORDER BY longest_us DESC, client, api
 """,
     ),
     "znodes": Example(

@@ -17,6 +17,7 @@ from msgspec import Struct
 from emulator.events import Event
 from sessions.dataset.layout import Dataset, DatasetError, require_session_id
 from sessions.dataset.location import Location
+from sessions.dataset.rows.client_requests import ClientRequestFold
 from sessions.dataset.rows.events import EventRows, Spans
 from sessions.dataset.rows.produced import RecordFold
 from sessions.dataset.rows.record_runs import portions, runs_to_table
@@ -58,6 +59,7 @@ FOLDS: Final[tuple[tuple[tuple[str, ...], Callable[..., Fold]], ...]] = (
     ((PRODUCED.name,), RecordFold),
     ((CONSUMED.name,), ConsumedFold),
     (("requests",), RequestFold),
+    (("client_requests",), ClientRequestFold),
 )
 """What is made of more than one event at a time: the tables, and what makes their rows."""
 

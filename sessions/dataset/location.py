@@ -79,7 +79,7 @@ class Location:
 
     @property
     def for_spark_to_read(self) -> str:
-        """The same for reading, where characters of patterns stand for themselves."""
+        """The same for reading, with wildcard characters taken literally."""
         if self.path is None:
             return self.for_spark
         return "file://" + GLOB.sub(r"\\\g<0>", str(self.path.absolute()))
@@ -158,7 +158,7 @@ class Location:
         return content
 
     def write(self, content: bytes) -> None:
-        """Have a file with these contents, which is there as a whole or not at all."""
+        """Write a file with these contents, atomically."""
         if self.path is not None:
             import os
 

@@ -16,13 +16,13 @@ from sessions.dataset.schema import (
     validity_columns,
 )
 
-NO_PARTITION = "the event is about no one partition"
+NO_PARTITION = "the event is not about one partition"
 
 NO_FIELD: Final = "the event has no such field"
 
 FIELDS: Final = (
     Column("name", "string", "", "name of a message, step, bookmark or invariant", NO_FIELD),
-    Column("destination", "int32", "host", "to whom a message or link goes", NO_FIELD),
+    Column("destination", "int32", "host", "the host that a message or link goes to", NO_FIELD),
     Column("request", "int64", "event", "the request that a message answers; 0: none", NO_FIELD),
     Column("error", "string", "", "Kafka's or ZooKeeper's error name, or `NONE`", NO_FIELD),
     Column("role", "string", "", "a replica's role", NO_FIELD),
@@ -48,7 +48,7 @@ FIELDS: Final = (
 
 EVENTS: Final = Table(
     "events",
-    "one event, whole: `type`, the columns below and `payload` together are the event",
+    "an event: `type`, the columns below and `payload` are all of it",
     "seq within each type",
     (
         session_column(),
@@ -60,7 +60,7 @@ EVENTS: Final = Table(
             "int32",
             "broker id",
             "the event's broker, controller, host or source; -1 ZooKeeper, -2 clients",
-            "it happened at no one host",
+            "it happened at no particular host",
         ),
         *FIELDS,
         Column(
@@ -76,7 +76,7 @@ EVENTS: Final = Table(
 
 PARTITION_STATES: Final = Table(
     "partition_states",
-    "what a partition's `state` znode says and its leader's HW and LEO, while none changes",
+    "a partition's `state` znode and its leader's HW and LEO, for as long as none of them changes",
     "the end of validity; what holds until the session's end comes last",
     (
         session_column(),
@@ -110,7 +110,7 @@ PARTITION_STATES: Final = Table(
             "int64",
             "offset",
             "the leader's own HW",
-            "no leader, or it does not act as such: it is down, or has not been told yet",
+            "there is no leader, or it does not act as one: it is down, or has not been told yet",
         ),
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
@@ -119,14 +119,14 @@ PARTITION_STATES: Final = Table(
 
 REPLICA_STATES: Final = Table(
     "replica_states",
-    "a replica's state, as its own broker has it, while nothing in it changes",
+    "a replica's state as its own broker has it, for as long as nothing in it changes",
     "the end of validity; what holds until the session's end comes last",
     (
         session_column(),
         *partition_columns(),
         Column("broker", "int32", "broker id", "the broker whose disk holds the replica"),
         Column("role", "string", "", "`leader`, `follower` or `offline`"),
-        Column("leader_epoch", "int32", "", "leader epoch that it was last told of; -1: none yet"),
+        Column("leader_epoch", "int32", "", "the last leader epoch that it was told; -1: none yet"),
         Column("leo", "int64", "offset", "LEO"),
         Column("hw", "int64", "offset", "HW"),
         Column("log_start", "int64", "offset", "first offset"),
@@ -144,8 +144,8 @@ REPLICA_STATES: Final = Table(
 
 PRODUCED: Final = Table(
     "produced",
-    "a record that a producer sent, with what became of it",
-    "the event by which a batch was both answered and committed; others come last",
+    "a record that a producer sent, and what became of it",
+    "the event by which a batch had been both answered and committed; others come last",
     (
         session_column(),
         Column("record", "int64", "record id", "its number among all records of the session"),
@@ -169,15 +169,15 @@ PRODUCED: Final = Table(
             "offset",
             "int64",
             "offset",
-            "offset that it was acknowledged at or, without that, at which a leader first wrote it",
+            "offset of its acknowledgement or, failing that, of its first append by a leader",
             "neither happened",
         ),
         Column(
             "outcome",
             "string",
             "",
-            "`acked`, `failed`, `pending` (the session ended first), or with acks=0 `sent`: handed "
-            "to the network, and nobody acknowledges it",
+            "`acked`, `failed`, `pending` (the session ended first) or, with acks=0, `sent`: "
+            "handed to the network, never acknowledged",
         ),
         Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
         Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
@@ -186,7 +186,7 @@ PRODUCED: Final = Table(
             "committed_seq",
             "int64",
             "event",
-            "HighWatermarkChanged by which the HW of a replica that leads first passed it",
+            "HighWatermarkChanged with which a leader's HW first passed it",
             "never",
         ),
         Column("committed_us", "int64", "us", "virtual time of it", "never"),
@@ -244,20 +244,24 @@ ISR_CHANGES: Final = Table(
             "step",
             "string",
             "",
-            "`asked` (ZooKeeper or the controller) or `acting` (it goes by it now)",
+            "`asked` (of ZooKeeper or the controller) or `acting` (the leader uses it now)",
         ),
-        Column("isr", "list<int32>", "broker id", "the ISR that is asked for or gone by"),
+        Column("isr", "list<int32>", "broker id", "the ISR that is asked for or used"),
         Column("change", "string", "", "`shrink` or `expand`", "`acting`"),
-        Column("replica", "int32", "broker id", "for whose sake", "`acting`"),
+        Column("replica", "int32", "broker id", "the replica that leaves or joins", "`acting`"),
         Column(
-            "zk_version", "int32", "", "version of the state znode that it believes in", "`asked`"
+            "zk_version",
+            "int32",
+            "",
+            "version of the state znode that the leader assumes",
+            "`asked`",
         ),
     ),
 )
 
 TRUNCATIONS: Final = Table(
     "truncations",
-    "a cut of a replica's log",
+    "a truncation of a replica's log",
     "seq",
     (
         session_column(),
@@ -290,6 +294,35 @@ REQUESTS: Final = Table(
             "there was none",
         ),
         Column("lost", "string", "", "why the request was lost", "it was not"),
+    ),
+)
+
+CLIENT_REQUESTS: Final = Table(
+    "client_requests",
+    "a request of a client outside (`tidegauge serve`), with what it was told",
+    "the response or the end of the connection; requests without either come late",
+    (
+        session_column(),
+        *fact_columns(),
+        Column("connection", "int64", "", "number of the connection that it came by"),
+        Column("client", "string", "", "client id; `connection-N` if it has none"),
+        Column("address", "string", "", "host and port of the client; empty: not known"),
+        Column("library", "string", "", "library and version", "it does not say (KIP-511)"),
+        Column("broker", "int32", "broker id", "the broker that was asked"),
+        Column("api", "string", "", "Kafka's name, `Produce`, `Fetch`, .."),
+        Column("api_version", "int32", "", "version of the request"),
+        Column("group", "string", "", "consumer group that it speaks of as a member", "none"),
+        Column("answered_seq", "int64", "event", "ClientResponseSent", "there was none"),
+        Column(
+            "answered_us",
+            "int64",
+            "us",
+            "virtual time at which the response left",
+            "there was none",
+        ),
+        Column(
+            "errors", "list<string>", "", "names of the errors in it, each once", "there was none"
+        ),
     ),
 )
 
@@ -366,7 +399,7 @@ METADATA_RECORDS: Final = Table(
 
 FAULTS: Final = Table(
     "faults",
-    "a change in what works: of a broker process, a link, a ZooKeeper session, a follower",
+    "a failure or recovery of a broker process, a link, a ZooKeeper session or a follower",
     "seq",
     (
         session_column(),
@@ -392,12 +425,12 @@ FAULTS: Final = Table(
 
 SESSIONS: Final = Table(
     "sessions",
-    "a session; it stands here if and only if it is in the dataset as a whole",
+    "a session; it is listed here exactly when all of it is in the dataset",
     "",
     (
         session_column(),
-        Column("name", "string", "", "what people call it"),
-        Column("version", "string", "", "release whose rules it ran by", "no cluster was made"),
+        Column("name", "string", "", "the name it was given"),
+        Column("version", "string", "", "release whose rules it followed", "no cluster was made"),
         Column("seed", "int64", "", "random seed", "no cluster was made"),
         Column(
             "brokers",
@@ -480,6 +513,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ISR_CHANGES,
     TRUNCATIONS,
     REQUESTS,
+    CLIENT_REQUESTS,
     ZNODES,
     CONTROLLER,
     METADATA_RECORDS,
@@ -497,7 +531,7 @@ NO_SESSION: Final = "it raised or hung"
 
 RUNS: Final = Table(
     "runs",
-    "a run of a campaign, also one of which there is no session",
+    "a run of a campaign, including those without a session",
     "",
     (
         session_column(),
@@ -510,7 +544,7 @@ RUNS: Final = Table(
             "`passed`; `failed` (an assertion or an invariant), `raised` (a fault of the program), "
             "`hung` (it took longer than the limit)",
         ),
-        Column("findings", "list<string>", "", "what is to be looked at in it: an outcome, a loss"),
+        Column("findings", "list<string>", "", "what deserves a look: an outcome, a loss"),
         Column("limit_s", "double", "seconds", "the limit of wall time that it had"),
         Column("error", "string", "", "what was raised", "it did not raise or hang"),
         Column("events", "int64", "events", "events in the session", NO_SESSION),

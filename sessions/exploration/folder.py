@@ -55,7 +55,7 @@ class WorkFolder:
         """Have the folder for this search; with ``resume`` it may have been begun.
 
         Raises:
-            ExplorationError: another search stands there, one that was begun without ``resume``,
+            ExplorationError: another search is there, one that was begun without ``resume``,
                 or another process is at work there, or the folder cannot be used.
         """
         with self.told():
@@ -119,7 +119,7 @@ class WorkFolder:
             raise ExplorationError(f"{place} is damaged: {error}") from error
 
     def write(self, name: str, content: Struct) -> None:
-        """Have a file in the folder, as a whole or not at all."""
+        """Write a file of the folder atomically."""
         (self.location / name).write(msgspec.json.encode(content))
 
     @contextlib.contextmanager

@@ -13,7 +13,7 @@ from sessions.exploration.journal import Journal
 def kept_search(question: Question, place: str, *, resume: bool) -> Iterator[tuple[Search, Keep]]:
     """A search, and what keeps each of its levels in a folder: to be given to its ``run``.
 
-    With ``resume`` it stands behind the last level that is there. Raises
+    With ``resume`` it continues after the last level that is there. Raises
     :class:`~sessions.exploration.folder.ExplorationError` for a folder that cannot be used.
     """
     folder = WorkFolder(place)

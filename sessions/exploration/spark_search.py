@@ -122,7 +122,7 @@ class SparkSearch:
     """One search in its folder."""
 
     def __init__(self, question: Question, folder: WorkFolder) -> None:
-        """Stand where the search in the folder stands."""
+        """Continue where the search in the folder has got to."""
         self.question = question
         self.folder = folder
         self.so_far = folder.read(CHECKPOINT, Checkpoint) or Checkpoint()

@@ -184,7 +184,7 @@ class Chunks:
         return [*self._beginning(), *found[::-1]]
 
     def _beginning(self) -> list[Batch]:
-        """The batches that stand at the file's beginning."""
+        """The batches at the file's beginning."""
         first = self.first_seq
         if self._early[0] != first:
             frame = self.session.beginning()

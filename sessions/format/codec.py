@@ -1,7 +1,7 @@
 """Events as bytes: a block holds consecutive events column by column.
 
-What repeats stands together, so it compresses to a few bytes an event: numbers follow from the
-first one, times and causes are differences, each distinct text stands once. One call encodes a
+What repeats is stored together, so it compresses to a few bytes an event: numbers follow from the
+first one, times and causes are differences, each distinct text is stored once. One call encodes a
 whole block.
 
 A block names the fields of its events. So a type of event may gain a field that has a default: in

@@ -68,7 +68,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class KeyframePlace(msgspec.Struct, frozen=True):
-    """Which keyframe there is, and which one it stands on (0: none)."""
+    """Which keyframe there is, and which one it is based on (0: none)."""
 
     seq: int
     base_seq: int
@@ -284,7 +284,7 @@ class SessionFile:
             self._end_before(seq)
 
     def _salvaged(self, chunks: list[Chunk], seq: int) -> int:
-        """Add the chunks that stand in the file from ``seq`` on; returns the first number after."""
+        """Add the chunks in the file from ``seq`` on; returns the first number after."""
         if self._salvage is None:
             with suppress(OSError, ValueError):
                 self._salvage = Salvage(self.path, self._is_whole)

@@ -1,8 +1,8 @@
 """Keyframes: the read model every so many events, as what changed since the keyframe before.
 
-A full keyframe stands on nothing; the others stand on the one before, so that an idle cluster of
+A full keyframe is based on nothing, the others on the one before, so that an idle cluster of
 any size costs nothing and each run of a log is written about once. Batches of records are left out:
-they stand in the chunks.
+they are in the chunks.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,10 @@ from sessions.model.states import Batch, PartitionState, ViewState
 class Keyframe(msgspec.Struct, array_like=True):
     """The state after event ``seq`` on top of the keyframe ``base_seq`` (0: of nothing).
 
-    ``state`` holds only partitions, znodes, producers and consumers that changed since. ``kept``
-    says of a replica (``orders-0@2``) how many runs its log still has of those it had; ``log`` in
-    ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no more.
+    ``state`` holds only partitions, znodes, producers, consumers and groups that changed since.
+    ``kept`` says of a replica (``orders-0@2``) how many runs its log still has of those it had;
+    ``log`` in ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no
+    more.
     """
 
     base_seq: int
@@ -47,7 +48,7 @@ class Beginning(msgspec.Struct, frozen=True):
 
 
 EMPTY: Final = ClusterView().snapshot()
-"""What the first keyframe stands on."""
+"""What the first keyframe is based on."""
 
 
 def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
@@ -68,6 +69,7 @@ def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
     state.znodes = {path: new.znodes[path] for path in touched if new.znodes[path].changed > since}
     state.producers = {k: v for k, v in new.producers.items() if v.changed > since}
     state.consumers = {k: v for k, v in new.consumers.items() if v.changed > since}
+    state.groups = {k: v for k, v in new.groups.items() if v.changed > since}
     state.batches = []
     return frame
 
@@ -102,7 +104,7 @@ def _short(
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
-    """The view of the last of ``frames``: the first stands on ``base``, each on the one before.
+    """The view of the last of ``frames``: the first is based on ``base``, each on the one before.
 
     The view takes the frames' objects over: a frame can be used once.
     """
@@ -121,7 +123,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
 
 
 def _lay_on(view: ClusterView, frame: Keyframe) -> None:
-    """Bring a view's state from the keyframe that ``frame`` stands on to ``frame``."""
+    """Bring a view's state from the keyframe that ``frame`` is based on to ``frame``."""
     old, new = view.state, frame.state
     _join_logs(view, frame)
     for name in _WHOLE:
@@ -134,6 +136,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
     old.znodes.update(new.znodes)
     old.producers.update(new.producers)
     old.consumers.update(new.consumers)
+    old.groups.update(new.groups)
     old.batches = []
 
 
@@ -149,7 +152,7 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
         new.log = log
 
 
-_BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "batches"}
+_BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "groups", "batches"}
 _WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
 """The parts of a state that every keyframe holds as a whole."""
 

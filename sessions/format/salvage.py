@@ -2,7 +2,7 @@
 
 SQLite finds a row by pages that name other pages. One of those can stand for a hundred chunks, and
 lies anywhere in the file; where it is damaged, or cut off with the end of the file, SQLite reads
-none of them. But each row stands whole on pages of its own, and a chunk's checksum says whether it
+none of them. But each row is whole on pages of its own, and a chunk's checksum says whether it
 is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database File Format" say::
 
     leaf page  0x0d | free block, 2 | cells, 2 | content, 2 | fragments, 1 | places of cells, 2 each
@@ -10,7 +10,7 @@ is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database F
     next page  page where it goes on, 4 | more of the record
     record     bytes of this head, varint | type of each column, varint | columns
 
-What stands on pages that are not in use any more may be found, too: shorter forms of a chunk that
+What is left on pages that are no longer in use may be found, too: shorter forms of a chunk that
 has grown since. Of several the longest counts.
 """
 
@@ -30,7 +30,7 @@ INTEGER_BYTES: Final = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
 """How long a whole number of each type is; 8 and 9 are 0 and 1 themselves."""
 BLOB: Final = 12
 NUMBERS: Final = 5
-"""How many numbers stand between a chunk's first event, which is the rowid, and its checksum."""
+"""How many numbers are between a chunk's first event, which is the rowid, and its checksum."""
 VARINT_BYTES_MAX: Final = 9
 GOES_ON: Final = 0x80
 """Of each byte of a varint but the ninth, this bit says that there is another one."""
@@ -44,7 +44,7 @@ IsWhole = Callable[[bytes, int, Numbers], bool]
 
 
 class NotARowError(Exception):
-    """What stands here is no row of ``chunks``."""
+    """What is here is not a row of ``chunks``."""
 
 
 class Salvage:
@@ -83,7 +83,7 @@ class Salvage:
         self._content.close()
 
     def row(self, first_seq: int) -> Found | None:
-        """A chunk as it stands in the file; None if there is none that is whole."""
+        """A chunk as it is in the file; None if no complete one is there."""
         place = self._places.get(first_seq)
         if place is None:
             return None
@@ -132,7 +132,7 @@ class Salvage:
         )
 
     def _record(self, page: bytes, at: int, size: int) -> bytes:
-        """A whole record: what stands on its leaf, and on the pages after it."""
+        """A whole record: its part on the leaf, and on the overflow pages."""
         usable = self._usable
         local = size
         if size > usable - 35:

@@ -79,7 +79,7 @@ replaced by a longer one until it is full. ``touches`` names the objects of each
 ``keyframes``: :mod:`sessions.format.keyframes`. ``summary`` has the counts after each change.
 ``meta`` holds structs of :mod:`sessions.format.metadata` as JSON: ``origin``, ``outcome`` once the
 recording is closed, and ``extent`` if the file holds a part of what happened. A file that begins
-late has a keyframe on which everything stands right before its first event. Checksums are
+late has a keyframe on which everything is based right before its first event. Checksums are
 :func:`sessions.format.codec.checksum`.
 """
 CHECKSUMS_SINCE: Final = 7

@@ -1,5 +1,6 @@
 """Virtual time that follows the wall clock."""
 
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -16,10 +17,12 @@ class WallClock:
         self.speed = speed
         self._start_us = start_us
         self._started = monotonic()
+        self._until = inf
 
     def now_us(self) -> int:
         """The virtual time that belongs to this moment of the wall clock."""
-        return self._start_us + int((monotonic() - self._started) * self.speed * US_PER_SECOND)
+        passed = min(monotonic(), self._until) - self._started
+        return self._start_us + int(passed * self.speed * US_PER_SECOND)
 
     def seconds_until(self, time_us: int) -> float:
         """How many seconds of the wall clock are left until a virtual time; 0 if it is past."""
@@ -30,3 +33,21 @@ class WallClock:
         """The cluster has come to ``time_us``: go on from there if it lags too far behind."""
         if self.now_us() - time_us > SLIP_US:
             self._start_us, self._started = time_us, monotonic()
+
+    def go_on(self, time_us: int, speed: float, seconds: float = inf) -> None:
+        """Pass at ``speed``, and stop in ``seconds`` unless this is called again.
+
+        ``time_us`` is where the cluster is, from which time goes on if it had stopped.
+        """
+        now = monotonic()
+        self._start_us = time_us if now >= self._until else self.now_us()
+        self._started, self._until, self.speed = now, now + seconds, speed
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether time stands still."""
+        return monotonic() >= self._until
+
+    def stop(self) -> None:
+        """Stand still from now on."""
+        self._until = min(self._until, monotonic())

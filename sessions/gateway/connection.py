@@ -35,12 +35,7 @@ class ClientConnection(asyncio.Protocol):
     """
 
     def __init__(self, handler: ConnectionHandler, broker: int, limit_bytes: int) -> None:
-        """Belong to the port of ``broker``, and refuse frames of more than ``limit_bytes``.
-
-        ``requests`` counts what was passed on; ``last_request`` is the API of the last one.
-        """
-        self.requests = 0
-        self.last_request = ""
+        """Belong to the port of ``broker``, and refuse frames of more than ``limit_bytes``."""
         self.handler = handler
         self.broker = broker
         self.number = 0

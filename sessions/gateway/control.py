@@ -5,6 +5,7 @@ before the answer to the last one has come; answers keep the order.
 """
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -12,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 LINE_BYTES_MAX: Final = 1 << 20
+LOOPBACK: Final = "127.0.0.1"
 Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """What a line asks becomes what is answered."""
 
@@ -22,25 +24,38 @@ class ControlChannel:
     def __init__(self, answer: Answer) -> None:
         """Answer by ``answer``; nobody can connect yet."""
         self._answer = answer
+        self._socket: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self, port: int) -> tuple[str, int]:
-        """Open a port (0: a free one), and return the address.
+    def bind(self, port: int) -> tuple[str, int]:
+        """Take a port (0: a free one), and return the address.
 
         Raises:
             OSError: the port is taken.
         """
+        self._socket = socket.create_server((LOOPBACK, port))
+        return self.address
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port that were taken."""
+        assert self._socket is not None
+        host, port = self._socket.getsockname()
+        return host, port
+
+    async def start(self) -> None:
+        """Answer whoever connects to the port that was taken."""
         self._server = await asyncio.start_server(
-            self._converse, "127.0.0.1", port, limit=LINE_BYTES_MAX
+            self._converse, sock=self._socket, limit=LINE_BYTES_MAX
         )
-        host, found, *_ = self._server.sockets[0].getsockname()
-        return host, found
 
     async def stop(self) -> None:
         """Close the port and its connections."""
         if self._server is not None:
             self._server.close()
+        elif self._socket is not None:
+            self._socket.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

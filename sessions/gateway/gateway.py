@@ -11,7 +11,7 @@ is done at once, and the loop need not wake up for each message between brokers.
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Final
 
@@ -53,7 +53,10 @@ class Gateway(Delivery):
     def __init__(
         self, runner: Runner, announce: Announce, *, speed: float = 1.0, host: str = "127.0.0.1"
     ) -> None:
-        """Serve ``runner``'s cluster at addresses of ``host``; nothing is open yet."""
+        """Serve ``runner``'s cluster at addresses of ``host``; nothing is open yet.
+
+        ``guard`` is held while the cluster is touched; ``looked`` are called when time has passed.
+        """
         self.runner = runner
         self.cluster = runner.cluster
         self.host = host
@@ -61,8 +64,10 @@ class Gateway(Delivery):
         self.listeners: dict[int, Listener] = {}
         self.connections: dict[int, ClientConnection] = {}
         self.looked: list[Callable[[], None]] = []
+        self.guard: AbstractContextManager[object] = nullcontext()
         self._announce = announce
         self._last_number = 0
+        self._asking = 0
         self._wakes: asyncio.Handle | None = None
         self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
         self._following = asyncio.Lock()
@@ -75,28 +80,45 @@ class Gateway(Delivery):
 
     # ---- beginning and ending
 
-    async def start(self, port: int = 0) -> list[tuple[str, int]]:
-        """Open the ports ``port``, ``port + 1`` .. (0: free ones) and let time pass.
-
-        Returns the addresses in the order of the brokers' ids.
+    def bind(self, port: int = 0) -> None:
+        """Take the ports ``port``, ``port + 1`` .. (0: free ones), one a broker by its id.
 
         Raises:
-            OSError: a port cannot be opened.
+            OSError: a port cannot be taken.
         """
-        self._fault = asyncio.get_running_loop().create_future()
         try:
             for at, broker in enumerate(self.cluster.brokers):
                 self.listeners[broker] = Listener(self.host, port + at if port else 0)
         except OSError:
             self._close_listeners()
             raise
-        addresses = {b: (self.host, each.port) for b, each in self.listeners.items()}
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Host and port of each broker, in the order of their ids."""
+        return [(self.host, each.port) for each in self.listeners.values()]
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The addresses as clients want them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return ",".join(f"{host}:{port}" for _, port in self.addresses)
+
+    async def start(self) -> None:
+        """Open the ports that were taken (any free ones if none were), and let time pass.
+
+        Raises:
+            OSError: a port cannot be opened.
+        """
+        if not self.listeners:
+            self.bind()
+        self._fault = asyncio.get_running_loop().create_future()
+        addresses = dict(zip(self.listeners, self.addresses, strict=True))
         self.clock = WallClock(self.runner.now_us, self.clock.speed)
         self._give(AdvertiseListeners(listeners=addresses), "clients are told addresses")
         self._ask_for_coordinator()
         await self._follow_brokers()
         self._wake()
-        return list(addresses.values())
 
     def _ask_for_coordinator(self) -> None:
         """Have __consumer_offsets made, as the first consumer of a real cluster has.
@@ -107,11 +129,18 @@ class Gateway(Delivery):
             return
         self._last_number += 1
         number, broker = self._last_number, next(iter(self.cluster.brokers))
+        self._asking = number
         frame = encode_request(
             RequestHeader(FIND_COORDINATOR, 0, 1, "tidegauge"), FindCoordinatorRequest("tidegauge")
         )
         self._give(OpenConnection(connection=number, broker=broker), "__consumer_offsets is made")
         self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
+
+    def _hang_up_asking(self) -> None:
+        """The coordinator is known: whoever asked for it is no client that anybody wants to see."""
+        if not self._is_ended():
+            wanted = CloseConnection(connection=self._asking)
+            self._give(wanted, "__consumer_offsets is asked for no more")
 
     async def wait_for_fault(self) -> None:
         """Return never, but raise what went wrong inside the emulator."""
@@ -121,6 +150,7 @@ class Gateway(Delivery):
     async def stop(self) -> None:
         """Take no more requests, send the responses to those that were taken, and close."""
         self._is_stopping = True
+        self.clock.go_on(self.runner.now_us, self.clock.speed)
         if not self.connections:
             self._deserted.set()
         for listener in self.listeners.values():
@@ -156,31 +186,12 @@ class Gateway(Delivery):
 
     async def perform(self, statement: Statement) -> Ticket:
         """Give a statement, and return its ticket when it has ended."""
-        self._catch_up()
-        self._announce(statement)
-        ticket = self.runner.submit(statement)
-        self._after()
+        ticket = self._submitted(statement)
         if not ticket.done:
             done: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
             self._waiting.append((ticket, done))
             await done
         return ticket
-
-    def clients(self) -> list[dict[str, str | int]]:
-        """The connections of clients, oldest first: whose they are, and what was asked by them."""
-        known = self.cluster.clients.external.state.connections
-        return [
-            {
-                "connection": number,
-                "client_id": known[number].client,
-                "peer": each.peer,
-                "broker": each.broker,
-                "requests": each.requests,
-                "last_request": each.last_request,
-            }
-            for number, each in self.connections.items()
-            if number in known
-        ]
 
     # ---- what connections say
 
@@ -202,7 +213,9 @@ class Gateway(Delivery):
         self._last_number += 1
         number = connection.number = self._last_number
         self.connections[number] = connection
-        wanted = OpenConnection(connection=number, broker=connection.broker)
+        wanted = OpenConnection(
+            connection=number, broker=connection.broker, address=connection.peer
+        )
         self._give(wanted, f"client {number} connects to broker {connection.broker}")
         return True
 
@@ -213,18 +226,17 @@ class Gateway(Delivery):
             return False
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
-        connection.requests += 1
-        connection.last_request = name
         wanted = ReceiveRequest(connection=number, frame=frame)
         self._give(wanted, f"client {number} sends {name}")
         found = self.cluster.clients.external.state.connections.get(number)
         return found is not None and bool(found.frame)
 
-    def closed(self, connection: ClientConnection) -> None:
-        """A client has hung up."""
+    def closed(self, connection: ClientConnection, reason: str = "") -> None:
+        """A client has hung up, or (``reason``) is hung up on."""
         number = connection.number
         if self.connections.pop(number, None) is not None and not self._is_ended():
-            self._give(CloseConnection(connection=number), f"client {number} hangs up")
+            text = f"client {number} is disconnected" if reason else f"client {number} hangs up"
+            self._give(CloseConnection(connection=number, reason=reason), text)
         if self._is_stopping and not self.connections:
             self._deserted.set()
 
@@ -233,7 +245,7 @@ class Gateway(Delivery):
         LOG.warning(
             "%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason
         )
-        self.closed(connection)
+        self.closed(connection, reason)
         connection.close(abort=True)
 
     def _is_ended(self) -> bool:
@@ -246,6 +258,8 @@ class Gateway(Delivery):
         found = self.connections.get(connection)
         if found is not None:
             found.respond(frame)
+        elif connection == self._asking:
+            asyncio.get_running_loop().call_soon(self._hang_up_asking)
 
     def close(self, connection: int, reason: str) -> None:
         """Close a connection for the cluster."""
@@ -267,19 +281,30 @@ class Gateway(Delivery):
 
     def _give(self, wanted: AnyInput, text: str) -> None:
         """Give an input at the time that has come."""
-        self._catch_up()
-        statement = Statement(wanted, text)
-        self._announce(statement)
-        self.runner.submit(statement)
-        self._after()
+        self._submitted(Statement(wanted, text))
 
-    def _catch_up(self) -> None:
-        """Let virtual time come to where the wall clock is, or as far as it gets in a slice."""
+    def _submitted(self, statement: Statement) -> Ticket:
+        """Give it when time has come to where the wall clock is, or as far as a slice gets."""
         self._advance(self.clock.now_us())
+        with self.guard:
+            self._announce(statement)
+            ticket = self.runner.submit(statement)
+        self._after()
+        return ticket
+
+    def go_on(self, speed: float, seconds: float) -> None:
+        """Let time pass at ``speed``, and stop in ``seconds`` unless this is called again."""
+        self.clock.go_on(self.runner.now_us, speed, seconds)
+        self._wake()
+
+    def stand_still(self) -> None:
+        """Let no time pass: what clients send waits."""
+        self.clock.stop()
 
     def _advance(self, limit_us: int) -> bool:
         """Let time pass up to ``limit_us``; True if there is more to do at once."""
-        came = self.runner.advance(limit_us, SLICE_STEPS)
+        with self.guard:
+            came = self.runner.advance(limit_us, SLICE_STEPS)
         return came in (Advance.BUDGET, Advance.ENDED)
 
     def _after(self) -> None:
@@ -296,7 +321,7 @@ class Gateway(Delivery):
         """Let time pass, and say when to go on."""
         self._wakes = None
         try:
-            is_more = self._advance(self.clock.now_us() + LOOKAHEAD_US)
+            is_more = self._advance(self._limit_us())
             self._end_statements()
         except Exception as error:
             if self._fault is not None and not self._fault.done():
@@ -313,9 +338,13 @@ class Gateway(Delivery):
             self._wakes = loop.call_soon(self._go_on)
             return
         next_us = self.runner.next_us
-        if next_us is not None:
+        if next_us is not None and not self.clock.is_stopped:
             seconds = self.clock.seconds_until(next_us - LOOKAHEAD_US // 2)
             self._wakes = loop.call_later(seconds, self._go_on)
+
+    def _limit_us(self) -> int:
+        """How far time may pass now: a little ahead, unless it stands still."""
+        return self.clock.now_us() + (0 if self.clock.is_stopped else LOOKAHEAD_US)
 
     def _end_statements(self) -> None:
         if not self._waiting:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from emulator.cluster import Cluster
-from emulator.inputs.statements import ReceiveRequest, Statement
+from emulator.events import Event
+from emulator.inputs.statements import CreateCluster, ReceiveRequest, Statement
 from emulator.scenario.runner import Runner
 from sessions.format.errors import SessionError
 from sessions.format.metadata import Origin
@@ -16,6 +17,11 @@ from sessions.recording.recorder import Recorder
 
 JOURNAL_BYTES_MAX: Final = 1 << 30
 """How many bytes of requests are kept; beyond that the beginning would be missing."""
+
+TOO_MUCH: Final = (
+    f"clients have sent more than {JOURNAL_BYTES_MAX >> 20:,} MB; serve with --record to have it "
+    "recorded as it happens"
+)
 
 
 class Journal:
@@ -25,8 +31,11 @@ class Journal:
         """Keep those of ``runner``, whose cluster the statement ``first`` has made."""
         self.runner = runner
         self.first = first
-        self._given: list[tuple[int, int, Statement]] = []
+        self.given: list[tuple[int, int, Statement]] = []
         self._bytes = 0
+        self._again: Runner | None = None
+        self._seen: list[Event] = []
+        self._done = 0
 
     def note(self, statement: Statement) -> None:
         """A statement is about to be given, at the place to which the runner has come."""
@@ -34,7 +43,29 @@ class Journal:
         if isinstance(wanted, ReceiveRequest):
             self._bytes += len(wanted.frame)
         if self._bytes <= JOURNAL_BYTES_MAX:
-            self._given.append((self.runner.now_us, self.runner.steps, statement))
+            self.given.append((self.runner.now_us, self.runner.steps, statement))
+
+    def events(self) -> list[Event]:
+        """All events so far.
+
+        They are those of a second cluster that is asked the same, and goes on from call to call.
+
+        Raises:
+            SessionError: too much was sent to be kept.
+        """
+        if self._bytes > JOURNAL_BYTES_MAX:
+            raise SessionError(f"the events are not known: {TOO_MUCH}.")
+        if self._again is None:
+            spec = self.first.input
+            assert isinstance(spec, CreateCluster)
+            cluster = Cluster(spec, (self._seen.append,), self.first.text, self.first.line)
+            self._again = Runner(cluster)
+        for time_us, steps, statement in self.given[self._done :]:
+            self._again.return_to(time_us, steps)
+            self._again.submit(statement)
+        self._done = len(self.given)
+        self._again.return_to(self.runner.now_us, self.runner.steps)
+        return self._seen
 
     def write(self, path: Path, origin: Origin, outcome: str = "") -> None:
         """Write the session of everything up to now.
@@ -43,17 +74,13 @@ class Journal:
             SessionError: the file exists or cannot be written, or too much was sent to be kept.
         """
         if self._bytes > JOURNAL_BYTES_MAX:
-            limit = JOURNAL_BYTES_MAX >> 20
-            raise SessionError(
-                f"{path} cannot be written: clients have sent more than {limit:,} MB; serve with "
-                "--record to have it recorded as it happens."
-            )
+            raise SessionError(f"{path} cannot be written: {TOO_MUCH}.")
         with Recorder(path, origin) as recorder:
             recorder.announce(self.first)
             cluster = Cluster(origin.cluster, (recorder,), self.first.text, self.first.line)
             again = Runner(cluster)
             recorder.follow(again)
-            for time_us, steps, statement in self._given:
+            for time_us, steps, statement in self.given:
                 again.return_to(time_us, steps)
                 recorder.announce(statement)
                 again.submit(statement)

@@ -5,13 +5,17 @@ from functools import partial
 
 from emulator import events
 from emulator.storage.record_ledger import RecordLedger
-from sessions.model.handlers.clients import sent
+from sessions.model.handlers import connections, groups
+from sessions.model.handlers.clients import NAMING, sent
 from sessions.model.result_view import ResultView
 from sessions.model.states import Batch
 
 
 class ServedView(ResultView):
-    """A :class:`ResultView` that keeps no batches: the cluster's own ledger has what they were."""
+    """A :class:`ResultView` that knows connections and groups too.
+
+    It keeps no batches: the cluster's own ledger has what they were.
+    """
 
     def look_in(self, ledger: RecordLedger) -> None:
         """Find the values of records in ``ledger``."""
@@ -21,7 +25,10 @@ class ServedView(ResultView):
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
         """Who takes events of each type."""
         found = super().by_type
-        found.pop(events.GroupRecordsWritten)
+        for kind, handler in {**connections.HANDLERS, **groups.HANDLERS}.items():
+            found[kind] = partial(handler, self)
+        for kind in NAMING:
+            found.pop(kind)
         found[events.ProduceSent] = partial(sent, self)
         return found
 

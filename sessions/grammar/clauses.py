@@ -30,7 +30,7 @@ FIELDS: Final = {
     ),
     "controller": ("broker", "epoch"),
     "broker": ("state", "session", "fenced", "in_controlled_shutdown", "registrations"),
-    "quorum": ("leader", "epoch", "member"),
+    "quorum": ("leader", "epoch", "log_start", "snapshot", "member"),
     "zk": (
         *("exists", "data", "version", "children", "owner", "watchers"),
         *("czxid", "mzxid", "pzxid", "ctime", "mtime"),
@@ -65,7 +65,7 @@ WRITTEN: Final = {
 TEXT_FIELDS: Final = {"state", "member", "role", "data", "children", "values", "partitions"}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
-"""Values in milliseconds, beside which a duration may stand."""
+"""Values in milliseconds, which may also be compared with a duration."""
 
 LISTS: Final = {
     *("isr", "osr", "replicas", "epochs", "values"),
@@ -81,7 +81,7 @@ _REPLICA = re.compile(r"([A-Za-z0-9._-]+-\d+@\d+)\.(\w*)", re.ASCII)
 _BROKER = re.compile(r"broker\.(\d+)\.(\w*)", re.ASCII)
 _CLIENT = re.compile(r"(producer|consumer)\.(.+)\.(\w*)", re.ASCII)
 _ZNODE = re.compile(r"zk\.(/.*)\.(\w*)", re.ASCII)
-_MEMBER = re.compile(r"quorum\.(\d+)", re.ASCII)
+_MEMBER = re.compile(r"quorum\.(\d+)(?:\.(\w*))?", re.ASCII)
 _WHOLE = re.compile(r"(controller|quorum|audit)\.(\w*)", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _INNER_LIST = re.compile(r"\[([^\[\]]*)\]")
@@ -172,7 +172,7 @@ def _subjects(word: str) -> list[Subject]:
     if match := _CLIENT.fullmatch(word):
         found.append(Subject(match[1], match[2], match[3]))
     if match := _MEMBER.fullmatch(word):
-        return [Subject("quorum", match[1], "member")]
+        return [Subject("quorum", match[1], "member" if match[2] is None else match[2])]
     if match := _WHOLE.fullmatch(word):
         found.append(Subject(match[1], "", match[2]))
     if word in FIELDS["cluster"]:

@@ -12,7 +12,7 @@ OP is one of ``== = != < <= > >= in contains ~ !~``: ``=`` is ``==``, ``~`` is `
 is one word, or a list in brackets, ``[1, 2]``. Words of the grammar are understood in any case.
 
 A script's lexer has made words of its text already; the console's ``/`` and ``t`` hand over the
-text (:func:`parse_text`). There parts may stand side by side, which joins them by ``and``, and a
+text (:func:`parse_text`). There parts may be adjacent, which joins them by ``and``, and a
 filter has parts that are no comparisons: a word, or ``"a quoted text"``.
 
 What LEFT and RIGHT are is known to whoever reads the condition: a script's values
@@ -39,7 +39,7 @@ FOREIGN: Final = {"&&": "and", "||": "or", "&": "and", "|": "or"}
 _SYMBOL = re.compile(r"(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _GLUED = re.compile(r"([^=!<>~]+)(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _FIELD = re.compile(r"[A-Za-z_][\w.-]*")
-"""What may stand before an operator where words may stand alone: ``re:a=b`` is a word."""
+"""What may precede an operator where single words are allowed: ``re:a=b`` is a word."""
 _WORD = re.compile(r'(?:(?<![^\s!(=<>~])"[^"]*"|\S)+')
 """A word of a text; a quote that begins a word or a value reaches to the next quote."""
 _QUOTED = re.compile(r'"[^"]*"')
@@ -81,7 +81,7 @@ def parse(
 ) -> T | Joined:
     """The condition that the words are; each comparison is read by ``compare``.
 
-    With ``adjacent`` parts that stand side by side are joined by ``and``.
+    With ``adjacent``, parts without a word between them are joined by ``and``.
 
     Raises:
         BadWord: they are none. Its ``word`` is the one of ``words`` that is wrong, or None where
@@ -96,7 +96,7 @@ def parse_text(
     compare: Callable[[Comparison], T] | None,
     alone: Callable[[str], T] | None = None,
 ) -> T | Joined:
-    """The condition that a text is; parts that stand side by side are joined by ``and``.
+    """The condition in a text; parts without a word between them are joined by ``and``.
 
     With ``alone`` a word without an operator is read by it, as in a filter; a quoted text reaches
     it with its quotes. Without ``compare`` there are no operators: ``a=b`` is a word.
@@ -242,7 +242,7 @@ class _Reader(Generic[T]):
     def has_operator(self) -> bool:
         """Whether the next word is an operator, or begins with one.
 
-        Where words may stand alone an operator stands alone or close behind its field: in
+        Where single words are allowed, an operator is its own word or follows its field closely: in
         ``orders <min`` the second part is a word.
         """
         if not self.left:

@@ -5,7 +5,7 @@ The same words mean the same in ``t`` of the console, ``replay --at`` and ``sess
 - a time since the beginning: ``12s``, ``4.081322s``, ``12:04``, ``1:12:04.250``;
 - an event: ``#18207`` (also ``#18,207``);
 - ``start`` and ``end``;
-- a distance, ``-3m`` or ``+10s``, from where one stands: the time cursor, or, where there is none,
+- a distance, ``-3m`` or ``+10s``, from the current place: the time cursor, or, where there is none,
   the end of the recording for ``-`` and its beginning for ``+``.
 """
 
@@ -30,7 +30,7 @@ class Place(Struct, frozen=True):
     """A place as it was written.
 
     ``seq`` is an event's number. Otherwise ``time_us`` is a virtual time in microseconds, or, with
-    ``is_distance``, how far from where one stands; it is negative for what lies before. ``is_end``
+    ``is_distance``, how far from the current place; it is negative for what lies before. ``is_end``
     is the end, whenever that is.
     """
 

@@ -17,7 +17,7 @@ _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:\.(\d{1,6}))?", re.AS
 
 
 class BadWord(ValueError):
-    """A word has no meaning where it stands; the message is one sentence without a final stop.
+    """A word has no meaning at its place; the message is one sentence without a final stop.
 
     ``word`` is that word as it was given, or None if no single word is to blame.
     """

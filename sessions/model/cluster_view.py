@@ -18,7 +18,7 @@ __all__ = ["STATUSES", "ClusterView", "Counts"]
 
 LAG_TIME_MAX: Final = "replica.lag.time.max.ms"
 LAG_TIME_MAX_MS: Final = 10_000
-"""How long a HW may stand still below the LEO, where no configuration says it."""
+"""How long a HW may stay below the LEO without moving, where no configuration says it."""
 
 _ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from sessions.model.states import (
     BrokerState,
+    ConnectionState,
     ConsumerState,
     ControllerState,
     Expectations,
+    GroupState,
     PartitionState,
     ProducerState,
     QuorumState,
@@ -101,9 +103,24 @@ def producer(old: ProducerState) -> ProducerState:
 
 
 def consumer(old: ConsumerState) -> ConsumerState:
-    """A copy with its own runs."""
+    """A copy with its own runs and positions."""
     new = copy(old)
     new.runs = old.runs.copy()
+    new.positions = old.positions.copy()
+    return new
+
+
+def connection(old: ConnectionState) -> ConnectionState:
+    """A copy with its own counts of errors."""
+    new = copy(old)
+    new.errors = old.errors.copy()
+    return new
+
+
+def group(old: GroupState) -> GroupState:
+    """A copy with its own members and positions."""
+    new = copy(old)
+    new.members, new.offsets = old.members.copy(), old.offsets.copy()
     return new
 
 
@@ -125,6 +142,8 @@ def view_state(old: ViewState) -> ViewState:
         "invariants",
         "held",
         "updates",
+        "connections",
+        "groups",
     ):
         setattr(new, name, getattr(old, name).copy())
     new.beliefs = {tp: each.copy() for tp, each in old.beliefs.items()}
@@ -138,7 +157,16 @@ def view_state(old: ViewState) -> ViewState:
 def quorum(old: QuorumState) -> QuorumState:
     """A copy of its own; the records are shared, and lists of folders are only ever replaced."""
     new = copy(old)
-    for name in ("controllers", "log", "fetched", "applied", "folders", "roles"):
+    for name in (
+        "controllers",
+        "log",
+        "fetched",
+        "applied",
+        "folders",
+        "roles",
+        "snapshots",
+        "log_starts",
+    ):
         setattr(new, name, getattr(old, name).copy())
     return new
 

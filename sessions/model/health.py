@@ -94,7 +94,7 @@ STATUSES: Final = (*(state.name for state in STATES), "healthy")
 
 _STALLED: Final = STATUSES.index("hw_stalled")
 BY_FLAG: Final = tuple((state.flag, state.name) for state in STATES[:_STALLED])
-"""The states that are worse than a high watermark that stands still, in order."""
+"""The states that are worse than a high watermark that does not move, in order."""
 BY_MILD_FLAG: Final = tuple((state.flag, state.name) for state in STATES[_STALLED + 1 :])
 """Those that are milder."""
 

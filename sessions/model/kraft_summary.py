@@ -43,8 +43,14 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
     return {
         "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},
         "quorum": quorum,
-        "brokers": [{**each, **_registration(image, each["id"])} for each in snapshot["brokers"]],
-        "controllers": [{"id": c, "state": each} for c, each in sorted(state.controllers.items())],
+        "brokers": [
+            {**each, **_registration(image, each["id"]), "metadata_log": _log(state, each["id"])}
+            for each in snapshot["brokers"]
+        ],
+        "controllers": [
+            {"id": c, "state": each, "metadata_log": _log(state, c)}
+            for c, each in sorted(state.controllers.items())
+        ],
         "partitions": _partitions(view, image, snapshot["partitions"]),
         "metadata": _told(view, state, image),
         "not_in_metadata": _folders(view, state, image),
@@ -56,6 +62,12 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
 def features_of(state: QuorumState) -> dict[str, int]:
     """The finalized features."""
     return Image().take(state.log).features
+
+
+def _log(state: QuorumState, host: int) -> Plain:
+    """Where a host's copy of the log begins, and its snapshots, named as their files are."""
+    names = [f"{end:020}-{epoch:010}" for end, epoch in state.snapshots.get(host, [])]
+    return {"start_offset": state.log_starts.get(host, 0), "snapshots": names}
 
 
 def _registration(image: Image, broker: int) -> Plain:
@@ -86,24 +98,28 @@ def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> lis
 
 
 def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
-    """What each broker that runs tells clients of each topic (Metadata)."""
+    """What each broker that runs tells clients of each topic (Metadata).
+
+    Brokers that have applied as much tell the same, so that is worked out once.
+    """
     found: Plain = {}
-    images: dict[int, Image] = {end_of(state): image}
+    told: dict[int, Plain] = {end_of(state): _topics(image)}
     for broker in view.state.brokers.values():
         if broker.state != "running":
             continue
         end = state.applied.get(broker.id, 0)
-        if end not in images:
-            images[end] = Image().take(each for each in state.log if each.offset < end)
-        own = images[end]
-        topics: Plain = {name: {} for name in sorted(image.topics.values())}
-        for (topic, number), partition in sorted(own.partitions.items()):
-            name = own.topics[topic]
-            if name in topics:
-                topics[name][str(number)] = _metadata(own, partition)
-        if topics:
-            found[str(broker.id)] = topics
+        if end not in told:
+            told[end] = _topics(Image().take(each for each in state.log if each.offset < end))
+        if told[end]:
+            found[str(broker.id)] = told[end]
     return found
+
+
+def _topics(image: Image) -> Plain:
+    topics: Plain = {name: {} for name in sorted(image.topics.values())}
+    for (topic, number), partition in sorted(image.partitions.items()):
+        topics[image.topics[topic]][str(number)] = _metadata(image, partition)
+    return topics
 
 
 def _metadata(image: Image, partition: Plain) -> Plain:

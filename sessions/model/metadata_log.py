@@ -73,7 +73,7 @@ PATHS: Final[dict[str, Callable[[Plain], str]]] = {
     "FeatureLevel": lambda data: f"/features/{data['name']}",
     "ProducerIds": lambda data: "/producerIds",
 }
-"""Where in the tree of kafka-metadata-shell that stands which a record is about."""
+"""Where in the tree of kafka-metadata-shell the subject of a record is."""
 
 
 def path_of(kind: str, data: Plain) -> str:

@@ -6,10 +6,13 @@ Times are virtual microseconds, offsets Kafka's.
 """
 
 from collections.abc import MutableSequence
+from typing import Final
 
 from msgspec import Struct, field
 
 from emulator.simulation.packed_list import PackedList
+
+US_PER_SECOND: Final = 1_000_000
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):
@@ -33,7 +36,8 @@ class ReplicaState(Struct, array_like=True, gc=False):
 
     ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
     nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
-    ``zk_version`` are what it acts on if it leads, or led last.
+    ``zk_version`` are what it acts on if it leads, or led last. ``stable_offset`` is the last
+    stable offset, -1 where that is the HW.
     """
 
     broker: int
@@ -51,6 +55,12 @@ class ReplicaState(Struct, array_like=True, gc=False):
     leader: int = -1
     isr: list[int] | None = None
     zk_version: int | None = None
+    stable_offset: int = -1
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset below which every transaction has ended."""
+        return self.high_watermark if self.stable_offset < 0 else self.stable_offset
 
 
 class Belief(Struct, frozen=True, array_like=True, gc=False):
@@ -179,13 +189,70 @@ class ProducerState(Struct, array_like=True):
 class ConsumerState(Struct, array_like=True):
     """One consumer.
 
-    What it was given as runs of (first record id, count), where it stands, how its last read ended.
+    What it was given as runs of (first record id, count), its position, how its last read ended.
+    ``position`` is that of the partition that was read last, ``positions`` has all of them.
     """
 
     name: str
     runs: list[tuple[int, int]] = field(default_factory=list)
     position: int = 0
     error: str = "NONE"
+    changed: int = 0
+    positions: dict[str, int] = field(default_factory=dict)
+
+
+class ConnectionState(Struct, array_like=True):
+    """A connection of a client outside to one broker.
+
+    ``client`` is the client id of its last request, ``api`` and ``api_version`` what that asked
+    for, ``asked_us`` when. ``waiting``: the broker has not answered it yet. ``errors`` counts, by
+    name, the responses that told an error; ``last_error`` is the last one. ``group`` is the one
+    that it speaks of as a member. ``fetched``: records were asked for by it. ``second`` is the
+    second of virtual time in which the last request came, ``in_second`` how many came in it, and
+    ``in_second_before`` how many in the one before.
+    """
+
+    number: int
+    broker: int
+    address: str
+    opened_us: int
+    client: str = ""
+    software: str = ""
+    software_version: str = ""
+    group: str = ""
+    requests: int = 0
+    api: str = ""
+    api_version: int = 0
+    asked_us: int = 0
+    waiting: bool = False
+    errors: dict[str, int] = field(default_factory=dict)
+    last_error: str = ""
+    last_error_us: int = 0
+    fetched: bool = False
+    second: int = 0
+    in_second: int = 0
+    in_second_before: int = 0
+    changed: int = 0
+
+    def requests_per_second(self, now_us: int) -> int:
+        """How many requests came in the last whole second."""
+        ago = now_us // US_PER_SECOND - self.second
+        return (self.in_second_before, self.in_second)[ago] if ago in (0, 1) else 0
+
+
+class GroupState(Struct, array_like=True):
+    """A consumer group, as its coordinator ``broker`` has it.
+
+    ``state`` is as in :class:`emulator.events.GroupStateChanged`. ``members`` are clients by their
+    member ids, ``offsets`` the committed positions by partition.
+    """
+
+    name: str
+    broker: int = -1
+    state: str = "Empty"
+    generation: int = 0
+    members: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, int] = field(default_factory=dict)
     changed: int = 0
 
 
@@ -267,7 +334,9 @@ class QuorumState(Struct, array_like=True):
     each member of the quorum has the log, ``applied`` how far each host has applied it.
     ``folders`` are the renamed folders on brokers' disks. ``booted`` is the end of the log when the
     cluster was up; -1: it is not yet. ``roles`` are the controllers' own, as
-    :class:`emulator.events.QuorumRoleChanged` names them, of those that run.
+    :class:`emulator.events.QuorumRoleChanged` names them, of those that run. ``snapshots`` are the
+    end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` where
+    its log begins if it was cut off.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -279,6 +348,8 @@ class QuorumState(Struct, array_like=True):
     folders: dict[int, list[str]] = field(default_factory=dict)
     booted: int = -1
     roles: dict[int, str] = field(default_factory=dict)
+    snapshots: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    log_starts: dict[int, int] = field(default_factory=dict)
 
 
 class ViewState(Struct, array_like=True):
@@ -291,6 +362,7 @@ class ViewState(Struct, array_like=True):
     broker, and the controller's cache as broker -1. ``updates`` is what UpdateMetadataRequests
     under way say. ``quorum`` is None where ZooKeeper keeps the metadata. ``batches`` may lack the
     older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
+    ``connections`` are those of clients outside, by number, as long as they are open.
     """
 
     version: str = ""
@@ -319,3 +391,5 @@ class ViewState(Struct, array_like=True):
     beliefs: dict[str, dict[int, Belief | None]] = field(default_factory=dict)
     updates: dict[int, list[list[str | int]]] = field(default_factory=dict)
     quorum: QuorumState | None = None
+    connections: dict[int, ConnectionState] = field(default_factory=dict)
+    groups: dict[str, GroupState] = field(default_factory=dict)

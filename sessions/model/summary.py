@@ -132,6 +132,7 @@ def partition(view: ClusterView, state: PartitionState) -> Plain:
         "isr": state.isr,
         "osr": state.osr,
         "hw": None if leader is None else leader.high_watermark,
+        "lso": None if leader is None else leader.last_stable_offset,
         "leo": None if leader is None else leader.log_end_offset,
         "zk_version": state.zk_version,
         "controller_epoch": state.controller_epoch,
@@ -153,6 +154,7 @@ def replica(view: ClusterView, state: ReplicaState, remote_leo: int | None) -> P
         "role": view.role(state),
         "leo": state.log_end_offset,
         "hw": state.high_watermark,
+        "lso": state.last_stable_offset,
         "log_start": state.log_start,
         "remote_leo": remote_leo,
         "epochs": state.epochs,
@@ -174,7 +176,7 @@ def producer(state: ProducerState) -> Plain:
 
 
 def consumer(view: ClusterView, state: ConsumerState) -> Plain:
-    """One consumer: the values that it was given, and where it stands."""
+    """One consumer: the values that it was given, and its position."""
     return {
         "name": state.name,
         "values": view.values_of(state.runs),

@@ -1,9 +1,10 @@
 """Which objects an event touches, by name: what jumping to the next event of an object goes by.
 
 Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders``, ``producer.p1``,
-``consumer.c1``, ``group.g``. A broker is touched by what happens to its process, sessions, links
-and roles, not by every record that it writes. In KRaft a path is one of the metadata image, as
-kafka-metadata-shell shows it, and ``broker.100`` is a controller.
+``consumer.c1``, ``group.g``, ``transaction.id``, ``client.3`` the connection of a client outside. A
+broker is touched by what happens to its process, sessions, links and roles, not by every record
+that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-shell shows it, and
+``broker.100`` is a controller.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,8 +21,9 @@ PREFIXES: Final = {
     "producer": "producer.",
     "consumer": "consumer.",
     "group": "group.",
+    "transactional_id": "transaction.",
 }
-"""What stands before the name in an event's field of that name (nothing in ``tp``, ``path``)."""
+"""What precedes the name in an event's field of that name (nothing in ``tp``, ``path``)."""
 
 BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.BrokerStateChanged: ("broker",),
@@ -43,6 +45,8 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
     events.ControllerStateChanged: ("controller",),
     events.QuorumRoleChanged: ("controller",),
     events.ReplicaFolderMoved: ("broker",),
+    events.MetadataSnapshotTaken: ("host",),
+    events.MetadataLogStartChanged: ("host",),
 }
 """The fields that name a broker which the event touches."""
 
@@ -50,6 +54,11 @@ BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
 def broker_name(broker: int) -> str:
     """The name of a broker as an object; empty for ZooKeeper, the clients and nobody."""
     return f"broker.{broker}" if broker >= 0 else ""
+
+
+def connection_name(connection: int) -> str:
+    """The name of a connection as an object."""
+    return f"client.{connection}"
 
 
 def object_name(thing: int | str) -> str:
@@ -87,6 +96,10 @@ def _of_record(event: events.MetadataRecordCommitted) -> Iterator[str]:
         yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
 
 
+def _of_connection(event: Any) -> tuple[str]:  # noqa: ANN401 - any event of a connection
+    return (connection_name(event.connection),)
+
+
 SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.MessageSent: _of_message,
     events.HighWatermarksCheckpointed: _of_checkpoint,
@@ -94,12 +107,17 @@ SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
     events.PartitionsAdded: _of_added_partitions,
     events.ConfigChanged: _of_config,
     events.MetadataRecordCommitted: _of_record,
+    events.ClientConnected: _of_connection,
+    events.ClientIdentified: _of_connection,
+    events.ClientRequestReceived: _of_connection,
+    events.ClientResponseSent: _of_connection,
+    events.ClientDisconnected: _of_connection,
 }
-"""Types whose objects stand in no field of their own."""
+"""Types whose objects have no field of their own."""
 
 
 def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
-    """The fields of a type that hold names of objects, with what stands before the name."""
+    """The fields of a type that hold names of objects, with what precedes the name."""
     fields = kind.__struct_fields__
     plain = tuple((field, "") for field in ("tp", "path") if field in fields)
     prefixed = tuple((field, before) for field, before in PREFIXES.items() if field in fields)

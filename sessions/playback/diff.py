@@ -38,8 +38,10 @@ PREFIXES: Final = {
     "brokers": "broker.",
     "producers": "producer.",
     "consumers": "consumer.",
+    "connections": "client.",
+    "groups": "group.",
 }
-"""What stands before an object's name where conditions name it, by field of the state."""
+"""What precedes an object's name where conditions name it, by field of the state."""
 
 
 class Change(Struct, frozen=True):

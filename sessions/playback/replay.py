@@ -137,7 +137,7 @@ class Replay:
         return places[index] if index >= 0 else None
 
     def _load(self, place: KeyframePlace) -> ClusterView:
-        """The view at a keyframe; at an earlier one if what it stands on is damaged."""
+        """The view at a keyframe; at an earlier one if what it is based on is damaged."""
         frames: list[Keyframe] = []
         base: Snapshot | None = None
         wanted: KeyframePlace | None = place

@@ -20,7 +20,7 @@ def rerun(
 ) -> Runner:
     """Run a session's statements again up to event ``seq``; ``observer`` is given every event.
 
-    The cluster stands after the step of the simulation in which that event happened. ``announce``
+    The cluster is as it was after the simulation's step in which that event happened. ``announce``
     is told of each statement before it is given.
 
     Raises:

@@ -1,6 +1,6 @@
 """Cutting a piece from a session: a session of its own, that opens and verifies as far as it goes.
 
-Its events keep their numbers. What came before them stands in the file as one state, and all
+Its events keep their numbers. What came before them is in the file as one state, and all
 statements up to its end stay, so that it can be run again.
 """
 

@@ -1,4 +1,4 @@
-"""When keyframes are taken while a session is recorded, and what each stands on."""
+"""When keyframes are taken while a session is recorded, and what each is based on."""
 
 from typing import Final
 
@@ -13,11 +13,11 @@ KEYFRAME_EVENTS_MAX: Final = 1 << 17
 KEYFRAME_SHARE: Final = 3
 """How many times larger than a keyframe the chunks before it should be."""
 CHAIN_MAX: Final = 24
-"""After how many keyframes that stand on each other there is a full one."""
+"""After how many keyframes based on each other there is a full one."""
 
 
 class KeyframeTaker:
-    """Decides when a keyframe is due and what it stands on: bytes against the time of a seek."""
+    """Decides when a keyframe is due and what it is based on: bytes against the time of a seek."""
 
     def __init__(self, view: ClusterView) -> None:
         """Take keyframes of ``view``."""

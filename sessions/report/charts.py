@@ -1,6 +1,6 @@
 """Charts of the page: plain data that its script draws with uPlot, and the same in words.
 
-A chart stands in the page three times: as a picture that pointer and keyboard move through, as a
+A chart is in the page three times: as a picture that pointer and keyboard move through, as a
 sentence below its title, and, when a reader opens it, as a table.
 """
 
@@ -64,5 +64,5 @@ def chart(drawn: Chart, title: str, summary: str, session: str = "", tp: str = "
 
 
 def json_text(value: object) -> str:
-    """JSON that may stand in a script element: nothing in it ends the element."""
+    """JSON that may be put into a script element: nothing in it ends the element."""
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")

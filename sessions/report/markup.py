@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 Element = ElementTree.Element
 Content = str | Element | None
-"""What stands in an element; None: nothing."""
+"""What an element contains; None: nothing."""
 Attribute = str | float | None
 """An attribute's value; None leaves the attribute out."""
 

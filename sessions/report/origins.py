@@ -18,7 +18,7 @@ CONSOLE: Final = "tidegauge console"
 class Origins:
     """Commands for the sessions of a dataset, which work in any folder of its machine.
 
-    What a campaign ran is run again, by the command that stands in its table of runs. Of any other
+    What a campaign ran is run again, by the command in its table of runs. Of any other
     session the dataset knows where the file was that it was exported from; datasets of older
     versions do not, and then it is the file's name alone.
     """

@@ -173,7 +173,7 @@ def _named_sessions(main: Element) -> Iterator[str | None]:
 
 
 def _source(name: str) -> str:
-    """How a policy names a script or style sheet that stands in the page."""
+    """How a policy names an inline script or style sheet."""
     return f"'sha256-{b64encode(sha256(_asset(name).encode()).digest()).decode()}'"
 
 

@@ -11,7 +11,7 @@ from sessions.report.origins import Origins
 ROWS_MAX = 100
 """How many rows of a result the report shows."""
 BARS_MAX = 20
-"""How many bars stand below each other."""
+"""How many bars a chart has below each other."""
 DRAWN_MAX = 4
 """Of how many sessions or partitions there is a chart of their own."""
 

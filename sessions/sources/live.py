@@ -59,8 +59,8 @@ class LiveSource:
     """A cluster with its recorder, which must have seen every event of it.
 
     While the cursor is at the end, the view is the recorder's, and time passes by running the
-    cluster. Anywhere else the cluster stands still; a statement brings the cursor to the end. While
-    the cluster is being copied it stands still as well (``_still`` is held), and statements wait.
+    cluster. Anywhere else the cluster is paused; a statement brings the cursor to the end. While
+    the cluster is being copied it is paused as well (``_still`` is held), and statements wait.
     """
 
     kind = "LIVE"
@@ -129,7 +129,7 @@ class LiveSource:
 
     @property
     def is_held(self) -> bool:
-        """Whether the cluster stands still because it is being copied."""
+        """Whether the cluster is paused because it is being copied."""
         return self._still.locked()
 
     # ---- moving it
@@ -265,11 +265,11 @@ class LiveSource:
 
     @property
     def present(self) -> ClusterView:
-        """The read model at the end, where the cluster is, wherever the cursor stands."""
+        """The read model at the end, where the cluster is, wherever the cursor is."""
         return self.recorder.view
 
     def outlook(self) -> Outlook:
-        """The cluster as it is now, to look ahead from; it stands still until it is copied."""
+        """The cluster as it is now, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
         return Outlook(self.runner, self.recorder.view, self._still.release)
 

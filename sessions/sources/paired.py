@@ -25,7 +25,7 @@ class TwinSource:
     read_only = False
 
     def __init__(self, front: LiveSource, behind: LiveSource) -> None:
-        """Begin where the front run stands."""
+        """Begin where the front run is."""
         self.front = front
         self.behind = behind
         self.pairing = Pairing(front.events, behind.events)
@@ -77,7 +77,7 @@ class TwinSource:
 
     @property
     def place(self) -> int:
-        """The pair that both stand at (-1: before all)."""
+        """The pair that both are at (-1: before all)."""
         if self.pairing.reached(self._place)[0] == self.front.seq:
             return self._place
         return self.pairing.place(self.front.seq)

@@ -145,7 +145,7 @@ class Pairing:
         return next((n for n, pair in enumerate(self.pairs) if not pair.same), None)
 
     def place(self, left_seq: int) -> int:
-        """The pair that the left run stands at (-1: before all)."""
+        """The pair that the left run is at (-1: before all)."""
         return bisect_right(self._lefts, left_seq) - 1
 
     def reached(self, number: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Sources of what screens show: a live cluster or a recording, with one cursor in time.
 
 Both walk back and forth. A live cluster's past comes from its recording, so a cluster that is held
-still can be walked backwards at once; it is run only while the cursor stands at its end.
+still can be walked backwards at once; it is run only while the cursor is at its end.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -14,6 +14,9 @@ from typing import Any, TextIO, cast
 import pytest
 
 from commands.cli.main import run_program
+from emulator.wire.codec import encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.cluster import ApiVersionsRequest
 from sessions.playback.verify import verify
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +119,42 @@ def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
     assert answers[8]["result"]["expectations"]["passed"] == 1
     assert '"statement"' in answers[9]["error"]
     assert "there is no cluster 5" in answers[12]["error"]
+
+
+def ask_api_versions(servers: str) -> None:
+    """One request of a client that says who it is."""
+    host, _, port = servers.split(",", maxsplit=1)[0].rpartition(":")
+    request = ApiVersionsRequest("a-library", "1.2")
+    frame = encode_request(RequestHeader(18, 3, 1, "somebody"), request)
+    with socket.create_connection((host, int(port)), SECONDS) as connection:
+        connection.sendall(len(frame).to_bytes(4) + frame)
+        assert connection.recv(4)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_control_channel_knows_events_and_clients(recorded: bool, tmp_path: Path) -> None:
+    words = ["--port", "0", "--control", "0", "--json"]
+    words += ["--record", str(tmp_path / "r.tide.db")] if recorded else []
+    with served(*words) as (_, line):
+        addresses = json.loads(line)
+        ask_api_versions(addresses["bootstrap_servers"])
+        control = Control(addresses["control"])
+        asked, failed, shown, again, crashed, table, clients = control.ask(
+            {"statement": "expect event ClientRequestReceived client=somebody api=ApiVersions"},
+            {"statement": "expect event BrokerStateChanged broker=1 state=crashed"},
+            {"statement": "show events ClientIdentified"},
+            {"statement": "broker crash 1"},
+            {"statement": "expect event BrokerStateChanged broker=1 state=crashed"},
+            {"statement": "show clients"},
+            {"clients": True},
+        )
+    assert asked["ok"]
+    assert not failed["ok"]
+    assert "there is no BrokerStateChanged" in failed["error"]
+    assert [row["type"] for row in shown["result"]] == ["ClientIdentified"]
+    assert "software=a-library" in shown["result"][0]["fields"]
+    assert (again["ok"], crashed["ok"]) == (True, True)
+    assert (table["result"], clients["clients"]) == ([], [])
 
 
 def test_a_script_is_given_while_clients_are_served(tmp_path: Path) -> None:

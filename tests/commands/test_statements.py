@@ -258,6 +258,8 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show partitions", Show("partitions")),
     ("show brokers", Show("brokers")),
     ("show producers", Show("producers")),
+    ("show clients", Show("clients")),
+    ("show groups", Show("groups")),
     ("show audit", Show("audit")),
     ("show epochs t-0", Show("epochs", "t-0")),
     ("show log t-0@1", Show("log", "t-0@1")),

@@ -5,11 +5,13 @@ from typing import Final, cast
 
 from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.faults import faults_of
+from console.screens.explore import ExploreScreen
 from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
 from console.screens.page import choose_sort
 from console.screens.partitions import PartitionsScreen, PartitionTable
 from tests.console.driving import Console
+from tests.console.libraries import SmallLibrary
 
 KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
     "overview": ("1",),
@@ -23,6 +25,7 @@ KEYS_TO: Final[dict[str, tuple[str, ...]]] = {
     "event": ("5", "enter"),
     "diagram": ("5", "D"),
     "lost": ("1", "X"),
+    "clients": ("1", "C"),
     "record": ("2", "down", "enter", "shift+tab", "enter"),
     "bookmarks": ("1", "B"),
     "difference": ("1", "a", "comma", "d"),
@@ -55,10 +58,12 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "znode": lambda app: app.navigation.open_znode("/controller"),
     "event": lambda app: app.navigation.open_event(100),
     "lost": lambda app: app.navigation.do_lost(),
+    "clients": lambda app: app.navigation.do_clients(),
     "diagram": lambda app: app.navigation.open_diagram(100),
     "record": lambda app: app.navigation.open_record(72_004),
     "bookmarks": lambda app: app.bookmarks.do_mark_list(),
     "difference": open_difference,
+    "explore": lambda app: app.push_screen(ExploreScreen(app.stage, SmallLibrary())),
     "faults": lambda app: app.push_screen(
         FaultsScreen(app.stage, "broker 2", faults_of(app.stage.view, ["broker.2"]))
     ),

@@ -15,9 +15,8 @@ def test_run_shows_the_source_until_the_user_quits(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(TidegaugeApp, "run", run)
     monkeypatch.setattr("gc.freeze", lambda: None)
     source = ListSource(failover())
-    assert console.run(source, ascii=True, paused=True) == 0
+    assert console.run(source, paused=True) == 0
     (app,) = shown
     assert app.stage.source is source
-    assert app.stage.glyphs.name == "ascii"
     assert app.stage.pacer.paused
     assert app.stage.index.keys

@@ -16,11 +16,16 @@ from emulator.inputs.statements import (
     CutLink,
     HealLinks,
     Mark,
+    OpenConnection,
     Produce,
+    ReceiveRequest,
     StartBroker,
     Wait,
     ZkCommand,
 )
+from emulator.wire.codec import encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.cluster import ApiVersionsRequest
 from sessions.analysis import examples as of_results
 from sessions.analysis.jobs import JOBS
 from sessions.analyze import analyze
@@ -37,8 +42,11 @@ EMPTY = {"anomalies", "anomaly_counts", "replay_differences"}
 
 
 def fencing() -> list[AnyInput]:
-    """A broker dies in KRaft mode, and is fenced."""
+    """A client asks, and a broker dies in KRaft mode, and is fenced."""
+    asked = encode_request(RequestHeader(18, 3, 1, "me"), ApiVersionsRequest("a-library", "1"))
     return [
+        OpenConnection(connection=1, broker=0),
+        ReceiveRequest(connection=1, frame=asked),
         CreateTopic(topic="t", assignment=[[1, 2, 0]]),
         CrashBroker(broker=1),
         Wait(duration_us=5_000_000),

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from emulator.broker.replica import FOLLOWER, LEADER, Replica
 from emulator.cluster import Cluster
 from emulator.controller.context import ControllerState
-from emulator.coordinator import offsets_topic
 from emulator.protocol import PartitionInfo
 
 Fields = tuple[int, int, list[int], int]
@@ -132,8 +131,3 @@ def incomplete(cluster: Cluster) -> list[str]:
         if len(set(ends.values())) != 1:
             found.append(f"{tp} has logs that end at {ends}")
     return found
-
-
-def is_internal(tp: str) -> bool:
-    """Whether it is a partition of __consumer_offsets."""
-    return tp.startswith(offsets_topic.PREFIX)

@@ -9,6 +9,7 @@ the release keeps is ever broken. The same seed gives the same run everywhere.
 from random import Random
 
 from emulator.cluster import Cluster
+from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.statements import (
     AnyInput,
     ConfigureTopic,
@@ -27,7 +28,7 @@ from emulator.inputs.statements import (
 )
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.runner import Runner
-from tests.support.agreement import disagreements, incomplete, is_internal
+from tests.support.agreement import disagreements, incomplete
 from tests.support.healing import heal
 from tests.support.random_scripts import BROKERS, PARTITIONS, statements
 

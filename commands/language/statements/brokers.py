@@ -28,9 +28,12 @@ Which = Annotated[
 
 
 @statement(app, "stop")
-def stop(broker: Broker) -> StopBroker:
+def stop(
+    broker: Broker,
+    no_wait: Annotated[bool, flag("--no-wait", text="go on before its process has ended")] = False,
+) -> StopBroker:
     """Shut a broker down in a controlled way; ends when its process has ended."""
-    return StopBroker(broker=broker)
+    return StopBroker(broker=broker, wait=not no_wait)
 
 
 @statement(app, "crash")

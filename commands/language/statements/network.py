@@ -107,7 +107,11 @@ def release(
         option("--count", metavar="N", parse=values.count, text="the first N", default="all"),
     ] = None,
     lose: Annotated[bool, flag("--lose", text="lose them instead")] = False,
+    api: Annotated[
+        str | None,
+        option("--only", metavar="API", parse=values.api, text="only this request or response"),
+    ] = None,
 ) -> ReleaseMessages:
     """Let held messages through, or lose them; without --count nothing is held from then on."""
     two_hosts(source, destination)
-    return ReleaseMessages(source=source, destination=destination, count=count, lose=lose)
+    return ReleaseMessages(source=source, destination=destination, count=count, lose=lose, api=api)

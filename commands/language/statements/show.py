@@ -37,6 +37,8 @@ _plain("cluster", "Brokers, controller and counts in a few lines.")
 _plain("partitions", "Every partition: state, leader, epoch, ISR, HW, LEO.")
 _plain("brokers", "Every broker: state, session, leaders, replicas.")
 _plain("producers", "Every producer: acknowledged, failed, retries.")
+_plain("clients", "Every connection of a client: library, last request, errors told, lag.")
+_plain("groups", "Every consumer group: state, members, committed offsets, lag.")
 _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
 

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from emulator.protocol import RecordBatch
+from emulator.protocol.record_batch import COMMIT, TRANSACTIONAL
 from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.record_ledger import RecordLedger
-from emulator.wire.records import memory_records
+from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
+from emulator.wire.records.record_batch import Producer, end_transaction_marker
 
 US_PER_MS: Final = 1_000
 COUNT_AT: Final = slice(57, 61)
@@ -55,11 +57,29 @@ class EncodedRecords:
         key = (batch.first_record, batch.count)
         found = self._built.get(key)
         if found is None:
-            found = memory_records.build(self._records(batch), self.magic)
+            found = self._marker(batch) if batch.is_control else self._new(batch)
             self._built[key] = found
             if len(self._built) > BUILT_MAX:
                 del self._built[next(iter(self._built))]
         return found
+
+    def _new(self, batch: RecordBatch) -> bytes:
+        records = self._records(batch)
+        if self.magic < NEWEST:
+            return memory_records.build(records, self.magic)
+        producer = Producer(batch.producer_id, batch.producer_epoch, batch.base_sequence)
+        return record_batch.build(
+            records, producer=producer, is_transactional=batch.kind == TRANSACTIONAL
+        )
+
+    def _marker(self, batch: RecordBatch) -> bytes:
+        entry = self.ledger.entry_of(batch.first_record)
+        return end_transaction_marker(
+            Producer(batch.producer_id, batch.producer_epoch, -1),
+            commit=batch.kind == COMMIT,
+            timestamp=STARTED_MS + entry.created_us // US_PER_MS,
+            coordinator_epoch=int(entry.keys[0] or 0),
+        )
 
     def _records(self, batch: RecordBatch) -> list[Record]:
         entry = self.ledger.entry_of(batch.first_record)

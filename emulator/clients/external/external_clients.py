@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external import admin, fetch, groups, metadata, produce, producer_ids
+from emulator.clients.external import admin, fetch, groups, metadata, produce, transactions
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import refusal
@@ -24,13 +24,17 @@ from emulator.protocol import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from emulator.protocol.errors import ERROR_NAMES
 from emulator.releases.profiles import Profile
 from emulator.releases.versions import has_no_zookeeper
 from emulator.wire import codec
 from emulator.wire.apis import API_VERSIONS, APIS
+from emulator.wire.error_codes import error_codes
 from emulator.wire.exceptions import UnsupportedVersion, WireError
 from emulator.wire.messages.cluster import ApiVersionsRequest
+from emulator.wire.messages.committed_offsets import OffsetFetchRequest
 from emulator.wire.messages.produce import ProduceRequest
+from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
 
 SIGN_OF_LIFE: Final = DescribeClusterRequest()
@@ -85,7 +89,12 @@ class ExternalClients:
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "FindCoordinator": metadata.FindCoordinator(addresses),
             "Produce": produce.Produce(context, magic, known_ids),
-            "InitProducerId": producer_ids.InitProducerId(),
+            "InitProducerId": transactions.InitProducerId(),
+            "AddPartitionsToTxn": transactions.AddPartitionsToTxn(),
+            "AddOffsetsToTxn": transactions.AddOffsetsToTxn(),
+            "EndTxn": transactions.EndTxn(),
+            "WriteTxnMarkers": transactions.WriteTxnMarkers(),
+            "TxnOffsetCommit": transactions.TxnOffsetCommit(),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),
@@ -116,15 +125,17 @@ class ExternalClients:
         """Brokers tell these addresses from now on."""
         self.state.listeners.update(listeners)
 
-    def open(self, number: int, broker: int) -> None:
+    def open(self, number: int, broker: int, address: str) -> None:
         """A client connects; a broker that takes no requests refuses the first one."""
         self.state.connections[number] = Connection(broker)
+        self.kernel.emit(events.ClientConnected, number, broker, address)
 
-    def close(self, number: int) -> None:
+    def close(self, number: int, reason: str) -> None:
         """A client hangs up: what it waited for comes to nothing, though it may have its effect."""
         connection = self.state.connections.pop(number, None)
         if connection is None:
             return
+        self.kernel.emit(events.ClientDisconnected, number, connection.broker, reason)
         self._calls.pop(number, None)
         asked = [seq for seq in connection.asked if self.state.requests.pop(seq, None) is not None]
         self.network.withdraw(CLIENTS, connection.broker, asked)
@@ -146,7 +157,9 @@ class ExternalClients:
 
     def _go_on(self, number: int, connection: Connection) -> None:
         """Begin with the requests that wait, up to one whose answer has to be waited for."""
+        cause = self.kernel.cause
         while connection.waiting and not connection.frame:
+            self.kernel.cause = cause
             frame = connection.waiting.pop(0)
             try:
                 call = self._call(number, connection, frame)
@@ -154,6 +167,7 @@ class ExternalClients:
                 self._hang_up(number, str(error))
                 return
             self._begin(call, frame)
+        self.kernel.cause = cause
 
     def _call(self, number: int, connection: Connection, frame: bytes) -> Call:
         """Read a request; a version of ApiVersions that nobody knows is read as version 0.
@@ -182,6 +196,7 @@ class ExternalClients:
         number, connection, header, message = call
         connection.client = call.client
         api = APIS[header.api_key].name
+        self._note_received(call, api)
         messages = self._translators[api].ask(call)
         error = self._injected(api)
         if error:
@@ -202,6 +217,32 @@ class ExternalClients:
                 seq = -1 - at
                 connection.answers[seq] = each
             connection.asked.append(seq)
+
+    def _note_received(self, call: Call, api: str) -> None:
+        """State what was received: it is the cause of what follows."""
+        message, kernel = call.message, self.kernel
+        if isinstance(message, ApiVersionsRequest) and message.client_software_name:
+            named = (message.client_software_name, message.client_software_version)
+            kernel.emit(events.ClientIdentified, call.number, *named)
+        kernel.cause = call.connection.received = kernel.emit(
+            events.ClientRequestReceived,
+            call.number,
+            call.connection.broker,
+            call.client,
+            api,
+            call.header.api_version,
+            _group_of(message),
+        )
+
+    def _note_answered(self, call: Call, response: Message) -> None:
+        """State what is answered; which errors are in it is only worked out for who looks."""
+        told: list[str] = []
+        if self.kernel.observed(events.ClientResponseSent):
+            codes = dict.fromkeys(error_codes(response))
+            told = [ERROR_NAMES.get(code, f"error {code}") for code in codes]
+        connection, api = call.connection, APIS[call.header.api_key].name
+        fields = (call.number, connection.broker, connection.received, api, told)
+        self.kernel.emit(events.ClientResponseSent, *fields)
 
     def _injected(self, api: str) -> str:
         """The error that a request of an API is to be refused with now; empty: none."""
@@ -257,7 +298,10 @@ class ExternalClients:
         connection.asked.clear()
         connection.answers.clear()
         connection.entered.clear()
-        if self.delivery is not None and response is not None:
+        if response is None:
+            return
+        self._note_answered(call, response)
+        if self.delivery is not None:
             version = header.api_version
             if header.api_key == API_VERSIONS and version not in self.versions[API_VERSIONS]:
                 version = 0
@@ -287,9 +331,16 @@ class ExternalClients:
     def _hang_up(self, number: int, reason: str) -> None:
         if number not in self.state.connections:
             return
-        self.close(number)
+        self.close(number, reason or "closed by the broker")
         if self.delivery is not None:
             self.delivery.close(number, reason)
+
+
+def _group_of(message: Message) -> str:
+    """The group that a request names as a member of it does; empty: none."""
+    if isinstance(message, OffsetFetchRequest) and message.groups:
+        return message.groups[0].group_id
+    return getattr(message, "group_id", "")
 
 
 def _format_of_logs(profile: Profile) -> int:

@@ -69,6 +69,7 @@ class Fetch:
                 rack=request.rack_id,
                 min_bytes=request.min_bytes,
                 max_bytes=request.max_bytes,
+                read_committed=request.isolation_level == READ_COMMITTED,
             )
         ]
 
@@ -111,10 +112,10 @@ class Fetch:
             asked.partition,
             ERRORS[row.error].code,
             row.high_watermark,
-            row.high_watermark if self._tells_last_stable_offset(call) else -1,
+            row.last_stable_offset if self._tells_last_stable_offset(call) else -1,
             row.log_start,
             diverging,
-            aborted_transactions=None,
+            aborted_transactions=_aborted(row),
             preferred_read_replica=row.preferred_read_replica,
             records=records,
         )
@@ -130,6 +131,12 @@ class Fetch:
             given = _from(row.batches, offset)
             end = row.batches[-1].end_offset
             self.kernel.emit(events.RecordsConsumed, call.client, tp, offset, given, end)
+
+
+def _aborted(row: FetchedPartition) -> list[wire.AbortedTransaction] | None:
+    if row.aborted is None:
+        return None
+    return [wire.AbortedTransaction(*each) for each in row.aborted]
 
 
 def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[int, int]]:
@@ -155,6 +162,7 @@ class ListOffsets:
                 each.current_leader_epoch,
                 each.timestamp,
                 by_wall_clock=True,
+                read_committed=request.isolation_level == READ_COMMITTED,
             )
             for topic in request.topics
             for each in topic.partitions

@@ -24,6 +24,7 @@ SEVERAL_SINCE: Final = 3
 """The version of LeaveGroup from which on several members may go at once (KIP-345)."""
 GROUPS_SINCE: Final = 8
 """The version of OffsetFetch from which on it asks for several groups (KIP-709)."""
+UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
 IN_ZOOKEEPER: Final = 0
 """The version of OffsetFetch and OffsetCommit whose positions lie in ZooKeeper."""
 
@@ -208,10 +209,13 @@ class OffsetFetch:
         assert isinstance(request, committing.OffsetFetchRequest)
         if call.header.api_version >= GROUPS_SINCE:
             return [
-                protocol.OffsetFetchRequest(group.group_id, _named(group.topics))
+                protocol.OffsetFetchRequest(
+                    group.group_id, _named(group.topics), request.require_stable
+                )
                 for group in request.groups
             ]
-        return [protocol.OffsetFetchRequest(request.group_id, _named(request.topics))]
+        named = _named(request.topics)
+        return [protocol.OffsetFetchRequest(request.group_id, named, request.require_stable)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
         """Tell the positions of each group."""
@@ -285,8 +289,9 @@ def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list
     topics: dict[str, list[Position]] = {}
     for tp, offset in found.offsets.items():
         topic, _, partition = tp.rpartition("-")
-        row = (int(partition), offset, found.epochs.get(tp, -1), found.notes.get(tp, ""), code)
-        topics.setdefault(topic, []).append(row)
+        epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
+        told = UNSTABLE if tp in found.unstable else code
+        topics.setdefault(topic, []).append((int(partition), offset, epoch, note, told))
     return topics
 
 

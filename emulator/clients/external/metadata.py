@@ -9,16 +9,17 @@ from emulator.clients.external.ids import topic_id_of, uuid_bytes
 from emulator.clients.external_state import ExternalState
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
 from emulator.protocol.errors import ERRORS, NONE
+from emulator.protocol.names import INTERNAL_TOPICS
 from emulator.wire.apis import API_VERSIONS
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding
 from emulator.wire.types import NO_UUID, Message
 
-INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 SEVERAL_SINCE: Final = 4
 """The version of FindCoordinator from which on it asks for several groups."""
 GROUP: Final = 0
-"""The type of a coordinator's key that is a group's name; 1 is a transactional id."""
+TRANSACTION: Final = 1
+"""The types of a coordinator's key: a group's name, or a transactional id."""
 
 
 class Addresses:
@@ -100,7 +101,7 @@ class Metadata:
             ERRORS[found.error].code,
             name,
             topic_id_of(found),
-            name in INTERNAL,
+            name in INTERNAL_TOPICS,
             partitions,
         )
 
@@ -163,13 +164,13 @@ class FindCoordinator:
         self.addresses = addresses
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each group; there is no coordinator of transactions."""
+        """Ask for each group or transactional id."""
         request = call.message
         assert isinstance(request, finding.FindCoordinatorRequest)
         return [
-            protocol.FindCoordinatorRequest(key)
-            if request.key_type == GROUP
-            else protocol.FindCoordinatorResponse(0, key, "COORDINATOR_NOT_AVAILABLE")
+            protocol.FindCoordinatorRequest(key, request.key_type == TRANSACTION)
+            if request.key_type in (GROUP, TRANSACTION)
+            else protocol.FindCoordinatorResponse(0, key, "INVALID_REQUEST")
             for key in self._keys(call)
         ]
 

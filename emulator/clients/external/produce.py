@@ -16,6 +16,7 @@ from emulator.clients.external.metadata import TopicIds
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
 from emulator.protocol.errors import ERRORS, NONE
 from emulator.protocol.names import is_topic_name
+from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
 from emulator.wire.exceptions import InvalidRecords, UnsupportedCompression, WireError
 from emulator.wire.messages import produce as wire
 from emulator.wire.records import memory_records
@@ -23,6 +24,8 @@ from emulator.wire.records.memory_records import Summary
 from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
+ADDS_PARTITION_SINCE: Final = 12
+"""The version of Produce by which a partition is added to a transaction (KIP-890)."""
 DOUBTS_MAX: Final = 1_000
 """How many batches of a partition are remembered in case they come again."""
 
@@ -80,9 +83,18 @@ class Produce:
             found.producer_epoch,
             found.base_sequence,
             len(data),
+            TRANSACTIONAL if found.is_transactional else PLAIN,
         )
         timeout_us = max(0, request.timeout_ms) * US_PER_MS
-        return ProduceRequest(tp, batch, request.acks, timeout_us, len(data))
+        return ProduceRequest(
+            tp,
+            batch,
+            request.acks,
+            timeout_us,
+            len(data),
+            request.transactional_id or "",
+            call.header.api_version >= ADDS_PARTITION_SINCE,
+        )
 
     def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
         """The id of the first record: that of an earlier attempt, if this is another one."""

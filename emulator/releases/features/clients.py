@@ -59,6 +59,13 @@ CLIENTS: Final = (
         "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
     ),
     Feature(
+        "transaction_abortable_error",
+        "3.8",
+        None,
+        "KIP-890",
+        "what is not part of a transaction: TRANSACTION_ABORTABLE, not INVALID_TXN_STATE",
+    ),
+    Feature(
         "producer_state_keeps_five_batches",
         "1.0",
         None,

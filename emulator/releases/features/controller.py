@@ -62,6 +62,39 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
+        "election_before_registration",
+        "documents",
+        "1.0",
+        "KAFKA-320",
+        "a broker takes part in the election of a controller before it registers; so a new"
+        " controller may find itself dead, and then sees itself start",
+        ended_by="KAFKA-5642",
+    ),
+    Feature(
+        "controlled_shutdown_asks_zookeeper",
+        "documents",
+        "2.8",
+        "KAFKA-340",
+        "a broker that wants to go reads in ZooKeeper who is controller, and waits for the answer",
+        ended_by="KAFKA-9189",
+    ),
+    Feature(
+        "controlled_shutdown_ends_without_controller",
+        "documents",
+        "1.0",
+        "KAFKA-340",
+        "a broker that wants to go, and reads that there is no controller, does not ask again",
+        ended_by="KAFKA-5642",
+    ),
+    Feature(
+        "controlled_shutdown_waits_after_last_try",
+        "documents",
+        "3.0",
+        "KAFKA-340",
+        "a broker that nobody lets go waits once more after its last try",
+        ended_by="KafkaServer 3.1.0",
+    ),
+    Feature(
         "topic_deletion_in_hash_order",
         "documents",
         "1.0",
@@ -178,11 +211,20 @@ CONTROLLER: Final = (
         "administrators can ask for an election of any kind, unclean ones too",
     ),
     Feature(
-        "deletion_retry_leaves_isr",
+        "offline_replicas_ineligible_for_deletion",
         "2.3",
         None,
         "KAFKA-8237",
-        "a deletion that is tried again takes dead replicas offline anew, which costs an epoch",
+        "a replica that was offline before its topic is deleted is ineligible for deletion, and so"
+        " retried, which takes it offline anew and costs an epoch",
+    ),
+    Feature(
+        "brokers_in_hash_order",
+        "1.1",
+        "2.4",
+        "KAFKA-5642",
+        "replicas go offline broker by broker in the order of a hash map, not of broker ids",
+        ended_by="Scala 2.13",
     ),
     Feature(
         "offline_replicas_leave_isr_at_failover",

@@ -11,7 +11,7 @@ from msgspec import Struct
 from emulator.events import Event
 from sessions.dataset.schema import Type, arrow_schema
 from sessions.dataset.tables import EVENTS, FIELDS
-from sessions.format.codec import VOCABULARY, Unpacked
+from sessions.format.codec import VOCABULARY, Columns, Unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,46 +76,47 @@ class Held:
         self.causes: list[int] = []
         self.fields: list[list[Any]] = [[] for _ in kind.__struct_fields__[3:]]
 
+    def add(self, session: str, block: Unpacked, columns: Columns) -> None:
+        """Append the events of this type in a block."""
+        first, places = block.first_seq, columns.places
+        self.spans.append((session, len(places)))
+        self.seqs.extend([place + first for place in places])
+        self.times.extend(map(block.times.__getitem__, places))
+        self.causes.extend(columns.causes)
+        for mine, more in zip(self.fields, columns.fields, strict=True):
+            mine.extend(more)
+
 
 class EventRows:
-    """Events that wait to become rows, by their types."""
+    """Blocks of events that wait to become rows, each with the session that it belongs to."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._held: dict[type[Event], Held] = {}
+        self._blocks: list[tuple[str, Unpacked]] = []
 
     def add(self, session: str, block: Unpacked) -> None:
         """Take the events of a block, all of whose columns there must be."""
-        first, time_at = block.first_seq, block.times.__getitem__
-        for kind, places, causes, fields in block.columns:
-            held = self._held.get(kind)
-            if held is None:
-                held = self._held[kind] = Held(kind)
-            held.spans.append((session, len(places)))
-            held.seqs.extend([place + first for place in places])
-            held.times.extend(map(time_at, places))
-            held.causes.extend(causes)
-            for mine, more in zip(held.fields, fields, strict=True):
-                mine.extend(more)
+        self._blocks.append((session, block))
         self.count += len(block.times)
 
     def join(self, other: "EventRows") -> None:
         """Take over the events of another session, which has none afterwards."""
-        for kind, theirs in other._held.items():
-            mine = self._held.setdefault(kind, theirs)
-            if mine is not theirs:
-                for name in ("spans", "seqs", "times", "causes"):
-                    getattr(mine, name).extend(getattr(theirs, name))
-                for own, more in zip(mine.fields, theirs.fields, strict=True):
-                    own.extend(more)
+        self._blocks += other._blocks
         self.count += other.count
-        other.count, other._held = 0, {}
+        other.count, other._blocks = 0, []
 
     def take(self) -> "pa.Table":
         """All rows so far, type by type; none are left."""
         import pyarrow as pa
 
-        held, self._held, self.count = self._held, {}, 0
+        held: dict[type[Event], Held] = {}
+        for session, block in self._blocks:
+            for columns in block.columns:
+                mine = held.get(columns.kind)
+                if mine is None:
+                    mine = held[columns.kind] = Held(columns.kind)
+                mine.add(session, block, columns)
+        self.count, self._blocks = 0, []
         return pa.concat_tables([_table(kind, held[kind]) for kind in sorted(held, key=_name)])
 
 

@@ -26,7 +26,7 @@ from emulator.events import (
 from sessions.dataset.writer import Row
 
 FORGOTTEN_MAX: Final = 4_096
-"""How many closed batches may stand in the list of batches before it is made anew."""
+"""How many closed batches may stay in the list before it is rebuilt."""
 
 Run = tuple[int, int, int]
 """Consecutive records in a log: base offset, the offset after the last one, id of the first."""

@@ -32,16 +32,35 @@ def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
     return consumer
 
 
-NAMING: Final = (events.ProduceSent, events.GroupRecordsWritten)
-"""The events that say what records are: keys and values stand in them and nowhere else."""
+NAMING: Final = (
+    events.ProduceSent,
+    events.GroupRecordsWritten,
+    events.TransactionRecordWritten,
+    events.TransactionMarkerWritten,
+)
+"""The events that say what records are: keys and values are in them and nowhere else."""
 
 
-def batch_of(event: events.ProduceSent | events.GroupRecordsWritten) -> Batch:
-    """The batch that such an event names; a coordinator's is sent by ``group NAME``."""
-    if isinstance(event, events.ProduceSent):
-        sender, acks = event.producer, event.acks
-    else:
-        sender, acks = f"group {event.group}", -1
+NamingEvent = (
+    events.ProduceSent
+    | events.GroupRecordsWritten
+    | events.TransactionRecordWritten
+    | events.TransactionMarkerWritten
+)
+
+
+def batch_of(event: NamingEvent) -> Batch:
+    """The batch that such an event names; a coordinator's is sent by ``group NAME``, say."""
+    acks = -1
+    match event:
+        case events.ProduceSent():
+            sender, acks = event.producer, event.acks
+        case events.GroupRecordsWritten():
+            sender = f"group {event.group}"
+        case events.TransactionRecordWritten():
+            sender = f"transaction {event.transactional_id}"
+        case events.TransactionMarkerWritten():
+            sender = f"producer {event.producer_id}"
     return Batch(
         event.first_record, sender, event.tp, event.keys, event.values, acks, event.time_us
     )
@@ -59,8 +78,13 @@ def produce_sent(model: Model, event: events.ProduceSent) -> None:
     model.state.batches.append(batch_of(event))
 
 
-def group_records_written(model: Model, event: events.GroupRecordsWritten) -> None:
-    """A coordinator's records are named: they stand among what producers sent."""
+def records_written(
+    model: Model,
+    event: events.GroupRecordsWritten
+    | events.TransactionRecordWritten
+    | events.TransactionMarkerWritten,
+) -> None:
+    """Records of a coordinator are named: they are among what producers sent."""
     model.state.batches.append(batch_of(event))
 
 
@@ -91,7 +115,7 @@ def records_consumed(model: Model, event: events.RecordsConsumed) -> None:
     """A consumer was given records."""
     consumer = _consumer(model, event.consumer, event.seq)
     consumer.runs += event.runs
-    consumer.position = event.position
+    consumer.position = consumer.positions[event.tp] = event.position
 
 
 def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
@@ -103,7 +127,9 @@ def consume_finished(model: Model, event: events.ConsumeFinished) -> None:
 
 HANDLERS: Final[Handlers] = {
     events.ProduceSent: produce_sent,
-    events.GroupRecordsWritten: group_records_written,
+    events.GroupRecordsWritten: records_written,
+    events.TransactionRecordWritten: records_written,
+    events.TransactionMarkerWritten: records_written,
     events.ProduceRetried: produce_retried,
     events.ProduceAcknowledged: produce_acknowledged,
     events.ProduceFailed: produce_failed,

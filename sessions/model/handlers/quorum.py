@@ -65,6 +65,21 @@ def folder_moved(model: Model, event: events.ReplicaFolderMoved) -> None:
     folders[event.broker] = [*others, event.name] if event.exists else others
 
 
+def snapshot_taken(model: Model, event: events.MetadataSnapshotTaken) -> None:
+    """A host has one more snapshot; one that was fetched replaces all."""
+    snapshots = _quorum(model).snapshots
+    before = [] if event.reason == "fetched" else snapshots.get(event.host, [])
+    snapshots[event.host] = [*before, (event.end_offset, event.epoch)]
+
+
+def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> None:
+    """A host's log begins later, and the snapshots before that are gone."""
+    quorum = _quorum(model)
+    quorum.log_starts[event.host] = start = event.start_offset
+    kept = [each for each in quorum.snapshots.get(event.host, []) if each[0] >= start]
+    quorum.snapshots[event.host] = kept
+
+
 def statement_finished(model: Model, _event: events.InputFinished) -> None:
     """The first statement is the one that makes the cluster: when it ends, the cluster is up."""
     quorum = model.state.quorum
@@ -79,5 +94,7 @@ HANDLERS: Final[Handlers] = {
     events.MetadataRecordCommitted: record_committed,
     events.MetadataApplied: applied,
     events.ReplicaFolderMoved: folder_moved,
+    events.MetadataSnapshotTaken: snapshot_taken,
+    events.MetadataLogStartChanged: log_start_changed,
     events.InputFinished: statement_finished,
 }

@@ -181,6 +181,12 @@ def process_paused(model: Model, broker: int, seq: int) -> None:
             model.judge(tp, model.partition(tp, seq))
 
 
+def stable_offset_changed(model: Model, event: events.LastStableOffsetChanged) -> None:
+    """How far a replica lets who reads committed read."""
+    _, replica = model.replica(event.tp, event.broker, event.seq)
+    replica.stable_offset = event.last_stable_offset
+
+
 HANDLERS: Final[Handlers] = {
     events.LogCreated: log_created,
     events.LogDeleted: log_deleted,
@@ -188,6 +194,7 @@ HANDLERS: Final[Handlers] = {
     events.ReplicaRoleChanged: role_changed,
     events.RecordsAppended: records_appended,
     events.HighWatermarkChanged: high_watermark_changed,
+    events.LastStableOffsetChanged: stable_offset_changed,
     events.RemoteLogEndOffsetChanged: remote_leo_changed,
     events.LogTruncated: log_truncated,
     events.LogStartOffsetChanged: log_start_changed,

@@ -8,21 +8,24 @@ import pytest
 from commands.language.parser import parse_script
 from commands.runs.counterexample import script_of
 from emulator.cluster import Cluster
-from emulator.explorer.partition_model import (
+from emulator.explorer.bounds import (
     ACKNOWLEDGED_KEPT,
     COMMITTED_AGREEMENT,
     ISR_HAS_COMMITTED,
     Bounds,
-    partition_model,
     properties_for,
 )
+from emulator.explorer.partition_model import partition_model
 from emulator.explorer.search import Search, Violation
 from emulator.explorer.successors import successors
 from emulator.inputs.statements import Statement
+from emulator.releases.profiles import KRAFT_VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.generations import since
 
 STEPS = 30
+WALKS = 15
+"""So many random paths for each release, with seeds of its own."""
 
 
 def failures(script: str) -> list[tuple[str, object]]:
@@ -97,8 +100,17 @@ def wandered(bounds: Bounds, seed: int) -> Violation:
     return Violation(COMMITTED_AGREEMENT, 0, path, states)
 
 
-@pytest.mark.parametrize("version", ["seed", *since("0.8.1")])
-@pytest.mark.parametrize("seed", range(12))
+RELEASES = ["seed", *since("0.8.1")]
+
+
+@pytest.mark.parametrize(
+    ("version", "seed"),
+    [
+        (version, seed)
+        for number, version in enumerate(RELEASES)
+        for seed in range(number * WALKS, (number + 1) * WALKS)
+    ],
+)
 def test_the_emulator_ends_where_a_random_path_of_the_explorer_does(
     version: str, seed: int
 ) -> None:
@@ -110,6 +122,30 @@ def test_the_emulator_ends_where_a_random_path_of_the_explorer_does(
         elections=2,
         crashes=seed % 3,
         isr_changes=seed % 2,
+    )
+    assert failures(script_of(wandered(bounds, seed), bounds)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "seed"),
+    [
+        (version, seed)
+        for number, version in enumerate(KRAFT_VERSIONS)
+        for seed in range(number * 3 * WALKS, (number + 1) * 3 * WALKS)
+    ],
+)
+def test_so_does_a_cluster_without_zookeeper(version: str, seed: int) -> None:
+    """With and without eligible leader replicas, which are compared too."""
+    bounds = Bounds(
+        version,
+        replicas=2 + seed % 2,
+        records=3,
+        elections=2,
+        crashes=seed % 3,
+        isr_changes=seed % 2,
+        min_insync_replicas=1 + seed // 2 % 2,
+        kraft=True,
+        elr=version != "3.9" and seed // 3 % 2 == 0,
     )
     assert failures(script_of(wandered(bounds, seed), bounds)) == []
 

@@ -14,7 +14,7 @@ from commands.runs.live import live_source
 from commands.runs.matrix import Cell, cells, grid, judged, legend, run_cell, short_members
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement
-from emulator.releases.profiles import VERSIONS
+from emulator.releases.profiles import RECOMMENDED
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState, Run
@@ -25,7 +25,7 @@ GENERATIONS = {
     "G1": ["0.11", "1.1"],
     "G2": ["2.0.0"],
     "G2b": ["2.0.1"],
-    "G3+": ["2.1", "2.2", "2.4", "2.5", "2.7", "2.8", "3.5", "3.9"],
+    "G3+": ["2.1", "2.2", "2.4", "2.5", "2.7", "2.8", "3.5", "3.9", "4.0", "4.1"],
 }
 
 TABLE = """
@@ -77,7 +77,7 @@ def test_the_outcome_is_the_tables(scenario: Scenario, generation: str, version:
 
 def test_the_table_speaks_of_every_scenario_and_release() -> None:
     assert {name for name, _ in _table()} == {scenario.name for scenario in SCENARIOS}
-    assert sorted(chain(*GENERATIONS.values())) == sorted(VERSIONS)
+    assert sorted(chain(*GENERATIONS.values())) == sorted(RECOMMENDED)
 
 
 def test_a_cells_script_is_one_that_run_takes_and_that_ends_the_same() -> None:
@@ -262,3 +262,19 @@ def test_what_is_known_of_kafka_holds_between_the_recommended_releases(
     scenario: Scenario, version: str
 ) -> None:
     assert run_cell(scenario, version).wrong == []
+
+
+def test_without_zookeeper_a_statement_gives_way_to_the_one_beside_it() -> None:
+    scenario = find("V14")
+    assert "network hold 0 3 --only LeaderAndIsr  # kraft:" in scenario.script("3.9")
+    without = scenario.script("4.1")
+    assert "LeaderAndIsr" not in without
+    assert "\nnetwork hold 100 3 --only MetadataFetchResponse\n" in without
+    assert without.count("\ncluster --version 4.1 --brokers 4 ") == 1
+
+
+def test_both_modes_stand_in_one_row() -> None:
+    found = list(cells([find("V12")], ["2.0.1", "3.9", "4.0", "4.1"]))
+    assert [cell.outcome for cell in found] == ["ISR member short", "ok", "ok", "ok"]
+    assert [cell.wrong for cell in found] == [[], [], [], []]
+    assert found[2].script == found[3].script.replace("--version 4.1", "--version 4.0")

@@ -1,4 +1,7 @@
-from console.model.metadata_image import Metadata, MetadataReader
+import msgspec
+import pytest
+
+from console.model.metadata_image import Metadata, MetadataLog, MetadataReader
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import CommittedRecord, PartitionState
 from tests.console.kraft import ELIGIBLE, events_of
@@ -26,9 +29,7 @@ LOG = [
 
 
 def read(*records: CommittedRecord) -> Metadata:
-    found = Metadata()
-    found.take(records)
-    return found
+    return Metadata(MetadataLog().read(records), len(records))
 
 
 def test_records_become_nodes_by_path() -> None:
@@ -64,6 +65,45 @@ def test_a_configuration_that_is_taken_away_is_gone() -> None:
     assert "/configs/TOPIC:t" not in metadata.nodes
 
 
+def test_records_are_decoded_for_what_is_looked_at() -> None:
+    log = [
+        *LOG,
+        record(4, "Partition", '{"partitionId":1,"topicId":"t","broken":'),
+        record(5, "ClearElr", '{"topicName":"t"}'),
+    ]
+    with pytest.raises(msgspec.DecodeError):
+        MetadataLog().read(log)
+    log[4] = record(4, "Partition", '{"partitionId":1,"topicId":"t"}')
+    metadata = read(*log)
+    assert list(metadata.nodes["/topics/t"].children) == ["0", "1"]
+    assert metadata.nodes["/topics/t/0"].changed == 5
+    with pytest.raises(KeyError):
+        metadata.nodes["/topics/t/1"]
+
+
+def test_every_moment_of_a_log_is_what_reading_up_to_it_gives() -> None:
+    log = [
+        *LOG,
+        partition(4, "u"),
+        record(5, "Topic", '{"name":"u","topicId":"u"}'),
+        record(
+            6, "PartitionChange", '{"partitionId":0,"topicId":"t","eligibleLeaderReplicas":[2]}'
+        ),
+        record(7, "ClearElr", '{"topicName":"t"}'),
+        record(8, "RemoveTopic", '{"topicId":"t"}'),
+    ]
+    whole = read(*log)
+    for taken in (3, 9, 4, 8, 7, 1, 0, 6):
+        whole.go_to(taken)
+        fresh = read(*log[:taken])
+        assert dict(whole.nodes) == dict(fresh.nodes)
+        assert (whole.taken, whole.image) == (fresh.taken, fresh.image)
+    whole.go_to(7)
+    assert whole.elr(PartitionState("t", 0, [1, 2])) == [2]
+    whole.go_to(8)
+    assert whole.elr(PartitionState("t", 0, [1, 2])) == []
+
+
 def test_it_is_read_on_and_back_in_time_anew() -> None:
     view, reader = ClusterView(), MetadataReader()
     seen: list[int] = []
@@ -81,6 +121,7 @@ def test_it_is_read_on_and_back_in_time_anew() -> None:
     assert last is not None
     assert last.elr(view.partitions["orders-0"]) == [1]
     assert (last.is_fenced(0), last.is_fenced(1), last.is_fenced(7)) == (False, True, None)
+    taken = last.taken
     back = reader.at(early.state)
     assert back is not None
-    assert back.taken < last.taken
+    assert back.taken < taken

@@ -6,10 +6,22 @@ import pytest
 
 from emulator import events
 from emulator.broker.lifecycle import PATHS
-from emulator.inputs.statements import Settle, StartBroker, StopBroker
+from emulator.cluster import Cluster
+from emulator.events import ZOOKEEPER, Event
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateCluster,
+    CreateTopic,
+    CutLink,
+    HealLinks,
+    Settle,
+    StartBroker,
+    StopBroker,
+    Wait,
+)
 from emulator.scenario.conditions import value_of
 from emulator.zookeeper.data import compact
-from tests.support.running import do, produce, replica, until, with_topic
+from tests.support.running import QUICK, do, partition, produce, replica, until, with_topic
 
 
 @pytest.mark.parametrize(
@@ -78,3 +90,60 @@ def test_leaders_tell_of_their_isr_writes_up_to_2_6() -> None:
     made = [each.path for each in seen if isinstance(each, events.ZnodeCreated)]
     assert "/isr_change_notification/isr_change_0000000000" in made
     assert cluster.zookeeper.children("/isr_change_notification") == []
+
+
+def without_zookeeper(version: str, session_ms: int = 4_000) -> tuple[Cluster, list[Event]]:
+    """A cluster whose broker 1 leads ``t-0``, no longer hears ZooKeeper, and is told to stop."""
+    seen: list[Event] = []
+    config = {**QUICK, "zookeeper.session.timeout.ms": str(session_ms)}
+    cluster = Cluster(CreateCluster(version=version, brokers=4, config=config), [seen.append])
+    do(cluster, CreateTopic(topic="t", assignment=[[1, 2]]), until("t-0", "leader", 1), Settle())
+    do(cluster, CutLink(source=1, destination=ZOOKEEPER), StopBroker(broker=1, wait=False))
+    return cluster, seen
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "1.1", "2.8"])
+def test_up_to_2_8_a_shutdown_waits_for_zookeeper_and_then_goes_on(version: str) -> None:
+    cluster, seen = without_zookeeper(version, session_ms=18_000)
+    do(cluster, Wait(duration_us=8_000_000))
+    assert cluster.broker_state(1) == "controlled_shutdown"
+    assert value_of(cluster, partition("t-0", "leader")) == 1
+    do(cluster, HealLinks(), Wait(duration_us=5_000_000))
+    assert cluster.broker_state(1) == "stopped"
+    elected = [each for each in seen if isinstance(each, events.LeaderElected)]
+    assert (elected[-1].leader, elected[-1].strategy) == (2, "ControlledShutdown")
+
+
+def test_from_3_0_a_broker_asks_the_controller_that_it_knows() -> None:
+    cluster, seen = without_zookeeper("3.0", session_ms=18_000)
+    do(cluster, Wait(duration_us=1_000_000))
+    assert value_of(cluster, partition("t-0", "leader")) == 2
+    assert cluster.broker_state(1) == "controlled_shutdown"  # its session cannot be closed
+    do(cluster, Wait(duration_us=12_000_000))
+    assert cluster.broker_state(1) == "stopped"
+    assert not any(isinstance(each, events.SessionEnded) for each in seen)
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", "2.8"])
+def test_a_shutdown_whose_session_expires_registers_once_more(version: str) -> None:
+    cluster, seen = without_zookeeper(version)
+    do(cluster, Wait(duration_us=10_000_000))
+    assert cluster.zookeeper.find("/brokers/ids/1") is None
+    assert cluster.broker_state(1) == "controlled_shutdown"
+    do(cluster, HealLinks(), Wait(duration_us=20_000_000))
+    assert cluster.broker_state(1) == "stopped"
+    registered = [each.broker for each in seen if isinstance(each, events.BrokerRegistered)]
+    assert registered.count(1) == 2
+    ended = [each for each in seen if isinstance(each, events.SessionEnded)]
+    assert [each.reason for each in ended if each.host == 1] == ["expired", "closed"]
+
+
+@pytest.mark.parametrize(("version", "seconds"), [("3.0", 15), ("3.1", 10)])
+def test_a_broker_that_nobody_lets_go_waits_after_its_last_try_up_to_3_0(
+    version: str, seconds: int
+) -> None:
+    cluster, seen = with_topic(1, 2, version=version)
+    do(cluster, CrashBroker(broker=2), until("t-0", "isr", [1]), StopBroker(broker=1))
+    states = [each for each in seen if isinstance(each, events.BrokerStateChanged)]
+    began, ended = (each.time_us for each in states[-2:])
+    assert (ended - began) // 1_000_000 == seconds

@@ -1,4 +1,4 @@
-"""Taking office: the steps in the order of the release, and what a new controller puts right."""
+"""Controller failover: the steps in the order of the release, and what a new controller repairs."""
 
 import pytest
 
@@ -75,7 +75,7 @@ def expected_steps(version: str) -> list[str]:
 
 
 def steps(lab: Lab) -> list[ControllerStep]:
-    """What the latest controller did when it took office."""
+    """What the latest controller did after its election."""
     elected = lab.seen.of(ControllerElected)[-1]
     return lab.seen.of(ControllerStep, procedure="onControllerFailover", broker=elected.broker)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from emulator.controller.hash_order import (
+    brokers_grouped,
     map_order,
     partition_hash,
     partitions_in_order,
@@ -52,3 +53,19 @@ def test_maps_and_sets_are_in_the_order_of_scalas(vector: dict[str, Any]) -> Non
         return replica_hash(tp, int(broker))
 
     assert set_order(added, hash_of) == vector["replicas"]
+
+
+@pytest.mark.parametrize(
+    ("brokers", "expected"),
+    [
+        ([0, 1, 2], [2, 1, 0]),
+        ([0, 1, 2, 3], [2, 1, 3, 0]),
+        (range(5), [0, 1, 2, 3, 4]),
+        (range(10), [0, 5, 1, 6, 9, 2, 7, 3, 8, 4]),
+        (range(14), [0, 5, 10, 1, 6, 9, 13, 2, 12, 7, 3, 11, 8, 4]),
+    ],
+)
+def test_brokers_are_grouped_as_scala_2_12_groups_them(
+    brokers: list[int], expected: list[int]
+) -> None:
+    assert brokers_grouped(brokers) == expected

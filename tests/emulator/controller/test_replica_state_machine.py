@@ -196,5 +196,5 @@ def test_an_offline_partition_is_so_called() -> None:
 @pytest.mark.parametrize("machine", [REPLICA, PARTITION], ids=["replicas", "partitions"])
 def test_the_documentation_shows_the_same_table(machine: dict[str, tuple[str, ...]]) -> None:
     rows = [f"| {target} | {', '.join(before)} |" for target, before in machine.items()]
-    table = "| becomes | from |\n|--|--|\n" + "\n".join(rows)
+    table = "| state | may be entered from |\n|--|--|\n" + "\n".join(rows)
     assert table in PAGE.read_text("utf-8")

@@ -152,3 +152,34 @@ def test_a_dead_last_member_of_the_isr_costs_an_epoch_from_2_4(version: str) -> 
     assert after is not None
     assert after.leader_epoch == before.leader_epoch + (version in since("2.4"))
     assert after.isr == before.isr == [3]
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "1.1", "2.4", "3.9"])
+def test_a_new_controller_does_not_begin_while_a_replica_is_dead(version: str) -> None:
+    """It lets the live ones follow once more, and clients still do not hear of them."""
+    lab = with_a_topic(version)
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(ZkCommand(command="delete", path="/controller"))
+    lab.wait(5_000)
+    made_anew = lab.cluster.replica(TP, 1)
+    assert made_anew is not None
+    assert made_anew.log_end == 0
+    assert TP not in lab.cluster.brokers[3].state.process.metadata
+    lab.do(StartBroker(broker=2))
+    lab.wait(2_000)
+    assert lab.cluster.zookeeper.find("/brokers/topics/t") is None
+    assert lab.cluster.replica(TP, 1) is None
+
+
+@pytest.mark.parametrize(("version", "left"), [("1.1", 1), ("2.4", 1), ("2.5", 2), ("3.9", 2)])
+def test_brokers_leave_an_isr_in_the_order_of_a_hash_map_up_to_2_4(version: str, left: int) -> None:
+    lab = Lab(version, brokers=4, config=CONFIG)
+    lab.topic(1, 2, 3)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(100)
+    assert lab.state().endswith(f" isr [{left}] v3")

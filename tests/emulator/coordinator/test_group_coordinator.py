@@ -46,7 +46,7 @@ def test_a_coordinator_that_loads_answers_heartbeats_only() -> None:
 def test_a_new_leader_loads_before_it_coordinates() -> None:
     bench = Bench(brokers=2)
     state = bench.lab.cluster.brokers[1].state.coordinator
-    bench.lab.do(StopBroker(broker=0))
+    bench.lab.do(StopBroker(broker=0, wait=False))
     while not state.partitions:
         bench.lab.cluster.step()
     due_us = state.partitions["__consumer_offsets-0"]

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from emulator.explorer.partition_model import (
+from emulator.explorer.bounds import (
     ACKNOWLEDGED_KEPT,
     COMMITTED_AGREEMENT,
+    ELR_HAS_COMMITTED,
     ISR_HAS_COMMITTED,
     PROPERTIES,
     Bounds,
-    Parts,
-    partition_model,
     properties_for,
 )
+from emulator.explorer.brokers import Parts
+from emulator.explorer.partition_model import partition_model
 from emulator.explorer.replica import Replica
 from emulator.explorer.search import Result, Search, Violation
 from tests.support.generations import since
@@ -173,7 +174,8 @@ def test_what_kafka_does_not_promise_is_lost_in_3_9_too(
 
 
 def test_what_is_looked_at_by_default_is_what_kafka_promises() -> None:
-    assert properties_for(SMALL) == tuple(PROPERTIES)
+    assert properties_for(Bounds("4.1", kraft=True, elr=True)) == tuple(PROPERTIES)
+    assert set(PROPERTIES) - set(properties_for(SMALL)) == {ELR_HAS_COMMITTED}
     for looser in ({"acks": 1}, {"power_losses": 1}, {"unclean": True}):
         promised = properties_for(Bounds("3.9", **looser))
         assert ACKNOWLEDGED_KEPT not in promised

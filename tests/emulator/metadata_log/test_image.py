@@ -182,3 +182,27 @@ def test_a_second_topic_of_a_name_is_shown_with_a_number() -> None:
     ]
     shown = [show(record, names).data.get("topicId") for record in log]
     assert shown == ["t", "t", "t", "t", "t#2", "t#2"]
+
+
+def test_a_snapshot_in_place_of_an_image_is_what_differs() -> None:
+    before, after = image_of(TOPIC), image_of(TOPIC)
+    replay(after, [PartitionChangeRecord(0, "id-t", isr=(0, 1), leader=1)])
+    replay(after, [TopicRecord("u", "id-u"), PartitionRecord(0, "id-u", (1,), (1,), leader=1)])
+    delta = MetadataDelta.between(before, after)
+    assert {(key.topic_id, key.partition) for key in delta.partitions} == {("id-t", 0), ("id-u", 0)}
+    assert delta.topics == {"t": None, "u": None}
+    assert MetadataDelta.between(before, after, 2).partitions.keys() == {("id-t", 0)}
+    back = MetadataDelta.between(after, before)
+    gone = back.partitions[TopicIdPartition("id-u", 0)]
+    assert (gone.topic, gone.after) == ("u", None)
+    assert not MetadataDelta.between(after, after).topics
+
+
+def test_the_records_of_an_image_make_it_again() -> None:
+    image = image_of(TOPIC)
+    replay(image, [PartitionChangeRecord(0, "id-t", isr=(0, 1), leader=1)])
+    again = image_of(list(image.records()))
+    assert (again.topics, again.topic_ids, again.configs) == (
+        *(image.topics, image.topic_ids),
+        image.configs,
+    )

@@ -53,6 +53,10 @@ failover_checks_running documents..0.10.2
 running_as_controller documents 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
 controlled_shutdown_one_by_one documents..0.11
+election_before_registration documents..0.11
+controlled_shutdown_asks_zookeeper documents..2.8
+controlled_shutdown_ends_without_controller documents..0.11
+controlled_shutdown_waits_after_last_try documents..2.8
 topic_deletion_in_hash_order documents..0.11
 controller_awaits_send_threads 0.10.2..2.0.1
 live_brokers_change_with_their_procedures 2.2..3.9
@@ -69,7 +73,8 @@ controller_multi 2.1..3.9
 broker_epochs 2.2..3.9
 cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
-deletion_retry_leaves_isr 2.4..3.9
+offline_replicas_ineligible_for_deletion 2.4..3.9
+brokers_in_hash_order 1.1..2.4
 offline_replicas_leave_isr_at_failover 2.4..3.9
 leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9

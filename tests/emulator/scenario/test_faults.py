@@ -123,5 +123,22 @@ def test_held_messages_wait_and_go_on() -> None:
     assert value_of(cluster, partition("t-0", "hw")) == 1
 
 
+def test_held_messages_of_one_name_go_on_alone() -> None:
+    cluster, _ = with_topic(1, 2)
+    do(cluster, HoldMessages(source=2, destination=1))
+    do(cluster, produce("a", acks=1), Settle())
+    do(cluster, ReleaseMessages(source=2, destination=1, api="ProduceRequest"), Settle())
+    assert value_of(cluster, partition("t-0", "hw")) == 0
+    do(cluster, ReleaseMessages(source=2, destination=1, api="FetchRequest", count=1), Settle())
+    link = cluster.state.network.links[2, 1]
+    assert link.holding == ["*"]
+    do(cluster, HoldMessages(source=2, destination=1, api="Fetch"))
+    do(cluster, ReleaseMessages(source=2, destination=1, api="FetchRequest"))
+    assert link.holding == ["*"]
+    do(cluster, ReleaseMessages(source=2, destination=1), Settle())
+    assert (2, 1) not in cluster.state.network.links
+    assert value_of(cluster, partition("t-0", "hw")) == 1
+
+
 def test_the_words_for_processes_that_are_not_there() -> None:
     assert set(DOWN) == {"stopped", "crashed"}

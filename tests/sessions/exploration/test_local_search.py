@@ -9,7 +9,7 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.exits import ExitCode
-from emulator.explorer.partition_model import Bounds
+from emulator.explorer.bounds import Bounds
 from emulator.explorer.question import Question, Release
 from emulator.explorer.search import Progress, Result, Search
 from sessions.child_process import environment, python_command

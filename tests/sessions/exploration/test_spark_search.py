@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.spark_servers import standalone_cluster
 from commands.exits import ExitCode
-from emulator.explorer.partition_model import Bounds
+from emulator.explorer.bounds import Bounds
 from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import Progress, Result, Search
 from emulator.explorer.specifications import Constants

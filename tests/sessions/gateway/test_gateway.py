@@ -16,6 +16,7 @@ from emulator.inputs.statements import (
     CrashBroker,
     CreateCluster,
     FreezeBroker,
+    OpenConnection,
     StartBroker,
     Statement,
     ThawBroker,
@@ -116,7 +117,8 @@ class Served:
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
     made = Served()
-    made.addresses = await made.gateway.start()
+    await made.gateway.start()
+    made.addresses = made.gateway.addresses
     yield made
     await made.gateway.stop()
 
@@ -178,24 +180,18 @@ def _not(condition: Callable[[], Awaitable[bool]]) -> Callable[[], Awaitable[boo
     return negated
 
 
-async def test_who_is_connected_is_known_with_what_was_asked(served: Served) -> None:
+async def test_where_clients_connect_from_is_recorded(served: Served) -> None:
     client = await served.client(2)
     await client.ask(ApiVersionsRequest(), 2)
-    await client.ask(MetadataRequest([]), 9)
-    known = served.gateway.clients()[-1]
     host, port = client.writer.get_extra_info("sockname")
-    assert known == {
-        "connection": max(served.gateway.connections),
-        "client_id": "test",
-        "peer": f"{host}:{port}",
-        "broker": 2,
-        "requests": 2,
-        "last_request": "Metadata",
-    }
+    given = [statement.input for *_, statement in served.journal.given]
+    assert OpenConnection(connection=2, broker=2, address=f"{host}:{port}") in given
     client.close()
 
+
+async def test_who_asked_for_the_coordinator_does_not_stay(served: Served) -> None:
     async def gone() -> bool:
-        return known not in served.gateway.clients()
+        return not served.runner.cluster.clients.external.state.connections
 
     await until(gone)
 

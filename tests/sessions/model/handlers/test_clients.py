@@ -42,7 +42,7 @@ def test_a_consumer_has_all_that_it_was_given_and_its_last_end() -> None:
         ]
     )
     assert view.state.consumers["c1"] == ConsumerState(
-        "c1", [(1, 2), (3, 1)], 3, "OFFSET_OUT_OF_RANGE", changed=4
+        "c1", [(1, 2), (3, 1)], 3, "OFFSET_OUT_OF_RANGE", changed=4, positions={"t-0": 3}
     )
     assert view.values_of(view.state.consumers["c1"].runs) == ["a", "b", "c"]
 

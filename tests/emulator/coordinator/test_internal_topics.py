@@ -1,8 +1,8 @@
-"""__consumer_offsets: whose groups are where, and how it comes to be."""
+"""The coordinators' topics: whose groups are where, and how they come to be."""
 
 import pytest
 
-from emulator.coordinator.offsets_topic import TOPIC, java_hash, partition_of
+from emulator.coordinator.internal_topics import OFFSETS, java_hash
 from emulator.inputs.statements import CrashBroker, CreateTopic
 from emulator.protocol import FindCoordinatorRequest
 from tests.emulator.coordinator.bench import Bench
@@ -27,7 +27,7 @@ def test_a_text_hashes_as_in_java(text: str, hashed: int) -> None:
 
 def test_a_negative_hash_loses_its_sign_only() -> None:
     assert java_hash("consumer-group") > (1 << 31)
-    assert partition_of("consumer-group", 50) == f"{TOPIC}-10"
+    assert OFFSETS.partition_of("consumer-group", 50) == f"{OFFSETS.name}-10"
 
 
 def asked(version: str, brokers: int, **config: str) -> Lab:
@@ -41,7 +41,7 @@ def asked(version: str, brokers: int, **config: str) -> Lab:
 
 def made(lab: Lab) -> list[int]:
     """How many replicas each partition has."""
-    tps = [tp for tp in lab.cluster.partitions() if tp.startswith(TOPIC)]
+    tps = [tp for tp in lab.cluster.partitions() if tp.startswith(OFFSETS.name)]
     return [len(lab.cluster.assigned(tp) or ()) for tp in tps]
 
 
@@ -70,6 +70,6 @@ def test_nobody_coordinates_before_there_is_a_topic_and_its_leader_afterwards() 
 
 def test_a_topic_made_by_hand_counts_as_it_is() -> None:
     lab = Lab("3.9", brokers=1)
-    lab.do(CreateTopic(topic=TOPIC, assignment=[[0], [0], [0]]))
+    lab.do(CreateTopic(topic=OFFSETS.name, assignment=[[0], [0], [0]]))
     coordinator = lab.cluster.brokers[0].coordinator
-    assert coordinator.partition_of("consumer-group") == f"{TOPIC}-1"
+    assert coordinator.partition_of("consumer-group") == f"{OFFSETS.name}-1"

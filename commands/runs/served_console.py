@@ -1,0 +1,99 @@
+"""``tidegauge console --serve``: a served cluster under the console's eyes."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from commands.exits import CommandError, ExitCode
+from commands.language.parser import Script
+from commands.output import streams
+from commands.runs.live import asked
+from commands.runs.recording import recorder
+from commands.runs.serve import Clusters, ServedCluster, need_checksums, ports_taken
+from emulator.events import Event
+from sessions.gateway.control import ControlChannel
+from sessions.recording.recorder import Recorder
+from sessions.sources.served import ServedSource
+
+
+class ConsoleService:
+    """The ports of a cluster, its control channel and its script, beside the console."""
+
+    def __init__(self, cluster: ServedCluster, control: ControlChannel | None) -> None:
+        """Serve ``cluster``; its ports and that of ``control`` are taken already."""
+        self.cluster = cluster
+        self.control = control
+        self._script: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Open the ports, and begin with the script's statements."""
+        await self.cluster.gateway.start()
+        if self.control is not None:
+            await self.control.start()
+        self._script = asyncio.create_task(self.cluster.run_script(lambda _: None))
+
+    async def wait_for_fault(self) -> None:
+        """Return never, but raise what goes wrong inside the emulator."""
+        await self.cluster.gateway.wait_for_fault()
+
+    async def stop(self) -> None:
+        """Send the responses under way, and close the ports."""
+        if self._script is not None:
+            self._script.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._script
+        if self.control is not None:
+            await self.control.stop()
+        await self.cluster.gateway.stop()
+
+
+def served_console(
+    script: Script,
+    record: Path | None,
+    variables: dict[str, str],
+    limit_bytes: int | None,
+    *,
+    port: int,
+    host: str,
+    control: int | None,
+) -> tuple[ServedSource, Recorder, ConsoleService]:
+    """A source of the script's cluster, its recorder, and what serves it; says where.
+
+    Source and recorder are the caller's to close.
+
+    Raises:
+        CommandError: a port is taken, or the recording cannot be written.
+    """
+    need_checksums("console --serve")
+    logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
+    logging.getLogger("sessions.gateway").propagate = False
+    recording = recorder(script, record, variables, limit_bytes)
+    cluster = ServedCluster(script, recorder=recording, host=host)
+    channel = None
+    try:
+        cluster.gateway.bind(port)
+        if control is not None:
+            clusters = Clusters(_no_other)
+            clusters.add(cluster)
+            channel = ControlChannel(clusters.answer)
+            address, number = channel.bind(control)
+            streams.narrate(f"control={address}:{number}")
+    except OSError as error:
+        recording.close("fault")
+        raise ports_taken(port, error) from None
+
+    streams.narrate(f"bootstrap.servers={cluster.bootstrap_servers}")
+
+    def events() -> Sequence[Event]:
+        return source.events(source.first_seq, source.last_seq)
+
+    parse = partial(asked, variables=variables, happened=events)
+    source = ServedSource(cluster.run.runner, recording, parse, cluster.gateway)
+    return source, recording, ConsoleService(cluster, channel)
+
+
+def _no_other(_script: Script) -> ServedCluster:
+    raise CommandError(ExitCode.USAGE, "the console serves one cluster; 'tidegauge serve' more")

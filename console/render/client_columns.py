@@ -1,0 +1,283 @@
+"""The table of clients outside: one row a connection, and all that is known of one as lines."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from console.model.filters import NO_VALUE, Field
+from console.model.workspace import Stage
+from console.render.columns import Cell, Column
+from console.render.lines import BLANK, Line, Span, cut, data, line
+from sessions.model.clients import behind, lag_of, library_of, positions_of
+from sessions.model.states import ConnectionState
+from sessions.model.touches import connection_name
+from sessions.text import age, clean, clock, number
+
+PREFIX = connection_name(0).removesuffix("0")
+
+
+class ClientRows:
+    """The connections at the time cursor; keys are their names as objects that events touch."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.columns: Sequence[Column[ConnectionState]] = self._columns()
+        self.fields: Mapping[str, Field[ConnectionState]] = {
+            "client": Field(lambda each: each.client, "word"),
+            "library": Field(library_of, "word"),
+            "address": Field(lambda each: each.address, "word"),
+            "broker": Field(lambda each: each.broker),
+            "api": Field(lambda each: each.api, "word"),
+            "requests": Field(lambda each: each.requests),
+            "rate": Field(self._rate),
+            "errors": Field(lambda each: sum(each.errors.values())),
+            "group": Field(lambda each: each.group, "word"),
+            "lag": Field(self._lag_or_nothing),
+        }
+        self._turn = -1
+        self._keys: tuple[str, ...] = ()
+
+    def _rate(self, connection: ConnectionState) -> int:
+        return connection.requests_per_second(self.stage.source.time_us)
+
+    def _lag(self, connection: ConnectionState) -> int | None:
+        return lag_of(self.stage.view, connection)
+
+    def _lag_or_nothing(self, connection: ConnectionState) -> int | float:
+        lag = self._lag(connection)
+        return NO_VALUE if lag is None else lag
+
+    def _idle_us(self, connection: ConnectionState) -> int:
+        return self.stage.source.time_us - (connection.asked_us or connection.opened_us)
+
+    def _columns(self) -> list[Column[ConnectionState]]:
+        quiet = self.stage.glyphs.no_record
+
+        def request_cell(each: ConnectionState) -> Cell:
+            if not each.api:
+                return "nothing yet", "muted"
+            return f"{each.api} {each.api_version}", "primary" if each.waiting else ""
+
+        def errors_cell(each: ConnectionState) -> Cell:
+            count = sum(each.errors.values())
+            return (number(count), "warning") if count else (quiet, "faint")
+
+        def rate_cell(each: ConnectionState) -> Cell:
+            rate = self._rate(each)
+            return (number(rate), "") if rate else (quiet, "faint")
+
+        def lag_cell(each: ConnectionState) -> Cell:
+            lag = self._lag(each)
+            if not lag:
+                return ("" if lag is None else quiet), "faint"
+            return number(lag), "warning"
+
+        return [
+            Column(
+                "client",
+                "CLIENT",
+                12,
+                lambda each: (clean(each.client) or connection_name(each.number), "strong"),
+                lambda each: (each.client, each.number),
+                grows=True,
+                sticky=True,
+            ),
+            Column(
+                "broker",
+                "BROKER",
+                6,
+                lambda each: (str(each.broker), ""),
+                lambda each: each.broker,
+                right=True,
+            ),
+            Column("request", "LAST REQUEST", 17, request_cell, lambda each: each.api),
+            Column(
+                "age",
+                "AGO",
+                5,
+                lambda each: (age(self._idle_us(each)), "muted"),
+                self._idle_us,
+                right=True,
+                drop=3,
+            ),
+            Column("rate", "REQ/S", 5, rate_cell, lambda each: -self._rate(each), right=True),
+            Column(
+                "requests",
+                "REQUESTS",
+                8,
+                lambda each: (number(each.requests), "muted"),
+                lambda each: -each.requests,
+                right=True,
+                drop=7,
+            ),
+            Column(
+                "errors",
+                "ERRORS",
+                6,
+                errors_cell,
+                lambda each: -sum(each.errors.values()),
+                right=True,
+            ),
+            Column(
+                "error",
+                "LAST ERROR",
+                24,
+                lambda each: (each.last_error, "warning"),
+                lambda each: each.last_error,
+                drop=5,
+            ),
+            Column(
+                "group", "GROUP", 9, lambda each: (clean(each.group), ""), lambda each: each.group
+            ),
+            Column("lag", "LAG", 6, lag_cell, lambda each: -(self._lag(each) or 0), right=True),
+            Column(
+                "library",
+                "LIBRARY",
+                22,
+                lambda each: (clean(library_of(each)), "muted"),
+                library_of,
+                drop=4,
+            ),
+            Column(
+                "address",
+                "ADDRESS",
+                15,
+                lambda each: (clean(each.address), "muted"),
+                lambda each: each.address,
+                drop=6,
+            ),
+        ]
+
+    # ---- rows
+
+    def keys(self) -> Sequence[str]:
+        """Oldest first."""
+        if self._turn != self.stage.turn:
+            self._turn = self.stage.turn
+            self._keys = tuple(map(connection_name, self.stage.view.state.connections))
+        return self._keys
+
+    def generation(self) -> Hashable:
+        """Changes when clients come or go."""
+        return self.keys()
+
+    def row(self, key: str) -> ConnectionState:
+        """The connection at the time cursor."""
+        return self.stage.view.state.connections[int(key.removeprefix(PREFIX))]
+
+    def rows(self) -> Sequence[ConnectionState]:
+        """All of them."""
+        return [self.row(key) for key in self.keys()]
+
+    def version(self, key: str) -> Hashable:
+        """Ages and lags move without an event of the client."""
+        return self.stage.source.seq, self.stage.source.time_us
+
+    def text(self, key: str) -> str:
+        """Who it is, what it asked last, what it was told, and its group."""
+        each = self.row(key)
+        parts = (each.client, library_of(each), each.address, each.api, *each.errors, each.group)
+        return "\n".join(parts).lower()
+
+    def texts(self) -> Sequence[str]:
+        """The same of all."""
+        return [self.text(key) for key in self.keys()]
+
+    def is_fault(self, key: str) -> bool:
+        """Whether it was told an error."""
+        return bool(self.row(key).errors)
+
+    def value_of(self, column: Column[ConnectionState]) -> Callable[[str], Any]:
+        """As the column says."""
+        value = column.value
+        return lambda key: 0 if value is None else value(self.row(key))
+
+    def values(self, column: Column[ConnectionState]) -> list[Any]:
+        """The same of all."""
+        return [self.value_of(column)(key) for key in self.keys()]
+
+
+def client_lines(stage: Stage, connection: ConnectionState, width: int) -> list[Line]:
+    """All that is known of a connection."""
+    rows = [
+        line(Span("client ", "muted"), data(connection.client or "not known yet")),
+        line(Span("library ", "muted"), data(library_of(connection) or "not said")),
+        line(Span("address ", "muted"), data(connection.address)),
+        line(
+            Span("broker ", "muted"),
+            str(connection.broker),
+            Span(f"  since {clock(connection.opened_us)}", "muted"),
+        ),
+        *_requests(stage, connection),
+        *_errors(stage, connection),
+        *_group(stage, connection),
+        *_lag(stage, connection),
+    ]
+    return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def _requests(stage: Stage, connection: ConnectionState) -> list[Line]:
+    if not connection.api:
+        return [line(Span("has asked nothing yet", "muted"))]
+    now_us = stage.source.time_us
+    ago = age(now_us - connection.asked_us)
+    state = Span(" waits" if connection.waiting else " answered", "primary")
+    return [
+        line(
+            Span("requests ", "muted"),
+            number(connection.requests),
+            Span(f"  {number(connection.requests_per_second(now_us))} per second", "muted"),
+        ),
+        line(
+            Span("last ", "muted"),
+            f"{connection.api} {connection.api_version}",
+            Span(f"  {ago} ago", "muted"),
+            state,
+        ),
+    ]
+
+
+def _errors(stage: Stage, connection: ConnectionState) -> list[Line]:
+    if not connection.errors:
+        return []
+    ago = age(stage.source.time_us - connection.last_error_us)
+    rows = [
+        line(Span(f"{count:>6,} ", "warning"), name) for name, count in connection.errors.items()
+    ]
+    return [
+        BLANK,
+        line(Span("ERRORS TOLD", "title"), Span(f"  the last one {ago} ago", "muted")),
+        *rows,
+    ]
+
+
+def _group(stage: Stage, connection: ConnectionState) -> list[Line]:
+    group = stage.view.state.groups.get(connection.group)
+    if group is None:
+        return []
+    rows = [
+        line(
+            "  ",
+            group.state,
+            Span(f"  generation {group.generation}  coordinator {group.broker}", "muted"),
+        )
+    ]
+    rows += [
+        line("  ", data(client), Span(f"  {clean(member)}", "muted"))
+        for member, client in group.members.items()
+    ]
+    return [BLANK, line(Span("GROUP ", "title"), data(group.name)), *rows]
+
+
+def _lag(stage: Stage, connection: ConnectionState) -> list[Line]:
+    positions = positions_of(stage.view, connection)
+    lags = behind(stage.view, positions)
+    rows = [
+        line(
+            "  ",
+            data(tp),
+            Span(f"  at {number(positions[tp])}", "muted"),
+            Span(f"  {number(lag)} behind" if lag else "  all read", "warning" if lag else "muted"),
+        )
+        for tp, lag in sorted(lags.items())
+    ]
+    return [BLANK, line(Span("LAG", "title")), *rows] if rows else []

@@ -1,0 +1,129 @@
+"""Clients outside that are connected: who they are, what they ask, and what they are told."""
+
+from collections.abc import Collection, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
+from console.render.client_columns import ClientRows, client_lines
+from console.render.empty import nothing_lines
+from console.screens.base import ConsoleScreen
+from console.screens.broker import open_last_touch
+from console.screens.page import choose_sort
+from console.widgets.event_log import EventView
+from console.widgets.text import TextView
+from console.widgets.virtual_table import VirtualTable
+from sessions.model.states import ConnectionState
+from sessions.text import number, plural
+
+NOBODY = (
+    "No client is connected at this time.",
+    "'tidegauge console --serve' lets them connect",
+)
+
+
+class ClientTable(VirtualTable[ConnectionState]):
+    """The connections."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, errors>0, api=Fetch, broker=1"
+
+    def follow(self, changed: Collection[str]) -> None:
+        """Ages and lags move even without an event of the client."""
+        super().follow(changed)
+        self.refresh_lines_of(self.in_sight())
+
+
+class ClientsScreen(ConsoleScreen):
+    """Table, the selected connection, and its events."""
+
+    context: ClassVar[str] = "clients"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("clients")]
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.rows = ClientRows(stage)
+        self.table = ClientTable(stage, self.rows, id="table")
+        self.inspector = TextView(stage, id="inspector")
+        self.log_view = EventView(stage, id="log")
+
+    def compose_body(self) -> ComposeResult:
+        """The table with its inspector, and what happens to the selected one below."""
+        with Horizontal(id="upper"):
+            yield self.pane(self.table, "clients")
+            yield self.pane(self.inspector, "inspector", "side")
+        yield self.pane(self.log_view, "events", "log")
+
+    def trail(self) -> str:
+        """What is listed."""
+        return "clients"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Table first: what is selected depends on it."""
+        self.table.follow(changed)
+        table, inspector, log = self.panes
+        now_us = self.stage.source.time_us
+        rates = sum(each.requests_per_second(now_us) for each in self.rows.rows())
+        parts = [
+            plural(len(self.rows.keys()), "connection"),
+            f"{number(rates)} requests/s",
+            "errors only" if self.table.faults_only else "",
+            f"filter {self.table.filter.text}" if self.table.filter else "",
+            self.table.columns_shown(),
+        ]
+        table.entitle("clients", parts)
+        key = self.table.selected
+        name = "" if key is None else self.rows.row(key).client or key
+        inspector.entitle(name or "inspector")
+        width = self.inspector.columns
+        if key is None:
+            nothing = self._why_empty()
+            self.inspector.show(nothing_lines(*nothing, width))
+            self.table.say_empty(nothing_lines(*nothing, self.table.columns))
+        else:
+            self.inspector.show(client_lines(self.stage, self.rows.row(key), width))
+        if log.display:
+            self.log_view.show_touching([] if key is None else [key])
+            self.log_view.follow()
+        log.entitle(f"events of {key}" if key else "events", [self.log_view.status()])
+
+    def _why_empty(self) -> tuple[str, str]:
+        if not self.rows.keys():
+            servers = getattr(self.stage.source, "bootstrap_servers", "")
+            return (NOBODY[0], f"bootstrap.servers={servers}") if servers else NOBODY
+        if self.table.filter:
+            return f"No client matches {self.table.filter.text!r}.", "esc clears the filter"
+        return "No client was told an error.", "f shows all"
+
+    def selection(self) -> Sequence[str]:
+        """The selected connection."""
+        key = self.table.selected
+        return () if key is None else (key,)
+
+    def on_virtual_view_selected(self) -> None:
+        """Inspector and log follow the cursor at once."""
+        self.repaint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click opens."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Open the broker that it is connected to; in the log, the event."""
+        pane, key = self.current_pane, self.table.selected
+        if pane is not None and pane.view is self.log_view:
+            self.open_event_of(self.log_view)
+        elif key is not None:
+            self.open("broker", self.rows.row(key).broker)
+
+    def do_why(self) -> None:
+        """Open the last event of the connection, with what led to it and what it led to."""
+        for name in self.selection():
+            open_last_touch(self, name)
+
+    def do_sort_menu(self) -> None:
+        """Choose a column."""
+        choose_sort(self, self.table)

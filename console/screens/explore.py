@@ -1,0 +1,221 @@
+"""The explorer: is there any order of events, within bounds, that breaks what Kafka promises?"""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from console.actions.bindings import bindings_for
+from console.model.background_job import Job, Tell
+from console.model.exploration import (
+    Counterexample,
+    Explored,
+    Question,
+    Setting,
+    Watch,
+    settings_of,
+)
+from console.model.library import Library, Opened
+from console.model.workspace import Stage
+from console.render.exploration import (
+    counterexample_picks,
+    found_lines,
+    progress_text,
+    setting_picks,
+)
+from console.render.lines import Span, line
+from console.screens.base import ConsoleScreen
+from console.screens.messages import SourceRequested, WorkFailed
+from console.screens.page import MenuScreen
+from console.widgets.pane import Pane
+from console.widgets.pick_list import PickView
+from console.widgets.text import TextView
+from sessions.text import plural
+
+LOOK_SECONDS = 0.2
+"""How often a search that goes on is looked at."""
+
+
+class SettingView(PickView):
+    """What is asked."""
+
+    filter_hint: ClassVar[str] = "words of a setting"
+
+
+class CounterexampleView(PickView):
+    """What was found."""
+
+    filter_hint: ClassVar[str] = "words of a release or property"
+
+
+class ExploreScreen(ConsoleScreen):
+    """The question, what has been found, and counterexamples to open."""
+
+    context: ClassVar[str] = "explore"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("explore")]
+
+    def __init__(self, stage: Stage, library: Library, version: str = "") -> None:
+        super().__init__(stage)
+        self.library = library
+        self.question = Question()
+        if version:
+            release = self._settings()[0]
+            self.question = release.choose(release.choices.index(version))
+        self.settings = SettingView(stage, id="settings")
+        self.found = TextView(stage, id="found")
+        self.counterexamples = CounterexampleView(stage, id="counterexamples")
+        self.explored: list[Explored] = []
+        self.progress = Watch()
+        self.job: Job | None = None
+        self._timer: Timer | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The question, the answer, and what can be opened."""
+        yield self.pane(self.settings, "question")
+        yield self.pane(self.counterexamples, "counterexamples", "extra")
+        yield self.pane(self.found, "found", "log")
+
+    def trail(self) -> str:
+        """What is explored."""
+        return f"explore {self.question.bounds.version}"
+
+    # ---- painting
+
+    def is_busy(self) -> bool:
+        """While a search goes on, how far it has come is shown."""
+        return self.job is not None
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """All three."""
+        self._look()
+        question, counterexamples, found = self.panes
+        self.settings.offer(setting_picks(self._settings()))
+        question.entitle("question", ["R explores", "M all releases"])
+        violations = self._violations()
+        self.counterexamples.offer(counterexample_picks(violations))
+        told = plural(len(violations), "counterexample") if violations else "none"
+        counterexamples.entitle("counterexamples", [told])
+        state = progress_text(self.progress) if self.job is not None else ""
+        found.entitle("found", [state] if state else [])
+        rows = found_lines(self.explored, self._selected(), max(20, self.found.columns - 1))
+        if self.job is not None:
+            rows = [line(Span(f"{state}; c cancels", "warning")), *rows]
+        elif not rows:
+            text = "Every order of events within these bounds is tried; R begins."
+            rows = [line(Span(text, "muted"))]
+        self.found.show(rows)
+
+    def _settings(self) -> list[Setting]:
+        return settings_of(self.question, self.library.versions())
+
+    def _violations(self) -> list[Counterexample]:
+        return [each for one in self.explored for each in one.counterexamples]
+
+    def _selected(self) -> Counterexample | None:
+        key, found = self.counterexamples.selected, self._violations()
+        return found[int(key)] if key and int(key) < len(found) else None
+
+    # ---- keys
+
+    def on_virtual_view_selected(self) -> None:
+        """The counterexample under the cursor is shown at once."""
+        self.repaint()
+
+    def on_virtual_view_chosen(self) -> None:
+        """A double click chooses."""
+        self.do_drill()
+
+    def do_drill(self) -> None:
+        """Choose what a setting is, or open the counterexample."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.settings:
+            self._choose()
+        else:
+            self._open()
+
+    def _choose(self) -> None:
+        setting = next((s for s in self._settings() if s.name == self.settings.selected), None)
+        if setting is None:
+            return
+
+        def chosen(index: int | None) -> None:
+            if index is not None:
+                self.question = setting.choose(index)
+                self.repaint()
+
+        menu = MenuScreen(self.stage, setting.name, list(setting.choices), setting.place)
+        self.app.push_screen(menu, chosen)
+
+    def _open(self) -> None:
+        found = self._selected()
+        if found is None:
+            self.notify("there is no counterexample to open; R explores")
+            return
+
+        def opener(library: Library) -> Opened:
+            return library.open_script(f"{found.property} {found.version}", found.script)
+
+        self.request(SourceRequested(opener, "partitions"))
+
+    def do_explore_run(self) -> None:
+        """Explore the release."""
+        self._begin([self.question.bounds.version])
+
+    def do_explore_matrix(self) -> None:
+        """Explore one release after the other."""
+        self._begin(self.library.versions())
+
+    def do_explore_cancel(self) -> None:
+        """End the search; what is known by then stays."""
+        if self.job is None:
+            self.notify("nothing is being explored")
+        self.progress.is_cancelled = True
+
+    # ---- the search
+
+    def _begin(self, versions: Sequence[str]) -> None:
+        if self.job is not None:
+            self.notify(f"one at a time: {progress_text(self.progress)}", severity="warning")
+            return
+        self.explored, self.progress = [], Watch()
+        work = partial(self._explore, self.question, list(versions), self.progress, self.explored)
+        self.job = Job("exploring", work)
+        self._timer = self.set_interval(LOOK_SECONDS, self._look)
+        self.repaint()
+
+    def _explore(
+        self,
+        question: Question,
+        versions: Sequence[str],
+        watch: Watch,
+        explored: list[Explored],
+        _tell: Tell,
+    ) -> str:
+        """Runs in the thread of the job."""
+        for version in versions:
+            explored.append(self.library.explore(question, version, watch))
+            if watch.is_cancelled:
+                break
+        return ""
+
+    def _look(self) -> None:
+        job = self.job
+        if job is None or not job.done:
+            return
+        self.job = None
+        if self._timer is not None:
+            self._timer.stop()
+        if job.failed:
+            self.request(WorkFailed(job.title, job.outcome, "The question is as it was."))
+        self.repaint()
+
+    def begin(self) -> Pane:
+        """The question has the keys."""
+        return self.panes[0]
+
+    def on_unmount(self) -> None:
+        """Who leaves the screen wants no answer."""
+        self.progress.is_cancelled = True

@@ -1,0 +1,266 @@
+"""Producer ids and transactions of producers outside (KIP-98)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.protocol import AnyMessage
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.wire.messages import produce as ids
+from emulator.wire.messages import transactions as wire
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+SEVERAL_SINCE: Final = 4
+"""The version of AddPartitionsToTxn from which on brokers ask for several transactions by it."""
+BUMP_SINCE: Final = 5
+"""The version of EndTxn from which on the producer goes on in the next epoch (KIP-890)."""
+FENCED_SINCE: Final = {
+    "InitProducerId": 4,
+    "AddPartitionsToTxn": 2,
+    "AddOffsetsToTxn": 2,
+    "EndTxn": 2,
+}
+"""The versions of APIs from which on a producer is told PRODUCER_FENCED (KIP-588)."""
+
+
+def _code(error: str, api: str, call: Call) -> int:
+    """The code of an error; an older producer knows one that has the same meaning."""
+    if error == "PRODUCER_FENCED" and call.header.api_version < FENCED_SINCE[api]:
+        error = "INVALID_PRODUCER_EPOCH"
+    return ERRORS[error].code
+
+
+class InitProducerId:
+    """InitProducerId: a new id, or the next epoch of a transactional producer's."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for an id; who has a transactional one asks its coordinator."""
+        request = call.message
+        assert isinstance(request, ids.InitProducerIdRequest)
+        name = request.transactional_id
+        if name is None:
+            return [protocol.InitProducerIdRequest()]
+        if not name:
+            return [protocol.InitProducerIdResponse(0, "INVALID_REQUEST", -1, -1)]
+        return [
+            protocol.InitProducerIdRequest(
+                name,
+                request.transaction_timeout_ms * US_PER_MS,
+                request.producer_id,
+                request.producer_epoch,
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell it."""
+        (found,) = answers
+        assert isinstance(found, protocol.InitProducerIdResponse)
+        return ids.InitProducerIdResponse(
+            error_code=_code(found.error, "InitProducerId", call),
+            producer_id=found.producer_id,
+            producer_epoch=found.producer_epoch,
+        )
+
+
+class AddPartitionsToTxn:
+    """AddPartitionsToTxn: of one transaction, or from version 4 on of several."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each transaction."""
+        return [
+            protocol.AddPartitionsToTxnRequest(
+                each.transactional_id,
+                each.producer_id,
+                each.producer_epoch,
+                [f"{topic.name}-{number}" for topic in each.topics for number in topic.partitions],
+                each.verify_only,
+            )
+            for each in self._transactions(call)
+        ]
+
+    @staticmethod
+    def _transactions(call: Call) -> list[wire.AddPartitionsToTxnTransaction]:
+        request = call.message
+        assert isinstance(request, wire.AddPartitionsToTxnRequest)
+        if call.header.api_version >= SEVERAL_SINCE:
+            return request.transactions
+        return [
+            wire.AddPartitionsToTxnTransaction(
+                request.v3_and_below_transactional_id,
+                request.v3_and_below_producer_id,
+                request.v3_and_below_producer_epoch,
+                topics=request.v3_and_below_topics,
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each partition."""
+        results = []
+        for asked, found in zip(self._transactions(call), answers, strict=True):
+            assert isinstance(found, protocol.AddPartitionsToTxnResponse)
+            topics = [
+                wire.AddPartitionsToTxnTopicResult(
+                    topic.name,
+                    [
+                        wire.AddPartitionsToTxnPartitionResult(
+                            number,
+                            _code(
+                                found.errors[f"{topic.name}-{number}"], "AddPartitionsToTxn", call
+                            ),
+                        )
+                        for number in topic.partitions
+                    ],
+                )
+                for topic in asked.topics
+            ]
+            results.append(wire.AddPartitionsToTxnResult(asked.transactional_id, topics))
+        if call.header.api_version >= SEVERAL_SINCE:
+            return wire.AddPartitionsToTxnResponse(results_by_transaction=results)
+        (only,) = results
+        return wire.AddPartitionsToTxnResponse(results_by_topic_v3_and_below=only.topic_results)
+
+
+class AddOffsetsToTxn:
+    """AddOffsetsToTxn."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the group."""
+        request = call.message
+        assert isinstance(request, wire.AddOffsetsToTxnRequest)
+        return [
+            protocol.AddOffsetsToTxnRequest(
+                request.transactional_id,
+                request.producer_id,
+                request.producer_epoch,
+                request.group_id,
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended."""
+        (found,) = answers
+        assert isinstance(found, protocol.AddOffsetsToTxnResponse)
+        code = _code(found.error, "AddOffsetsToTxn", call)
+        return wire.AddOffsetsToTxnResponse(error_code=code)
+
+
+class EndTxn:
+    """EndTxn: answered once it is decided how the transaction ends."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for it to be ended."""
+        request = call.message
+        assert isinstance(request, wire.EndTxnRequest)
+        return [
+            protocol.EndTxnRequest(
+                request.transactional_id,
+                request.producer_id,
+                request.producer_epoch,
+                request.committed,
+                call.header.api_version >= BUMP_SINCE,
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended."""
+        (found,) = answers
+        assert isinstance(found, protocol.EndTxnResponse)
+        return wire.EndTxnResponse(
+            error_code=_code(found.error, "EndTxn", call),
+            producer_id=found.producer_id,
+            producer_epoch=found.producer_epoch,
+        )
+
+
+class TxnOffsetCommit:
+    """TxnOffsetCommit: answered when the positions are replicated."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all positions at once."""
+        request = call.message
+        assert isinstance(request, wire.TxnOffsetCommitRequest)
+        rows = {
+            f"{topic.name}-{each.partition_index}": each
+            for topic in request.topics
+            for each in topic.partitions
+        }
+        epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
+        return [
+            protocol.TxnOffsetCommitRequest(
+                request.transactional_id,
+                request.producer_id,
+                request.producer_epoch,
+                request.group_id,
+                request.generation_id,
+                request.member_id,
+                {tp: each.committed_offset for tp, each in rows.items()},
+                {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
+                {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+            )
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell it of each partition."""
+        request = call.message
+        assert isinstance(request, wire.TxnOffsetCommitRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.OffsetCommitResponse)
+        code = ERRORS[found.error].code
+        topics = [
+            wire.TxnOffsetCommitResponseTopic(
+                topic.name,
+                [
+                    wire.TxnOffsetCommitResponsePartition(each.partition_index, code)
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        return wire.TxnOffsetCommitResponse(topics=topics)
+
+
+class WriteTxnMarkers:
+    """WriteTxnMarkers: an administrator ends a transaction that hangs (KIP-664)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for each marker."""
+        request = call.message
+        assert isinstance(request, wire.WriteTxnMarkersRequest)
+        return [
+            protocol.WriteTxnMarkersRequest(
+                each.producer_id,
+                each.producer_epoch,
+                each.coordinator_epoch,
+                each.transaction_result,
+                _named(each.topics),
+            )
+            for each in request.markers
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how it ended for each partition."""
+        request = call.message
+        assert isinstance(request, wire.WriteTxnMarkersRequest)
+        markers = []
+        for asked, found in zip(request.markers, answers, strict=True):
+            assert isinstance(found, protocol.WriteTxnMarkersResponse)
+            topics = [
+                wire.WritableTxnMarkerTopicResult(
+                    topic.name,
+                    [
+                        wire.WritableTxnMarkerPartitionResult(
+                            number, ERRORS[found.errors.get(f"{topic.name}-{number}", NONE)].code
+                        )
+                        for number in topic.partition_indexes
+                    ],
+                )
+                for topic in asked.topics
+            ]
+            markers.append(wire.WritableTxnMarkerResult(asked.producer_id, topics))
+        return wire.WriteTxnMarkersResponse(markers)
+
+
+def _named(topics: Iterable[wire.WritableTxnMarkerTopic]) -> list[str]:
+    return [f"{topic.name}-{number}" for topic in topics for number in topic.partition_indexes]

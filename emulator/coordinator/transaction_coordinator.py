@@ -1,0 +1,511 @@
+"""The coordinator of transactions: who asks, what becomes of a transaction, and its clock.
+
+A broker coordinates the transactional ids of those partitions of __transaction_state that it leads,
+once it has loaded them. Source: ``TransactionCoordinator`` 0.11 to 4.1 (KIP-98, KIP-360, KIP-890).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from emulator.broker_context import BrokerContext
+from emulator.coordinator import internal_topics
+from emulator.coordinator.internal_topics import TRANSACTIONS
+from emulator.coordinator.own_requests import OwnRequests
+from emulator.coordinator.transaction_log import TransactionLog
+from emulator.coordinator.transaction_markers import TransactionMarkers
+from emulator.coordinator.transaction_metadata import (
+    COMPLETE_ABORT,
+    COMPLETE_COMMIT,
+    EMPTY,
+    ENDED,
+    EPOCH_MAX,
+    NONE_YET,
+    ONGOING,
+    PREPARE_ABORT,
+    PREPARE_COMMIT,
+    PREPARED,
+    Reply,
+    Transaction,
+    TransactionCoordinatorState,
+    TransactionStore,
+)
+from emulator.protocol import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AnyMessage,
+    ConnectionLost,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    TransactionDescription,
+    WriteTxnMarkersResponse,
+)
+from emulator.protocol.errors import NONE
+
+TASK: Final = "transactions"
+"""The broker's timer for everything that the coordinator waits for."""
+IDS: Final = "producer ids"
+"""How the coordinator names itself where it asks for producer ids."""
+LOADING_US: Final = 5_000
+"""How long reading a partition of __transaction_state takes."""
+LOOK: Final = "look"
+"""The deadline for looking for transactions whose time is over; those of loads are ``load TP``."""
+CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
+FENCED: Final = "PRODUCER_FENCED"
+INVALID_STATE: Final = "INVALID_TXN_STATE"
+
+
+class TransactionCoordinator:
+    """Answers transactional producers, and ends the transactions of those that say nothing."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: TransactionCoordinatorState,
+        own: OwnRequests,
+        *,
+        log: TransactionLog,
+        markers: TransactionMarkers,
+        ask_producer_id: Callable[[int, int, InitProducerIdRequest], None],
+        leader_epoch: Callable[[str], int],
+        group_partition: Callable[[str], str],
+    ) -> None:
+        """Act in ``context``.
+
+        ``ask_producer_id`` takes a request for
+        a producer id, ``leader_epoch`` tells that of a partition led here, and ``group_partition``
+        the partition of __consumer_offsets that a group belongs to.
+        """
+        self.context = context
+        self.state = state
+        self.own = own
+        self.kernel = context.kernel
+        self.timers = context.timers
+        self.profile = context.profile
+        self.log = log
+        log.stored = self._stored
+        self.markers = markers
+        markers.completed = self._complete
+        self._ask_producer_id = ask_producer_id
+        self._leader_epoch = leader_epoch
+        self._group_partition = group_partition
+        own.on_answer(IDS, self._identified)
+
+    # ---- which transactional ids
+
+    def refusal(self, transactional_id: str) -> str:
+        """The error for any request about an id that this broker does not coordinate (yet)."""
+        due_us = self.state.partitions.get(self.log.partition_of(transactional_id))
+        if due_us is None:
+            return "NOT_COORDINATOR"
+        return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
+
+    def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
+        """Say who coordinates a transactional id, making __transaction_state if there is none."""
+        process, key = self.context.process, message.group
+        info = process.metadata.get(self.log.partition_of(key))
+        if info is None:
+            internal_topics.create(self.context, TRANSACTIONS)
+        if info is None or info.leader not in process.live_brokers:
+            answer = FindCoordinatorResponse(request, key, "COORDINATOR_NOT_AVAILABLE")
+        else:
+            answer = FindCoordinatorResponse(request, key, NONE, info.leader)
+        self.context.respond(client, request, answer)
+
+    # ---- becoming and ceasing to be the coordinator
+
+    def leads(self, tp: str) -> None:
+        """The broker leads a partition: if it is one of __transaction_state, load it."""
+        partitions = self.state.partitions
+        if TRANSACTIONS.holds(tp) and tp not in partitions:
+            partitions[tp] = self.kernel.now + LOADING_US
+            self.timers.set_deadline(TASK, f"load {tp}", partitions[tp])
+
+    def leads_no_more(self, tp: str) -> None:
+        """The broker leads a partition no longer: its transactions are another's."""
+        state = self.state
+        if state.partitions.pop(tp, None) is None:
+            return
+        self.timers.clear_deadline(TASK, f"load {tp}")
+        for name in [name for name in state.transactions if self.log.partition_of(name) == tp]:
+            del state.transactions[name]
+            self.markers.forget(name)
+
+    def _loaded(self, tp: str) -> None:
+        """A partition is read: what was to end is ended, and clocks run for the rest."""
+        self.state.partitions[tp] = 0
+        for transaction in self.log.load(tp):
+            self.log.told(transaction)
+            if transaction.state in PREPARED:
+                self._send_markers(transaction)
+        self._watch()
+
+    # ---- producer ids (InitProducerId)
+
+    def init_producer_id(self, client: int, request: int, message: InitProducerIdRequest) -> None:
+        """Give a producer its id and the next epoch, so that any older one of its id is fenced."""
+        name = message.transactional_id
+        known = self.state.transactions.get(name)
+        error = self.refusal(name)
+        if error == NONE and not 0 < message.timeout_us <= self._longest_us:
+            error = "INVALID_TRANSACTION_TIMEOUT"
+        if error == NONE and known is not None:
+            error = self._may_init(known, message)
+        if error != NONE:
+            self._answer(client, request, InitProducerIdResponse(request, error, -1, -1))
+        elif known is None or self._is_exhausted(known, message):
+            number = self.own.number(IDS)
+            self.state.unidentified[number] = (client, request, message)
+            if known is not None:
+                known.pending = EMPTY
+            self._ask_producer_id(self.context.id, number, InitProducerIdRequest())
+        elif known.state == ONGOING:
+            fenced = InitProducerIdResponse(request, CONCURRENT, -1, -1)
+            self._end(known, PREPARE_ABORT, client, fenced, epoch=known.epoch + 1)
+        else:
+            self._next_epoch(known, client, request, message)
+
+    @property
+    def _longest_us(self) -> int:
+        return self.context.config.transaction_max_timeout_us
+
+    @staticmethod
+    def _may_init(known: Transaction, message: InitProducerIdRequest) -> str:
+        """The error for a producer that goes on with an id and epoch that are not its own."""
+        if known.is_changing:
+            return CONCURRENT
+        if message.producer_id < 0:
+            return NONE
+        is_own = message.producer_id == known.producer_id and message.producer_epoch in (
+            known.epoch,
+            known.last_epoch,
+        )
+        return NONE if is_own or message.producer_id == known.last_producer_id else FENCED
+
+    @staticmethod
+    def _is_exhausted(known: Transaction, message: InitProducerIdRequest) -> bool:
+        is_again = message.producer_epoch == known.last_epoch != NONE_YET
+        return known.state != ONGOING and known.epoch >= EPOCH_MAX and not is_again
+
+    def _next_epoch(
+        self, known: Transaction, client: int, request: int, message: InitProducerIdRequest
+    ) -> None:
+        """Write the next epoch; one that its producer asks for again, it is given again."""
+        epoch, last = known.epoch + 1, NONE_YET
+        if message.producer_id >= 0:
+            is_again = message.producer_epoch != known.epoch
+            epoch = known.epoch if is_again else known.epoch + 1
+            last = known.last_epoch if is_again else known.epoch
+        after = known.to(
+            EMPTY,
+            epoch=epoch,
+            last_epoch=last,
+            timeout_us=message.timeout_us,
+            partitions=[],
+            start_us=-1,
+            updated_us=self.kernel.now,
+        )
+        reply = InitProducerIdResponse(request, NONE, after.producer_id, after.epoch)
+        self._write(known, TransactionStore(after, client, reply))
+
+    def _identified(self, number: int, given: InitProducerIdResponse) -> None:
+        """A new producer id has come: its transactional id begins with it."""
+        waiting = self.state.unidentified.pop(number, None)
+        if waiting is None:
+            return
+        client, request, message = waiting
+        name = message.transactional_id
+        known = self.state.transactions.get(name)
+        if known is not None:
+            known.pending = ""
+        error = given.error if given.error != NONE else self.refusal(name)
+        if error == NONE and known is not None and known.epoch < EPOCH_MAX:
+            error = CONCURRENT  # another one has come in between
+        if error != NONE:
+            self._answer(client, request, InitProducerIdResponse(request, error, -1, -1))
+            return
+        last = NONE_YET if known is None else known.producer_id
+        known = known or Transaction(name, given.producer_id)
+        self.state.transactions[name] = known
+        after = known.to(
+            EMPTY,
+            producer_id=given.producer_id,
+            epoch=0,
+            last_epoch=NONE_YET,
+            last_producer_id=last,
+            timeout_us=message.timeout_us,
+            partitions=[],
+            start_us=-1,
+            updated_us=self.kernel.now,
+        )
+        reply = InitProducerIdResponse(request, NONE, after.producer_id, after.epoch)
+        self._write(known, TransactionStore(after, client, reply))
+
+    # ---- partitions and positions
+
+    def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
+        """Add partitions to a transaction, which begins with the first; or verify that they are."""
+        name, named = message.transactional_id, message.partitions
+        missing = [tp for tp in named if not self._exists(tp)]
+        error, known = self._known(name, message.producer_id, message.producer_epoch)
+        if missing and error == NONE and not message.verify_only:
+            errors = {
+                tp: "UNKNOWN_TOPIC_OR_PARTITION" if tp in missing else "OPERATION_NOT_ATTEMPTED"
+                for tp in named
+            }
+            self._answer(client, request, AddPartitionsToTxnResponse(request, name, errors))
+            return
+        if error == NONE and known is not None and message.verify_only:
+            self._verify(client, request, message, known)
+            return
+        self._add(client, named, known, AddPartitionsToTxnResponse(request, name, {}), error)
+
+    def _verify(
+        self, client: int, request: int, message: AddPartitionsToTxnRequest, known: Transaction
+    ) -> None:
+        if known.state in PREPARED:
+            errors = dict.fromkeys(message.partitions, CONCURRENT)
+        else:
+            unknown = "INVALID_TXN_STATE"
+            if self.profile.has("transaction_abortable_error"):
+                unknown = "TRANSACTION_ABORTABLE"
+            errors = {tp: NONE if tp in known.partitions else unknown for tp in message.partitions}
+        answer = AddPartitionsToTxnResponse(request, message.transactional_id, errors)
+        self._answer(client, request, answer)
+
+    def add_offsets(self, client: int, request: int, message: AddOffsetsToTxnRequest) -> None:
+        """Add a group's partition of __consumer_offsets to a transaction."""
+        name = message.transactional_id
+        error, known = self._known(name, message.producer_id, message.producer_epoch)
+        reply = AddOffsetsToTxnResponse(request, name, NONE)
+        self._add(client, [self._group_partition(message.group)], known, reply, error)
+
+    def _add(
+        self,
+        client: int,
+        partitions: list[str],
+        known: Transaction | None,
+        reply: AddPartitionsToTxnResponse | AddOffsetsToTxnResponse,
+        error: str,
+    ) -> None:
+        if isinstance(reply, AddPartitionsToTxnResponse):
+            reply = replace(reply, errors=dict.fromkeys(partitions, NONE))
+        if error == NONE and known is not None:
+            if known.is_changing:
+                error = CONCURRENT
+            elif known.state == ONGOING and all(tp in known.partitions for tp in partitions):
+                self._answer(client, reply.request, reply)
+                return
+        if error != NONE or known is None:
+            self._answer(client, reply.request, _refused(reply, error))
+            return
+        before = known.partitions if known.state == ONGOING else []
+        after = known.to(
+            ONGOING,
+            partitions=[*before, *(tp for tp in partitions if tp not in before)],
+            start_us=known.start_us if known.state == ONGOING else self.kernel.now,
+            updated_us=self.kernel.now,
+        )
+        self._write(known, TransactionStore(after, client, reply))
+
+    def _known(
+        self, name: str, producer_id: int, producer_epoch: int
+    ) -> tuple[str, Transaction | None]:
+        """The transaction of a producer, or the error for one that is not the present one."""
+        error, known = self.refusal(name), self.state.transactions.get(name)
+        if not name:
+            error = "INVALID_REQUEST"
+        elif error == NONE and (known is None or known.producer_id != producer_id):
+            error = "INVALID_PRODUCER_ID_MAPPING"
+        elif error == NONE and known is not None and known.epoch != producer_epoch:
+            error = FENCED
+        return error, known
+
+    def _exists(self, tp: str) -> bool:
+        if self.context.topics is not None:
+            return self.context.topics.leader(tp) is not None
+        return tp in self.context.process.metadata
+
+    # ---- the end
+
+    def end(self, client: int, request: int, message: EndTxnRequest) -> None:
+        """Decide how a transaction ends: answered once that is written, before it is done."""
+        name = message.transactional_id
+        error, known = self._known(name, message.producer_id, message.producer_epoch)
+        if error != NONE and known is not None and self._is_ended_already(known, message):
+            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
+            self._answer(client, request, reply)
+            return
+        if error == NONE and known is not None:
+            error = self._may_end(known, message)
+        if error != NONE or known is None or known.state != ONGOING:
+            self._answer(client, request, EndTxnResponse(request, name, error))
+            return
+        epoch = known.epoch + message.bumps_epoch
+        reply = EndTxnResponse(request, name, NONE, known.producer_id, epoch)
+        to = PREPARE_COMMIT if message.commit else PREPARE_ABORT
+        self._end(known, to, client, reply, epoch=epoch)
+
+    @staticmethod
+    def _may_end(known: Transaction, message: EndTxnRequest) -> str:
+        if known.is_changing:
+            return CONCURRENT
+        ended_so = COMPLETE_COMMIT if message.commit else COMPLETE_ABORT
+        return NONE if known.state in (ONGOING, ended_so) else INVALID_STATE
+
+    @staticmethod
+    def _is_ended_already(known: Transaction, message: EndTxnRequest) -> bool:
+        """Whether a producer that goes on in a new epoch has not heard of it (KIP-890)."""
+        how = (
+            (PREPARE_COMMIT, COMPLETE_COMMIT) if message.commit else (PREPARE_ABORT, COMPLETE_ABORT)
+        )
+        return (
+            message.bumps_epoch
+            and message.producer_id == known.producer_id
+            and message.producer_epoch == known.last_epoch
+            and known.state in how
+        )
+
+    def _end(
+        self,
+        known: Transaction,
+        to: str,
+        client: int,
+        reply: Reply | None,
+        *,
+        epoch: int,
+    ) -> None:
+        """Write how a transaction ends; a higher ``epoch`` fences the producer that began it."""
+        last = known.epoch if epoch > known.epoch else known.last_epoch
+        after = known.to(to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now)
+        self._write(known, TransactionStore(after, client, reply))
+
+    def _send_markers(self, transaction: Transaction) -> None:
+        epoch = self._leader_epoch(self.log.partition_of(transaction.id))
+        self.markers.send(transaction, epoch)
+
+    def _complete(self, name: str) -> None:
+        """All markers are written: the transaction has ended."""
+        known = self.state.transactions.get(name)
+        if known is None or known.pending or known.state not in PREPARED:
+            return
+        to = COMPLETE_COMMIT if known.state == PREPARE_COMMIT else COMPLETE_ABORT
+        after = known.to(to, partitions=[], start_us=-1, updated_us=self.kernel.now)
+        self._write(known, TransactionStore(after))
+
+    # ---- the log
+
+    def _write(self, known: Transaction, store: TransactionStore) -> None:
+        known.pending = store.transaction.state
+        self.log.write(store)
+
+    def _stored(self, store: TransactionStore, error: str) -> None:
+        """A new state is replicated, and counts from now on; or it will not be."""
+        after, reply = store.transaction, store.reply
+        known = self.state.transactions.get(after.id)
+        if error == NONE and known is None:
+            error = "NOT_COORDINATOR"
+        if error != NONE:
+            if known is not None:
+                known.pending = ""
+                if after.state in (COMPLETE_COMMIT, COMPLETE_ABORT):
+                    self.markers.later(after.id)  # all are written: only this is tried again
+                if known.epoch == NONE_YET:
+                    del self.state.transactions[after.id]
+            if reply is not None:
+                self._answer(store.client, reply.request, _refused(reply, error))
+            return
+        self.state.transactions[after.id] = after
+        self.log.told(after)
+        if reply is not None:
+            self._answer(store.client, reply.request, reply)
+        if after.state in PREPARED:
+            self._send_markers(after)
+        self._watch()
+
+    def _answer(self, client: int, request: int, message: AnyMessage) -> None:
+        self.context.respond(client, request, message)
+
+    # ---- what administrators ask
+
+    def describe(self, client: int, request: int, message: DescribeTransactionsRequest) -> None:
+        """Describe transactions, or (if none are named) those coordinated here (KIP-664)."""
+        known = self.state.transactions
+        names = list(known) if message.transactional_ids is None else message.transactional_ids
+        told = {name: self._description(name) for name in names}
+        loading = message.transactional_ids is None and any(self.state.partitions.values())
+        error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
+        self._answer(client, request, DescribeTransactionsResponse(request, error, told))
+
+    def _description(self, name: str) -> TransactionDescription:
+        error, known = self.refusal(name), self.state.transactions.get(name)
+        if error == NONE and known is None:
+            error = "TRANSACTIONAL_ID_NOT_FOUND"
+        if error != NONE or known is None:
+            return TransactionDescription(error)
+        return TransactionDescription(
+            NONE,
+            known.state,
+            known.timeout_us,
+            known.start_us,
+            known.producer_id,
+            known.epoch,
+            known.partitions,
+        )
+
+    # ---- messages and time
+
+    def marked(self, request: int, message: WriteTxnMarkersResponse) -> None:
+        """A leader has written markers."""
+        self.markers.answered(request, message)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Markers may be lost on the way."""
+        self.markers.connection_lost(message)
+
+    def tick(self) -> None:
+        """Do what is due: load partitions, send markers again, abort what takes too long."""
+        due = [str(of) for of in self.timers.overdue(TASK)]
+        for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
+            self._loaded(tp)
+        for name in self.markers.due(due):
+            known = self.state.transactions.get(name)
+            if known is not None and known.state in PREPARED and not known.pending:
+                self._send_markers(known)
+        if LOOK in due:
+            self._abort_overdue()
+        self._watch()
+
+    def _abort_overdue(self) -> None:
+        """Abort the transactions whose time is over; their producers are fenced."""
+        now_us = self.kernel.now
+        for known in list(self.state.transactions.values()):
+            is_over = known.start_us + known.timeout_us < now_us
+            if known.state == ONGOING and is_over and not known.pending:
+                self._end(known, PREPARE_ABORT, 0, None, epoch=known.epoch + 1)
+
+    def _watch(self) -> None:
+        """Look for transactions that take too long, while there is any."""
+        if self.timers.deadline_of(TASK, LOOK) is None and any(
+            each.state not in ENDED for each in self.state.transactions.values()
+        ):
+            interval_us = self.context.config.transaction_abort_interval_us
+            self.timers.set_deadline(TASK, LOOK, self.kernel.now + interval_us)
+
+
+def _refused(reply: Reply, error: str) -> Reply:
+    """A response with an error in place of what was to be told."""
+    if isinstance(reply, AddPartitionsToTxnResponse):
+        return replace(reply, errors=dict.fromkeys(reply.errors, error))
+    if isinstance(reply, AddOffsetsToTxnResponse):
+        return replace(reply, error=error)
+    return replace(reply, error=error, producer_id=-1, producer_epoch=-1)

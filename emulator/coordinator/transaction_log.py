@@ -1,0 +1,183 @@
+"""The log of __transaction_state: what a coordinator writes there, and reads back.
+
+A transaction's state counts once it is replicated. Source: ``TransactionStateManager`` 0.11 to 4.1
+(``appendTransactionToLog``, ``loadTransactionMetadata``). Kafka writes keys and values of its own
+binary forms; here they are JSON, so that a log can be read.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from emulator import events
+from emulator.broker_context import BrokerContext
+from emulator.coordinator import internal_topics
+from emulator.coordinator.internal_topics import TRANSACTIONS
+from emulator.coordinator.own_requests import OwnRequests
+from emulator.coordinator.transaction_metadata import (
+    Transaction,
+    TransactionCoordinatorState,
+    TransactionStore,
+)
+from emulator.protocol import ProduceRequest, ProduceResponse, RecordBatch
+from emulator.storage.log import Log
+from emulator.zookeeper import errors
+
+ASKER: Final = "transactions"
+UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
+STORING_ERRORS: Final = {
+    "UNKNOWN_TOPIC_OR_PARTITION": UNAVAILABLE,
+    "NOT_ENOUGH_REPLICAS": UNAVAILABLE,
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
+    "REQUEST_TIMED_OUT": UNAVAILABLE,
+    "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
+    "KAFKA_STORAGE_ERROR": "NOT_COORDINATOR",
+    "MESSAGE_TOO_LARGE": "UNKNOWN_SERVER_ERROR",
+}
+"""What a producer is told when its coordinator's own write ends in an error."""
+WRITE_TIMEOUT_US: Final = 5_000_000
+"""How long a write may take (``transaction.state.log`` is written with request.timeout.ms)."""
+
+
+class TransactionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The state of a transactional id, as the log has it."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+    last_epoch: int
+    last_producer_id: int
+    timeout_us: int
+    state: str
+    partitions: list[str] = []
+    start_us: int = -1
+    updated_us: int = 0
+
+
+_decoder = msgspec.json.Decoder(TransactionRecord)
+
+
+class TransactionLog:
+    """Writes and reads the partitions of __transaction_state that a broker leads."""
+
+    stored: Callable[[TransactionStore, str], None]
+    """Is told with what error a write ended."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: TransactionCoordinatorState,
+        own: OwnRequests,
+        *,
+        append: Callable[[int, int, ProduceRequest], None],
+        log_of: Callable[[str], tuple[Log, int]],
+    ) -> None:
+        """Act in ``context``.
+
+        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        broker's log of a partition and its high watermark.
+        """
+        self.context = context
+        self.state = state
+        self.own = own
+        self.kernel = context.kernel
+        self._append = append
+        self._log_of = log_of
+        own.on_answer(ASKER, self._appended)
+
+    def partition_of(self, transactional_id: str) -> str:
+        """The partition of __transaction_state that a transactional id belongs to.
+
+        How many there are a process finds out once. As long as ZooKeeper has not told, it goes by
+        its configuration.
+        """
+        state = self.state
+        count = state.partition_count
+        if not count:
+            try:
+                count = state.partition_count = internal_topics.partition_count(
+                    self.context, TRANSACTIONS
+                )
+            except errors.ConnectionLoss:
+                count = TRANSACTIONS.partitions(self.context.config)
+        return TRANSACTIONS.partition_of(transactional_id, count)
+
+    def write(self, store: TransactionStore) -> None:
+        """Append a transaction's new state; ``stored`` is told how that ended."""
+        after = store.transaction
+        tp = self.partition_of(after.id)
+        value = msgspec.json.encode(
+            TransactionRecord(
+                after.id,
+                after.producer_id,
+                after.epoch,
+                after.last_epoch,
+                after.last_producer_id,
+                after.timeout_us,
+                after.state,
+                after.partitions,
+                after.start_us,
+                after.updated_us,
+            )
+        ).decode()
+        keys: list[str | None] = [after.id]
+        first = self.context.ledger.enter(
+            f"transaction {after.id}", tp, keys, [value], acks=-1, now_us=self.kernel.now
+        )
+        self.kernel.emit(
+            events.TransactionRecordWritten, tp, self.context.id, after.id, first, keys, [value]
+        )
+        number = self.own.number(ASKER)
+        self.state.stores[number] = store
+        batch = RecordBatch(0, 1, -1, first, size_bytes=len(value) + len(after.id))
+        request = ProduceRequest(tp, batch, -1, WRITE_TIMEOUT_US)
+        self._append(self.context.id, number, request)
+
+    def _appended(self, number: int, answer: ProduceResponse) -> None:
+        """A record is replicated, or will not be."""
+        store = self.state.stores.pop(number)
+        self.stored(store, STORING_ERRORS.get(answer.error, answer.error))
+
+    def load(self, tp: str) -> list[Transaction]:
+        """Make the transactions of a partition what its log says; returns them."""
+        log, _ = self._log_of(tp)
+        found: dict[str, Transaction] = {}
+        for batch in log.read(log.start, log.end):
+            for at in range(batch.count):
+                text = self.context.ledger.value_of(batch.first_record + at)
+                try:
+                    record = _decoder.decode(text)
+                except msgspec.MsgspecError:
+                    continue  # somebody else wrote to the topic
+                found[record.transactional_id] = _transaction(record)
+        self.state.transactions.update(found)
+        self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(found))
+        return list(found.values())
+
+    def told(self, transaction: Transaction) -> None:
+        """State what a transaction is now."""
+        self.kernel.emit(
+            events.TransactionStateChanged,
+            transaction.id,
+            self.context.id,
+            transaction.state,
+            transaction.producer_id,
+            transaction.epoch,
+            list(transaction.partitions),
+        )
+
+
+def _transaction(record: TransactionRecord) -> Transaction:
+    return Transaction(
+        record.transactional_id,
+        record.producer_id,
+        record.epoch,
+        record.last_epoch,
+        record.last_producer_id,
+        record.timeout_us,
+        record.state,
+        list(record.partitions),
+        record.start_us,
+        record.updated_us,
+    )

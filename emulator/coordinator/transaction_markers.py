@@ -1,0 +1,160 @@
+"""Markers on their way to the leaders of a transaction's partitions.
+
+Each leader is sent those of its partitions in one request; what it does not take is sent again, to
+whoever leads by then. Source: ``TransactionMarkerChannelManager`` and
+``TransactionMarkerRequestCompletionHandler`` 0.11 to 4.1.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from emulator.broker_context import BrokerContext
+from emulator.coordinator.own_requests import OwnRequests
+from emulator.coordinator.transaction_metadata import (
+    PREPARE_COMMIT,
+    Markers,
+    Transaction,
+    TransactionCoordinatorState,
+)
+from emulator.protocol import ConnectionLost, WriteTxnMarkersRequest, WriteTxnMarkersResponse
+from emulator.protocol.errors import NONE
+
+TASK: Final = "transactions"
+ASKER: Final = "markers"
+RETRY_US: Final = 50_000
+"""How long after an error markers are sent again (reconnect.backoff.ms)."""
+TIMEOUT_US: Final = 30_000_000
+"""How long a leader's answer is waited for (request.timeout.ms)."""
+GIVEN_UP: Final = ("INVALID_PRODUCER_EPOCH", "TRANSACTION_COORDINATOR_FENCED")
+"""Errors of a coordinator that is not the present one: another one ends the transaction."""
+
+Write = Callable[[int, int, WriteTxnMarkersRequest], None]
+
+
+class TransactionMarkers:
+    """Sends the markers of the transactions that a broker coordinates."""
+
+    completed: Callable[[str], None]
+    """Is told of a transaction whose markers are all written."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: TransactionCoordinatorState,
+        own: OwnRequests,
+        write: Write,
+    ) -> None:
+        """Act in ``context``; ``write`` takes the markers that this broker is to write itself."""
+        self.context = context
+        self.state = state
+        self.own = own
+        own.on_answer(ASKER, lambda number, message: self.answered(-number, message))
+        self.timers = context.timers
+        self._write = write
+
+    def send(self, transaction: Transaction, coordinator_epoch: int) -> None:
+        """Send the markers that are not under way; partitions that are gone need none."""
+        name = transaction.id
+        transaction.partitions = [
+            tp for tp in transaction.partitions if self._leader(tp) is not None
+        ]
+        under_way = {
+            tp
+            for each in self.state.sent.values()
+            if each.transactional_id == name
+            for tp in each.partitions
+        }
+        by_leader: dict[int, list[str]] = {}
+        for tp in transaction.partitions:
+            leader = self._leader(tp)
+            if leader is not None and tp not in under_way:
+                by_leader.setdefault(leader, []).append(tp)
+        if by_leader.pop(-1, None):
+            self.later(name)  # nobody leads them now
+        for broker, partitions in by_leader.items():
+            request = WriteTxnMarkersRequest(
+                transaction.producer_id,
+                transaction.epoch,
+                coordinator_epoch,
+                transaction.state == PREPARE_COMMIT,
+                partitions,
+            )
+            self._send(name, broker, request)
+        if not transaction.partitions:
+            self.completed(name)
+
+    def _send(self, name: str, broker: int, request: WriteTxnMarkersRequest) -> None:
+        context = self.context
+        if broker == context.id:
+            number = self.own.number(ASKER)
+            self.state.sent[-number] = Markers(name, broker, request.partitions)
+            self._write(broker, number, request)
+            return
+        seq = context.network.send(context.id, broker, request)
+        self.state.sent[seq] = Markers(name, broker, request.partitions)
+        self.timers.set_deadline(TASK, f"sent {seq}", context.kernel.now + TIMEOUT_US)
+
+    def _leader(self, tp: str) -> int | None:
+        """Who leads a partition as far as this broker knows; -1: nobody, None: it is gone."""
+        context = self.context
+        if context.topics is not None:
+            return context.topics.leader(tp)
+        info = context.process.metadata.get(tp)
+        if info is None:
+            return None
+        return info.leader if info.leader in context.process.live_brokers else -1
+
+    def answered(self, request: int, message: WriteTxnMarkersResponse) -> None:
+        """A leader has written markers, or says why not."""
+        sent = self._ended(request)
+        if sent is None:
+            return
+        transaction = self.state.transactions.get(sent.transactional_id)
+        if transaction is None or transaction.producer_id != message.producer_id:
+            return
+        for tp, error in message.errors.items():
+            if error == NONE and tp in transaction.partitions:
+                transaction.partitions.remove(tp)
+        errors = [error for error in message.errors.values() if error != NONE]
+        if any(error in GIVEN_UP for error in errors):
+            return
+        if errors:
+            self.later(sent.transactional_id)
+        elif not transaction.partitions:
+            self.completed(sent.transactional_id)
+
+    def _ended(self, request: int) -> Markers | None:
+        self.timers.clear_deadline(TASK, f"sent {request}")
+        return self.state.sent.pop(request, None)
+
+    def later(self, name: str) -> None:
+        """Send a transaction's markers again in a while."""
+        self.timers.set_deadline(TASK, f"markers {name}", self.context.kernel.now + RETRY_US)
+
+    def forget(self, name: str) -> None:
+        """Another broker ends the transaction."""
+        self.timers.clear_deadline(TASK, f"markers {name}")
+        mine = [seq for seq, sent in self.state.sent.items() if sent.transactional_id == name]
+        for seq in mine:
+            self._ended(seq)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """What was sent to a broker comes to nothing, or its answer is lost."""
+        for seq, sent in list(self.state.sent.items()):
+            if sent.broker == message.peer and message.request in (0, seq):
+                self._ended(seq)
+                self.later(sent.transactional_id)
+
+    def due(self, deadlines: Iterable[str]) -> list[str]:
+        """The transactions whose markers are to be sent again, by deadlines that are over."""
+        found: dict[str, None] = {}
+        for of in deadlines:
+            kind, _, name = of.partition(" ")
+            if kind == "markers":
+                found[name] = None
+            elif kind == "sent":
+                sent = self._ended(int(name))
+                if sent is not None:
+                    self.context.network.give_up(self.context.id, sent.broker)
+                    found[sent.transactional_id] = None
+        return list(found)

@@ -1,0 +1,558 @@
+"""What brokers do by a release's own rules, whoever the controller is.
+
+Producers write to leaders, followers fetch, leaders change the ISR, processes end and start. What
+becomes of replicas is what :func:`emulator.replication.partition.step` says. The controller, and
+how brokers hear of it, is another in ZooKeeper mode (:mod:`emulator.explorer.zookeeper_mode`) than
+in KRaft mode (:mod:`emulator.explorer.kraft_mode`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import astuple, replace
+
+from emulator.explorer.bounds import Bounds
+from emulator.explorer.model import Action, Rule, Step, Value
+from emulator.explorer.replica import (
+    NO_FETCHER,
+    Batch,
+    EndsAnswered,
+    EpochAnswered,
+    FetchAnswered,
+    Replica,
+    ReplicaRules,
+    Stepped,
+)
+from emulator.releases.profiles import PROFILES
+from emulator.replication.fetching import (
+    ADJUSTED,
+    ASKED_AGAIN,
+    DISCONNECTED,
+    FENCED,
+    IS_OUT_OF_RANGE,
+    NEXT,
+    OUT_OF_RANGE,
+    SETTLED,
+    TRUNCATING,
+)
+from emulator.replication.leader_epoch_cache import UNDEFINED
+from emulator.replication.partition import (
+    ASK_AGAIN,
+    HALT,
+    NONE,
+    AdjustToLeader,
+    AppendFetched,
+    Command,
+    CountFetch,
+    End,
+    ExpireIsr,
+    IsrRefused,
+    IsrStored,
+    LoseTail,
+    Restart,
+    Rules,
+    TruncateToEpochEnd,
+    answer_fetch,
+    end_offset_for,
+    epoch_error,
+    produce_error,
+)
+from emulator.replication.remote_replica import NEVER_US, RemoteReplica
+
+FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
+OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
+NOTHING: Final[Command | None] = None
+PARKED: Final = -2
+"""The HW in the response to a parked fetch, until it is known."""
+
+Outcomes = Iterator[Step | Rule]
+Change = tuple[int, Value, Value]
+
+
+class Process(NamedTuple):
+    """A broker's process: how often it started, and how often it ended of itself or without power.
+
+    A process that halted of itself stays away: it would only halt again.
+    """
+
+    starts: int = 1
+    is_up: bool = True
+    power_losses: int = 0
+    halted: bool = False
+
+
+Processes = tuple[Process, ...]
+"""The processes of all brokers."""
+
+
+class Parts:
+    """Where in a state everything is; brokers are numbered from 1."""
+
+    def __init__(self, replicas: int) -> None:
+        self.brokers = tuple(range(1, replicas + 1))
+        self.channels = tuple(range(replicas, 2 * replicas))
+        self.decided = 2 * replicas
+        self.processes = self.decided + 1
+        self.acknowledged = self.decided + 2
+        self.records = self.decided + 3
+        self.elections = self.decided + 4
+        self.isr_changes = self.decided + 5
+
+    def replica(self, broker: int) -> int:
+        """Where a broker's replica is."""
+        return broker - 1
+
+    def channel(self, broker: int) -> int:
+        """Where it stands what a broker has been told by the controller, or is about to be."""
+        return self.channels[broker - 1]
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts, in order."""
+        return (
+            *(f"replica {broker}" for broker in self.brokers),
+            *(f"channel of {broker}" for broker in self.brokers),
+            *("decided", "processes", "acknowledged", "records", "elections", "ISR changes"),
+        )
+
+
+class BrokerActions(ABC):
+    """What brokers, producers and processes may do; each mode adds its controller."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.parts = Parts(bounds.replicas)
+        self.rules = Rules.of(PROFILES[bounds.version])
+        self.of = {
+            broker: ReplicaRules(broker, self.rules, self.parts.brokers, bounds.min_insync_replicas)
+            for broker in self.parts.brokers
+        }
+
+    def restarted(self, broker: int, replica: Replica) -> Replica:
+        """A replica whose log a new process has loaded."""
+        return self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
+
+    # ---- what each mode has of its own
+
+    @abstractmethod
+    def initial(self) -> tuple[Value, ...]:
+        """Everybody is in sync, and knows that broker 1 leads in epoch 0."""
+
+    @abstractmethod
+    def around(self, broker: int) -> tuple[int, ...]:
+        """The parts that say which processes run (the first), and what a broker knows of them."""
+
+    @abstractmethod
+    def alive(self, *around: Any) -> tuple[int, ...]:
+        """The brokers that it takes for alive."""
+
+    @abstractmethod
+    def receive(self, broker: int, channel: Any) -> Outcomes:  # noqa: ANN401 - each mode's own
+        """A broker hears of the controller."""
+
+    @abstractmethod
+    def move_leadership(self, decided: Any, processes: Processes, used: int) -> Outcomes:  # noqa: ANN401
+        """Leadership moves to another member of the ISR, by a preferred leader election.
+
+        Where the preferred leader is another one, the replicas are reassigned in another order
+        first.
+        """
+
+    @abstractmethod
+    def propose(self, taken: "Taken", isr: tuple[int, ...]) -> Outcomes:
+        """A leader has decided on another ISR."""
+
+    @abstractmethod
+    def alter(self, broker: int, replica: Replica, decided: Any, processes: Processes) -> Outcomes:  # noqa: ANN401
+        """The controller takes an AlterPartition request."""
+
+    @abstractmethod
+    def gone(
+        self,
+        action: Action,
+        broker: int,
+        changes: tuple[Change, ...],
+        live: tuple[int, ...],
+        decided: Any,  # noqa: ANN401
+        channel: Any,  # noqa: ANN401
+    ) -> Outcomes:
+        """The controller notices that a process has ended."""
+
+    @abstractmethod
+    def started(
+        self,
+        broker: int,
+        processes: Processes,
+        replica: Replica,
+        decided: Any,  # noqa: ANN401
+    ) -> Outcomes:
+        """A process starts."""
+
+    # ---- a broker's replica
+
+    def act(self, broker: int, replica: Replica) -> Outcomes:
+        """What a replica may do, and what may reach it."""
+        parts = self.parts
+        if replica.leads:
+            around = self.around(broker)
+            yield Rule((*around, parts.records), self.produce, (broker, replica))
+            yield Rule((*around, parts.isr_changes), self.expire, (broker, replica))
+            if replica.alter_answer is not None:
+                yield Rule(around, self.take_alter_answer, (broker, replica))
+            elif replica.pending is not None:
+                yield Rule((parts.decided, parts.processes), self.alter, (broker, replica))
+        elif replica.answer is not None:
+            yield Rule(self.around(broker), self.take_answer, (broker, replica))
+        elif replica.fetches:
+            reads = (*self.around(replica.leader), parts.replica(replica.leader))
+            yield Rule(reads, self.ask, (broker, replica))
+
+    def produce(self, broker: int, replica: Replica, *values: Any) -> Outcomes:
+        """A producer's record is written."""
+        *around, record = values
+        if record == self.bounds.records:
+            return
+        rules, live = self.of[broker], self.alive(*around)
+        state = rules.thaw(replica)
+        if produce_error(state, self.bounds.acks, self.rules, rules.moment(live)) != NONE:
+            return
+        stepped = rules.append(replica, record, live)
+        if self.bounds.acks != -1:
+            stepped.replica = stepped.replica._replace(waiting=())
+            stepped.acknowledged = (record,)
+        action = Action("Produce", (("leader", broker), ("record", record)))
+        others = ((self.parts.records, record, record + 1),)
+        yield from self.settle(action, broker, replica, stepped, others, live)
+
+    def expire(self, broker: int, replica: Replica, *values: Any) -> Outcomes:
+        """A follower may have been silent for too long when the isr-expiration task looks."""
+        *around, used = values
+        if used == self.bounds.isr_changes or replica.pending is not None:
+            return
+        members = [member for member in replica.isr if member != broker]
+        reads = tuple(self.parts.replica(member) for member in members)
+        for silent in members:
+            given = (broker, replica, self.alive(*around), used, silent)
+            yield Rule(reads, self._expired, given)
+
+    def _expired(
+        self,
+        broker: int,
+        replica: Replica,
+        live: tuple[int, ...],
+        used: int,
+        silent: int,
+        *followers: Replica,
+    ) -> Outcomes:
+        """Nobody else has fetched either, but who is known to have everything and still asks."""
+        members = [member for member in replica.isr if member != broker]
+        fetched = {
+            member
+            for member, follower in zip(members, followers, strict=True)
+            if member != silent and asks_in_vain(broker, replica, member, follower)
+        }
+        remotes = tuple(
+            (follower, _caught_up(fields, 0 if follower in fetched else NEVER_US))
+            for follower, fields in replica.remotes
+        )
+        stepped = self.of[broker].do(replica._replace(remotes=remotes), ExpireIsr({}), live)
+        if stepped.proposal is not None:
+            action = Action("ShrinkIsr", (("leader", broker), ("follower", silent)))
+            others = ((self.parts.isr_changes, used, used + 1),)
+            yield from self.settle(action, broker, replica, stepped, others, live)
+
+    # ---- fetching
+
+    def ask(self, follower: int, replica: Replica, *values: Any) -> Outcomes:
+        """A follower asks its leader, which answers at once; the response is on its way then."""
+        *around, led = values
+        leader = replica.leader
+        process: Process = around[0][leader - 1]
+        if not process.is_up:
+            return
+        details = (("broker", follower), ("leader", leader))
+        at = self.parts.replica(follower)
+        state = self.of[leader].thaw(led)
+        current = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        if replica.phase == TRUNCATING:
+            error = epoch_error(state, current, self.rules)
+            if error in {NONE, FENCED_ERROR}:
+                latest = replica.epochs[-1][0] if replica.epochs else UNDEFINED
+                found = (UNDEFINED, UNDEFINED)
+                if error == NONE:
+                    found = end_offset_for(state, latest, self.rules)
+                answer = EpochAnswered(error, replica.leader_epoch, *found)
+                after = replica._replace(answer=answer, answer_start=process.starts)
+                action = Action("AskEpoch", (*details, ("epoch", latest)))
+                yield step(action, ((at, replica, after),))
+        elif replica.phase == OUT_OF_RANGE:
+            if epoch_error(state, current, self.rules) == NONE:
+                ends = EndsAnswered(state.log_start, state.log_end)
+                after = replica._replace(answer=ends, answer_start=process.starts)
+                yield step(Action("AskEnds", details), ((at, replica, after),))
+        else:
+            yield from self._fetch(follower, replica, led, process.starts, self.alive(*around))
+
+    def _fetch(
+        self, follower: int, replica: Replica, led: Replica, starts: int, live: tuple[int, ...]
+    ) -> Outcomes:
+        leader, offset = replica.leader, replica.log_end
+        current = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        last = UNDEFINED
+        if self.rules.diverging_fetch and replica.epochs:
+            last = replica.epochs[-1][0]
+        state = self.of[leader].thaw(led)
+        found = answer_fetch(state, follower, offset, current, last, self.rules)
+        action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
+        at = self.parts.replica(follower)
+        if found.error != NONE or found.diverging is not None:
+            if found.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
+                answer = FetchAnswered(found.error, offset, (), -1, found.diverging)
+                after = replica._replace(answer=answer, answer_start=starts)
+                yield step(action, ((at, replica, after),))
+            return
+        stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
+        # Up to 0.8.1 a fetch is counted before it is read.
+        told = stepped.replica if self.rules.counts_fetch_first else led
+        records = led.log[offset:]
+        # Without records it is parked, and told the HW that there is when that is over.
+        hw = told.high_watermark if records else PARKED
+        answer = FetchAnswered(NONE, offset, records, hw)
+        after = replica._replace(answer=answer, answer_start=starts)
+        others = ((at, replica, after),)
+        yield from self.settle(action, leader, led, stepped, others, live)
+
+    def take_answer(self, follower: int, replica: Replica, *around: Any) -> Outcomes:
+        """A response arrives, unless the leader's process has ended since."""
+        rules, live, processes = self.of[follower], self.alive(*around), around[0]
+        source: Process = processes[replica.leader - 1]
+        name, happened, command = "ConnectionLost", DISCONNECTED, NOTHING
+        if source.is_up and source.starts == replica.answer_start:
+            name, happened, command = self._arrived(replica)
+        taken = replica._replace(answer=None, answer_start=0)
+        details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
+        if command is not None:
+            stepped = rules.do(taken, command, live)
+            taken = stepped.replica
+            if HALT in stepped.effects:
+                yield from self._ends("Halt", follower, processes, replica)
+                return
+            if ASK_AGAIN in stepped.effects and happened:
+                happened = ASKED_AGAIN
+            details += tuple(told_of(stepped))
+        if happened:
+            taken = taken._replace(phase=NEXT[taken.phase, happened])
+        yield step(Action(name, details), ((self.parts.replica(follower), replica, taken),))
+
+    def _arrived(self, replica: Replica) -> tuple[str, str, Command | None]:
+        """A response by name, what it means to the fetcher, and to the replica."""
+        answer = replica.answer
+        if isinstance(answer, EndsAnswered):
+            adjust = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
+            return "EndsResponse", ADJUSTED, adjust
+        if isinstance(answer, EpochAnswered):
+            name = "EpochResponse"
+            asked_for = answer.asked_epoch if self.rules.fencing else replica.fetch_epoch
+            if answer.error == FENCED_ERROR:
+                return name, FENCED, NOTHING
+            if asked_for != replica.leader_epoch:
+                return name, "", NOTHING
+            return name, SETTLED, TruncateToEpochEnd(answer.epoch, answer.end_offset)
+        assert answer is not None
+        name = "FetchResponse"
+        if answer.error != NONE:
+            return name, FENCED if answer.error == FENCED_ERROR else IS_OUT_OF_RANGE, NOTHING
+        if answer.diverging is not None:
+            return name, "", TruncateToEpochEnd(*answer.diverging)
+        if answer.offset != replica.log_end:
+            return name, "", NOTHING
+        return name, "", AppendFetched(_batches(answer), answer.high_watermark)
+
+    # ---- what a leader decided, and its consequences
+
+    def settle(
+        self,
+        action: Action,
+        broker: int,
+        before: Replica,
+        stepped: Stepped,
+        others: tuple[Change, ...],
+        live: tuple[int, ...],
+    ) -> Outcomes:
+        """Have a proposed ISR stored; say who is acknowledged."""
+        after, acknowledged = stepped.replica, stepped.acknowledged
+        taken = Taken(action, broker, before, after, acknowledged, stepped.then, others, live)
+        if stepped.proposal is None:
+            yield from self.finish(taken)
+        else:
+            yield from self.propose(taken, tuple(stepped.proposal.isr))
+
+    def goes_on(self, taken: "Taken", command: Command) -> "Taken":
+        stepped = self.of[taken.broker].do(taken.after, command, taken.live)
+        acknowledged = taken.acknowledged + stepped.acknowledged
+        return taken._replace(after=stepped.replica, acknowledged=acknowledged)
+
+    def finish(self, taken: "Taken") -> Outcomes:
+        for command in taken.then:
+            taken = self.goes_on(taken, command)
+        others = tuple(_unparked(each, taken.after.high_watermark) for each in taken.others)
+        changes = ((self.parts.replica(taken.broker), taken.before, taken.after), *others)
+        if all(was == now for _part, was, now in changes):
+            return
+        if taken.acknowledged:
+            given = (taken.action, changes, taken.acknowledged)
+            yield Rule((self.parts.acknowledged,), self._acknowledge, given)
+        else:
+            yield step(taken.action, changes)
+
+    def _acknowledge(
+        self,
+        action: Action,
+        changes: tuple[Change, ...],
+        new: tuple[int, ...],
+        acknowledged: tuple[int, ...],
+    ) -> Outcomes:
+        after = tuple(sorted({*acknowledged, *new}))
+        details = (*action.details, ("acknowledged", list(new)))
+        change: Change = (self.parts.acknowledged, acknowledged, after)
+        yield step(Action(action.name, details), (*changes, change))
+
+    def take_alter_answer(self, broker: int, replica: Replica, *around: Any) -> Outcomes:
+        """The leader learns that its ISR was stored, or why it was not."""
+        answer, live = replica.alter_answer, self.alive(*around)
+        assert answer is not None
+        command: Command = IsrRefused(answer.error)
+        if answer.error == NONE:
+            command = IsrStored(list(answer.isr), answer.zk_version, answer.leader_epoch)
+        stepped = self.of[broker].do(replica._replace(alter_answer=None), command, live)
+        action = Action("AlterPartitionResponse", (("leader", broker),))
+        yield from self.settle(action, broker, replica, stepped, (), live)
+
+    # ---- processes
+
+    def crash(self, processes: Processes) -> Outcomes:
+        """A process ends suddenly; with its power goes what is not flushed."""
+        lost = sum(process.power_losses for process in processes)
+        ended = sum(each.starts - each.is_up - each.halted for each in processes) - lost
+        for broker in running(processes):
+            given = (broker, processes)
+            reads = (self.parts.replica(broker),)
+            if ended < self.bounds.crashes:
+                yield Rule(reads, self._ends, ("Crash", *given))
+            if lost < self.bounds.power_losses:
+                yield Rule(reads, self._ends, ("PowerLoss", *given))
+
+    def _ends(self, name: str, broker: int, processes: Processes, replica: Replica) -> Outcomes:
+        ended = self.of[broker].do(replica, End(), ()).replica
+        if name == "PowerLoss":
+            ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
+            ended = ended._replace(high_watermark=0)
+        ended = ended._replace(
+            leader=-1,
+            phase=NO_FETCHER,
+            fetch_epoch=-1,
+            answer=None,
+            answer_start=0,
+            alter_answer=None,
+            waiting=(),
+        )
+        process = processes[broker - 1]
+        process = process._replace(
+            is_up=False,
+            power_losses=process.power_losses + (name == "PowerLoss"),
+            halted=name == "Halt",
+        )
+        after = with_process(processes, broker, process)
+        changes: tuple[Change, ...] = (
+            (self.parts.replica(broker), replica, ended),
+            (self.parts.processes, processes, after),
+        )
+        given = (Action(name, (("broker", broker),)), broker, changes, running(after))
+        yield Rule((self.parts.decided, self.parts.channel(broker)), self.gone, given)
+
+    def start(self, processes: Processes) -> Outcomes:
+        """A crashed process starts, and learns what it hosts."""
+        for broker, process in zip(self.parts.brokers, processes, strict=True):
+            if not process.is_up and not process.halted:
+                reads = (self.parts.replica(broker), self.parts.decided)
+                yield Rule(reads, self.started, (broker, processes))
+
+
+class Taken(NamedTuple):
+    """A command that a replica has taken, before everything that follows from it is done.
+
+    ``acknowledged`` are the records acknowledged by it, ``then`` what is to be done next, and
+    ``others`` what changes beside the replica.
+    """
+
+    action: Action
+    broker: int
+    before: Replica
+    after: Replica
+    acknowledged: tuple[int, ...]
+    then: tuple[Command, ...]
+    others: tuple[Change, ...]
+    live: tuple[int, ...]
+
+
+def running(processes: Processes) -> tuple[int, ...]:
+    """The brokers whose processes are up."""
+    return tuple(broker for broker, process in enumerate(processes, 1) if process.is_up)
+
+
+def asks_in_vain(leader: int, led: Replica, follower: int, replica: Replica) -> bool:
+    """Whether a follower asks for what is not there yet, which only tells its leader that it lives.
+
+    Any other fetch is a step of its own.
+    """
+    remembered = dict(led.remotes).get(follower)
+    knows_all = remembered is not None and remembered[0] == replica.log_end == led.log_end
+    return knows_all and replica.follows(leader) and replica.answer is None
+
+
+def with_process(processes: Processes, broker: int, process: Process) -> Processes:
+    """Processes of which one is another now."""
+    return (*processes[: broker - 1], process, *processes[broker:])
+
+
+def step(action: Action, changes: tuple[Change, ...]) -> Step:
+    """A step that changes some parts."""
+    return Step(action, {part: (before, after) for part, before, after in changes})
+
+
+def _unparked(change: Change, high_watermark: int) -> Change:
+    """A parked fetch is answered with a HW, or if that is no news not at all."""
+    part, before, after = change
+    if isinstance(after, Replica) and isinstance(after.answer, FetchAnswered):
+        answer = after.answer
+        if answer.high_watermark == PARKED:
+            if min(high_watermark, answer.offset) == after.high_watermark:
+                return part, before, before
+            answer = answer._replace(high_watermark=high_watermark)
+            return part, before, after._replace(answer=answer)
+    return change
+
+
+def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:
+    """A follower that was caught up at some time, and whose last fetch was too long ago."""
+    remote = RemoteReplica(*fields)
+    long_ago = replace(
+        remote, last_caught_up_us=at_us, last_fetch_us=NEVER_US, last_fetch_leader_leo=-1
+    )
+    return astuple(long_ago)
+
+
+def _batches(answer: FetchAnswered) -> list[Batch]:
+    return [
+        Batch(answer.offset + number, record.epoch, record.id)
+        for number, record in enumerate(answer.records)
+    ]
+
+
+def told_of(stepped: Stepped) -> Iterator[tuple[str, object]]:
+    """What a path says of a command beside the command."""
+    for effect in stepped.effects:
+        name = type(effect).__name__
+        if name == "TruncateLog":
+            yield "truncated", effect.offset  # type: ignore[union-attr]
+            yield "reason", effect.reason  # type: ignore[union-attr]

@@ -1,0 +1,342 @@
+"""The controller in KRaft mode, and how brokers hear of it.
+
+What it decides are the records that :mod:`emulator.quorum_controller` writes: it fences and
+unfences brokers, elects, keeps eligible leader replicas (KIP-966), and takes or refuses ISRs
+(KIP-841, KIP-903). Each broker has an image of its own, as old as what it has read of the metadata
+log; when it reads on, it reads all that there is. There is one controller; it never fails, and
+fences a broker whose process has ended at once.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from emulator.explorer.bounds import Bounds
+from emulator.explorer.brokers import (
+    BrokerActions,
+    Change,
+    Outcomes,
+    Process,
+    Processes,
+    Taken,
+    step,
+    told_of,
+    with_process,
+)
+from emulator.explorer.model import Action, Rule, Value
+from emulator.explorer.replica import CONTROLLER_EPOCH, AlterAnswered, Replica, Stepped
+from emulator.metadata_log.image import (
+    MetadataImage,
+    TopicIdPartition,
+    TopicImage,
+    config_key,
+)
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
+from emulator.metadata_log.records import NO_LEADER, TOPIC_RESOURCE, AnyRecord
+from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
+from emulator.quorum_controller.alter_partition import AlterPartitionItem, alter_partition
+from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest, register_broker
+from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
+from emulator.quorum_controller.elections import elect_leaders
+from emulator.quorum_controller.feature_control import default_features
+from emulator.quorum_controller.heartbeats import BrokerHeartbeats
+from emulator.quorum_controller.isr_changes import broker_fenced, broker_unfenced
+from emulator.quorum_controller.partition_change_builder import Election
+from emulator.quorum_controller.partition_index import PartitionIndex
+from emulator.quorum_controller.reassignments import alter_partition_reassignments
+from emulator.quorum_controller.result import ApiException
+from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
+from emulator.quorum_controller.state import ControllerState
+from emulator.releases.profiles import PROFILES
+from emulator.replication.local_changes import command_for
+from emulator.replication.partition import NONE
+
+TOPIC: Final = "t"
+KEY: Final = TopicIdPartition("id", 0)
+INELIGIBLE_REPLICA: Final = "INELIGIBLE_REPLICA"
+
+
+class Registered(NamedTuple):
+    """A broker's registration. ``epoch`` is how often its process has started."""
+
+    epoch: int = 1
+    fenced: bool = False
+
+
+class Metadata(NamedTuple):
+    """What the metadata log says of the partition and of the brokers.
+
+    ``version`` is the partition epoch, ``epoch`` the leader's.
+    """
+
+    leader: int
+    epoch: int
+    isr: tuple[int, ...]
+    version: int
+    assigned: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    recovery: int
+    brokers: tuple[Registered, ...]
+
+    @property
+    def partition(self) -> PartitionRegistration:
+        """The partition as the controller keeps it."""
+        return PartitionRegistration(
+            self.assigned,
+            self.isr,
+            self.leader,
+            self.epoch,
+            self.version,
+            self.recovery,
+            elr=self.elr,
+            last_known_elr=self.last_known_elr,
+        )
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The brokers that are not fenced."""
+        return tuple(broker for broker, each in enumerate(self.brokers, 1) if not each.fenced)
+
+
+class QuorumControllerRules:
+    """What the active controller makes of metadata, by a release's own rules."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        profile = PROFILES[bounds.version]
+        self.rules = ReleaseRules.of(profile.numbers)
+        self.settings = ControllerSettings(unclean_leader_election_enable=bounds.unclean)
+        self.features = default_features(profile.version) | {
+            ELIGIBLE_LEADER_REPLICAS: int(bounds.elr)
+        }
+        minimum = str(bounds.min_insync_replicas)
+        self.configs = {config_key(TOPIC_RESOURCE, TOPIC): {MIN_INSYNC_REPLICAS: minimum}}
+
+    def fence(self, metadata: Metadata, broker: int) -> Metadata:
+        """A broker has fallen silent."""
+        context = self._context(metadata)
+        return self._after(context, broker_fenced(context, broker))
+
+    def register(self, metadata: Metadata, broker: int) -> Metadata:
+        """A broker has started that was not shut down in an orderly way."""
+        context = self._context(metadata)
+        epoch = metadata.brokers[broker - 1].epoch + 1
+        request = BrokerRegistrationRequest(broker, str(epoch))
+        return self._after(context, register_broker(context, request, epoch, 0).records)
+
+    def unfence(self, metadata: Metadata, broker: int) -> Metadata:
+        """A broker has read the log as far as its registration."""
+        context = self._context(metadata)
+        epoch = metadata.brokers[broker - 1].epoch
+        return self._after(context, broker_unfenced(context, broker, epoch))
+
+    def alter(self, metadata: Metadata, leader: int, replica: Replica) -> tuple[str, Metadata]:
+        """A leader asks for another ISR: the error, and the metadata after it."""
+        context = self._context(metadata)
+        item = AlterPartitionItem(
+            *KEY, replica.leader_epoch, replica.zk_version, replica.pending_epochs
+        )
+        epoch = dict(replica.pending_epochs)[leader]
+        try:
+            result = alter_partition(context, leader, epoch, [item])
+        except ApiException as refused:
+            return refused.error, metadata
+        return result.response[KEY].error, self._after(context, result.records)
+
+    def prefer(self, metadata: Metadata, broker: int) -> Metadata | None:
+        """Let a broker lead as the first of the replicas; None: it cannot."""
+        context = self._context(metadata)
+        place = (TOPIC, KEY.partition)
+        if metadata.assigned[0] != broker:
+            target = (broker, *(each for each in metadata.assigned if each != broker))
+            moved = alter_partition_reassignments(context, {place: target})
+            context = self._context(self._after(context, moved.records))
+        elected = elect_leaders(context, Election.PREFERRED, [place])
+        after = self._after(context, elected.records)
+        return after if after.leader == broker else None
+
+    def _context(self, metadata: Metadata) -> Context:
+        brokers = {
+            broker: BrokerRegistration(broker, each.epoch, str(each.epoch), 0, each.fenced)
+            for broker, each in enumerate(metadata.brokers, 1)
+        }
+        topic = TopicImage(TOPIC, KEY.topic_id, {KEY.partition: metadata.partition})
+        image = MetadataImage(
+            features=self.features,
+            brokers=brokers,
+            topics={topic.id: topic},
+            topic_ids={topic.name: topic.id},
+            configs=self.configs,
+        )
+        heartbeats = BrokerHeartbeats(0, self.rules.contact_times_by_broker_epoch)
+        state = ControllerState(image, PartitionIndex.of(image), heartbeats)
+        return Context(state, self.settings, self.rules)
+
+    def _after(self, context: Context, records: list[AnyRecord]) -> Metadata:
+        for record in records:
+            context.state.replay(record, 0, 0, 0)
+        image = context.image
+        partition = image.topics[KEY.topic_id].partitions[KEY.partition]
+        return Metadata(
+            partition.leader,
+            partition.leader_epoch,
+            partition.isr,
+            partition.partition_epoch,
+            partition.replicas,
+            partition.elr,
+            partition.last_known_elr,
+            partition.leader_recovery_state,
+            tuple(Registered(each.epoch, each.fenced) for _, each in sorted(image.brokers.items())),
+        )
+
+
+class KRaftMode(BrokerActions):
+    """A partition whose state stands in the metadata log."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        super().__init__(bounds)
+        self.controller = QuorumControllerRules(bounds)
+
+    def initial(self) -> tuple[Value, ...]:
+        """Everybody is in sync, and has read all of the log."""
+        brokers = self.parts.brokers
+        registered = tuple(Registered() for _ in brokers)
+        metadata = Metadata(brokers[0], 0, brokers, 0, brokers[::-1], (), (), 0, registered)
+        replicas = [
+            self._published(broker, self.restarted(broker, Replica(epochs=())), metadata).replica
+            for broker in brokers
+        ]
+        processes = tuple(Process() for _ in brokers)
+        return (*replicas, *(metadata for _ in brokers), metadata, processes, (), 0, 0, 0)
+
+    def around(self, broker: int) -> tuple[int, ...]:
+        """The processes, and the broker's image."""
+        return (self.parts.processes, self.parts.channel(broker))
+
+    def alive(self, *around: Any) -> tuple[int, ...]:
+        """The brokers that the broker's image has as unfenced."""
+        _processes, image = around
+        return () if image is None else image.active
+
+    # ---- the metadata log
+
+    def receive(self, broker: int, channel: Metadata | None) -> Outcomes:
+        """A broker reads what has been written."""
+        if channel is not None:
+            yield Rule((self.parts.decided,), self._news, (broker, channel))
+
+    def _news(self, broker: int, image: Metadata, metadata: Metadata) -> Outcomes:
+        if image != metadata:
+            reads = (self.parts.replica(broker),)
+            yield Rule(reads, self._read, (broker, image, metadata))
+
+    def _read(self, broker: int, image: Metadata, metadata: Metadata, replica: Replica) -> Outcomes:
+        details: tuple[tuple[str, object], ...] = (
+            ("broker", broker),
+            ("leader", metadata.leader),
+            ("epoch", metadata.epoch),
+        )
+        taken: Change = (self.parts.channel(broker), image, metadata)
+        if image.version == metadata.version:
+            yield step(Action("MetadataUpdate", details), (taken,))
+            return
+        stepped = self._published(broker, replica, metadata)
+        details += tuple(told_of(stepped))
+        action = Action("MetadataUpdate", details)
+        yield from self.settle(action, broker, replica, stepped, (taken,), metadata.active)
+
+    def _published(self, broker: int, replica: Replica, metadata: Metadata) -> Stepped:
+        """What the log says of the partition is taken up."""
+        rules = self.of[broker]
+        state = rules.thaw(replica)
+        has_leader = metadata.leader != NO_LEADER
+        command = command_for(
+            state, metadata.partition, CONTROLLER_EPOCH, leader_is_registered=has_leader
+        )
+        return rules.do(replica, command, metadata.active)
+
+    # ---- AlterPartition
+
+    def propose(self, taken: Taken, isr: tuple[int, ...]) -> Outcomes:
+        """The request names the broker epoch of each member, as the leader's image has it."""
+        yield Rule((self.parts.channel(taken.broker),), self._request, (taken, isr))
+
+    def _request(self, taken: Taken, isr: tuple[int, ...], image: Metadata) -> Outcomes:
+        epochs = tuple((member, image.brokers[member - 1].epoch) for member in isr)
+        yield from self.finish(taken._replace(after=taken.after._replace(pending_epochs=epochs)))
+
+    def alter(
+        self, broker: int, replica: Replica, decided: Metadata, processes: Processes
+    ) -> Outcomes:
+        """The controller takes or refuses a pending ISR.
+
+        A leader that is behind is not told so: it will read what it has missed.
+        """
+        assert replica.pending is not None
+        isr, change = replica.pending
+        error, metadata = self.controller.alter(decided, broker, replica)
+        if error not in (NONE, INELIGIBLE_REPLICA):
+            return
+        answer = AlterAnswered(metadata.isr, metadata.version, metadata.epoch, error)
+        details: tuple[tuple[str, object], ...] = (("leader", broker), ("isr", list(isr)))
+        details += ((change, error == NONE),)
+        changes: tuple[Change, ...] = (
+            (self.parts.replica(broker), replica, replica._replace(alter_answer=answer)),
+            (self.parts.decided, decided, metadata),
+        )
+        yield step(Action("AlterPartition", details), changes)
+
+    # ---- the controller
+
+    def move_leadership(self, decided: Metadata, processes: Processes, used: int) -> Outcomes:
+        """Leadership moves to another member of the ISR, by a preferred leader election.
+
+        Where the preferred leader is another one, the replicas are reassigned in another order
+        first, which is done at once.
+        """
+        if used == self.bounds.elections or decided.leader == NO_LEADER:
+            return
+        for broker in decided.isr:
+            metadata = None
+            if broker != decided.leader:
+                metadata = self.controller.prefer(decided, broker)
+            if metadata is not None:
+                action = Action("MoveLeadership", (("to", broker), ("epoch", metadata.epoch)))
+                changes: tuple[Change, ...] = (
+                    (self.parts.decided, decided, metadata),
+                    (self.parts.elections, used, used + 1),
+                )
+                yield step(action, changes)
+
+    # ---- processes
+
+    def gone(
+        self,
+        action: Action,
+        broker: int,
+        changes: tuple[Change, ...],
+        live: tuple[int, ...],
+        decided: Metadata,
+        channel: Metadata | None,
+    ) -> Outcomes:
+        """The controller fences the broker, and so elects for what it led."""
+        fenced: Change = (self.parts.decided, decided, self.controller.fence(decided, broker))
+        yield step(action, (*changes, fenced, (self.parts.channel(broker), channel, None)))
+
+    def started(
+        self, broker: int, processes: Processes, replica: Replica, decided: Metadata
+    ) -> Outcomes:
+        """A process registers, reads all of the log, and is unfenced."""
+        process = processes[broker - 1]
+        process = process._replace(starts=process.starts + 1, is_up=True)
+        registered = self.controller.register(decided, broker)
+        unfenced = self.controller.unfence(registered, broker)
+        stepped = self._published(broker, self.restarted(broker, replica), decided)
+        for before, after in ((decided, registered), (registered, unfenced)):
+            if before.version != after.version:
+                stepped = self._published(broker, stepped.replica, after)
+        changes: tuple[Change, ...] = (
+            (self.parts.processes, processes, with_process(processes, broker, process)),
+            (self.parts.channel(broker), None, unfenced),
+            (self.parts.decided, decided, unfenced),
+        )
+        action = Action("Start", (("broker", broker),))
+        yield from self.settle(action, broker, replica, stepped, changes, unfenced.active)

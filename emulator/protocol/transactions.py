@@ -1,0 +1,200 @@
+"""What transactional producers, coordinators and leaders tell each other (KIP-98)."""
+
+from msgspec import Struct, field
+
+from emulator.protocol.message import Detail, Message
+
+
+def _about(transactional_id: str, *words: str | int) -> Detail:
+    """The transactional id as an object that a message touches, with more words of it."""
+    return [[f"transaction.{transactional_id}", *words]]
+
+
+class InitProducerIdRequest(Message, frozen=True):
+    """Asks for a producer id; without a ``transactional_id`` any broker gives one.
+
+    A transactional producer says how long its transactions may take; one that goes on after an
+    error says which id and epoch it has (KIP-360).
+    """
+
+    transactional_id: str = ""
+    timeout_us: int = 0
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+    def detail(self) -> Detail:
+        """The transactional id, if there is one."""
+        return _about(self.transactional_id) if self.transactional_id else []
+
+
+class InitProducerIdResponse(Message, frozen=True):
+    """A producer id with its epoch; -1 and -1 with an error."""
+
+    request: int
+    error: str
+    producer_id: int
+    producer_epoch: int
+
+
+class AddPartitionsToTxnRequest(Message, frozen=True):
+    """Adds partitions to a transaction before they are written to.
+
+    ``verify_only``: a leader asks whether they have been added (KIP-890).
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    partitions: list[str]
+    verify_only: bool = False
+
+    def detail(self) -> Detail:
+        """The transactional id and the partitions."""
+        return _about(self.transactional_id) + [[tp] for tp in self.partitions]
+
+
+class AddPartitionsToTxnResponse(Message, frozen=True):
+    """How that ended for each partition."""
+
+    request: int
+    transactional_id: str
+    errors: dict[str, str]
+
+    def detail(self) -> Detail:
+        """The transactional id, and each partition's error."""
+        return _about(self.transactional_id) + [[tp, e] for tp, e in self.errors.items()]
+
+
+class AddOffsetsToTxnRequest(Message, frozen=True):
+    """Adds the positions of a group to a transaction."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    group: str
+
+    def detail(self) -> Detail:
+        """The transactional id and the group."""
+        return [*_about(self.transactional_id), [f"group.{self.group}"]]
+
+
+class AddOffsetsToTxnResponse(Message, frozen=True):
+    """How that ended."""
+
+    request: int
+    transactional_id: str
+    error: str
+
+    def detail(self) -> Detail:
+        """The transactional id and the error."""
+        return _about(self.transactional_id, self.error)
+
+
+class EndTxnRequest(Message, frozen=True):
+    """Commits or aborts a transaction.
+
+    ``bumps_epoch``: the producer goes on in the next epoch (EndTxn 5, KIP-890).
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    commit: bool
+    bumps_epoch: bool = False
+
+    def detail(self) -> Detail:
+        """The transactional id, and how it is to end."""
+        return _about(self.transactional_id, "commit" if self.commit else "abort")
+
+
+class EndTxnResponse(Message, frozen=True):
+    """It will end so; the producer goes on with this id and epoch."""
+
+    request: int
+    transactional_id: str
+    error: str
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+    def detail(self) -> Detail:
+        """The transactional id and the error."""
+        return _about(self.transactional_id, self.error)
+
+
+class WriteTxnMarkersRequest(Message, frozen=True):
+    """A coordinator has a leader write how a producer's transaction ended.
+
+    ``coordinator_epoch`` is the leader epoch of the coordinator's partition.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    commit: bool
+    partitions: list[str]
+
+    def detail(self) -> Detail:
+        """The partitions, the producer's id and epoch, and how its transaction ends."""
+        how = "commit" if self.commit else "abort"
+        return [[tp, self.producer_id, self.producer_epoch, how] for tp in self.partitions]
+
+
+class WriteTxnMarkersResponse(Message, frozen=True):
+    """How that ended for each partition, once it is replicated."""
+
+    request: int
+    producer_id: int
+    errors: dict[str, str]
+
+    def detail(self) -> Detail:
+        """Each partition's error."""
+        return [[tp, error] for tp, error in self.errors.items()]
+
+
+class TxnOffsetCommitRequest(Message, frozen=True):
+    """Positions of a group that count once a transaction is committed.
+
+    Since 2.5 they are a member's (KIP-447), who says its id and generation; otherwise those are
+    empty and -1.
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    group: str
+    generation: int
+    member_id: str
+    offsets: dict[str, int]
+    epochs: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def detail(self) -> Detail:
+        """The transactional id, the group, and each partition's offset."""
+        offsets: Detail = [[tp, offset] for tp, offset in self.offsets.items()]
+        return [*_about(self.transactional_id), [f"group.{self.group}"], *offsets]
+
+
+class DescribeTransactionsRequest(Message, frozen=True):
+    """Asks a coordinator for transactions by their ids (None: for all), KIP-664."""
+
+    transactional_ids: list[str] | None
+
+
+class TransactionDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A transaction as its coordinator describes it; ``start_us`` -1: none has begun."""
+
+    error: str
+    state: str = ""
+    timeout_us: int = 0
+    start_us: int = -1
+    producer_id: int = -1
+    producer_epoch: int = -1
+    partitions: list[str] = field(default_factory=list)
+
+
+class DescribeTransactionsResponse(Message, frozen=True):
+    """The transactions that were asked for."""
+
+    request: int
+    error: str
+    transactions: dict[str, TransactionDescription]

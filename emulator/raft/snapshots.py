@@ -1,0 +1,108 @@
+"""When a member of the quorum writes a snapshot of the metadata, and which it keeps (KIP-630).
+
+Voters and observers do so alike, each by what itself has read since its last one. Source:
+``SnapshotGenerator``, ``MetadataLoader`` and ``KafkaRaftClient`` (its log cleaner) 3.9 to 4.1.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.records import LeaderChangeMessage
+from emulator.metadata_log.sizes import snapshot_size
+from emulator.protocol.raft import MetadataSnapshot
+from emulator.raft.log import MetadataLog
+from emulator.raft.state import QuorumState
+from emulator.simulation.snapshot import copier
+
+CLEAN_US: Final = 60_000_000
+"""How often a member looks for snapshots that it need not keep."""
+BYTES: Final = "bytes"
+TIME: Final = "time"
+
+
+class SnapshotRules(Struct, frozen=True):
+    """How much is read between snapshots, and how much is kept; times in microseconds.
+
+    ``max_bytes``: metadata.log.max.record.bytes.between.snapshots. ``max_us``:
+    metadata.log.max.snapshot.interval.ms (KIP-876), 0 for never. ``retention_bytes`` and
+    ``retention_us``: metadata.max.retention.bytes and .ms, -1 for ever.
+    """
+
+    max_bytes: int
+    max_us: int
+    retention_bytes: int
+    retention_us: int
+
+
+def copy_of(image: MetadataImage) -> MetadataImage:
+    """Return an image that can be changed."""
+    made: MetadataImage = _copy(image)
+    return made
+
+
+_copied = copier(MetadataImage)
+assert _copied is not None
+_copy: Final = _copied
+
+
+def reason_for_snapshot(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> str:
+    """Count what has been committed since this was last asked; why to write a snapshot, or empty.
+
+    What a process reads until it has caught up does not count, and it has caught up once it has
+    seen any record of a controller (``MetadataLoader.stillNeedToCatchUp``). Neither does a
+    snapshot that it has fetched.
+    """
+    log, committed, count = quorum.log, quorum.high_watermark, quorum.since_snapshot
+    if count.offset < max(1, log.start_offset):
+        if log.snapshots or _has_seen_record(log, committed):
+            _count_anew(quorum, now_us)
+        return ""
+    count.size_bytes += sum(each.size_bytes for each in log.from_offset(count.offset, committed))
+    count.offset = committed
+    if count.size_bytes >= rules.max_bytes:
+        return BYTES
+    return TIME if rules.max_us and now_us - count.since_us >= rules.max_us else ""
+
+
+def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
+    """Write a snapshot of all that is committed; None: there is one already.
+
+    It is what the latest one says with what has come since.
+    """
+    _count_anew(quorum, now_us)
+    log, committed = quorum.log, quorum.high_watermark
+    latest = log.snapshots[-1] if log.snapshots else None
+    if latest is not None and latest.end_offset >= committed:
+        return None
+    image = MetadataImage() if latest is None else copy_of(latest.image)
+    batches = log.from_offset(image.offset + 1, committed)
+    for batch in batches:
+        image.replay_batch(batch.records, batch.base_offset, batch.epoch)
+    last = batches[-1]
+    made = MetadataSnapshot(committed, last.epoch, last.appended_us, snapshot_size(image), image)
+    log.snapshots.append(made)
+    return made
+
+
+def clean(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> bool:
+    """Every minute, forget what need not be kept; returns whether the log's start moved."""
+    count = quorum.since_snapshot
+    if now_us < count.clean_us:
+        return False
+    is_first, count.clean_us = count.clean_us == 0, now_us + CLEAN_US
+    return not is_first and quorum.log.clean(now_us, rules.retention_bytes, rules.retention_us)
+
+
+def _count_anew(quorum: QuorumState, now_us: int) -> None:
+    count = quorum.since_snapshot
+    count.offset, count.size_bytes, count.since_us = quorum.high_watermark, 0, now_us
+
+
+def _has_seen_record(log: MetadataLog, committed: int) -> bool:
+    return any(
+        not isinstance(record, LeaderChangeMessage)
+        for batch in log.from_offset(0, committed)
+        for record in batch.records
+    )

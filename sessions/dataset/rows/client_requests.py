@@ -1,0 +1,83 @@
+"""Rows for ``client_requests``: what clients outside asked, and what they were told.
+
+A broker works on one request of a connection at a time, so a connection has one open row at most.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from emulator.events import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientIdentified,
+    ClientRequestReceived,
+    ClientResponseSent,
+    Event,
+)
+from sessions.dataset.writer import Row
+
+
+class ClientRequestFold:
+    """Pairs each request with its response; a request ends with the next one of its connection."""
+
+    def __init__(self, add: Callable[[Row], object]) -> None:
+        self._add = add
+        self._addresses: dict[int, str] = {}
+        self._libraries: dict[int, str] = {}
+        self._open: dict[int, ClientRequestReceived] = {}
+
+    def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
+        """What to call for each type of event that matters here."""
+        return {
+            ClientConnected: self._connected,
+            ClientIdentified: self._identified,
+            ClientRequestReceived: self._received,
+            ClientResponseSent: self._answered,
+            ClientDisconnected: self._disconnected,
+        }
+
+    def finish(self) -> None:
+        """End the session: hand on the requests that had no response."""
+        for connection in list(self._open):
+            self._end(connection)
+
+    def _connected(self, event: ClientConnected) -> None:
+        self._addresses[event.connection] = event.address
+
+    def _identified(self, event: ClientIdentified) -> None:
+        self._libraries[event.connection] = f"{event.software} {event.software_version}".strip()
+
+    def _received(self, event: ClientRequestReceived) -> None:
+        self._end(event.connection)
+        self._open[event.connection] = event
+
+    def _answered(self, event: ClientResponseSent) -> None:
+        self._end(event.connection, event)
+
+    def _disconnected(self, event: ClientDisconnected) -> None:
+        self._end(event.connection)
+        self._addresses.pop(event.connection, None)
+        self._libraries.pop(event.connection, None)
+
+    def _end(self, connection: int, answer: ClientResponseSent | None = None) -> None:
+        request = self._open.pop(connection, None)
+        if request is None:
+            return
+        self._add(
+            (
+                request.seq,
+                request.time_us,
+                request.cause,
+                connection,
+                request.client,
+                self._addresses.get(connection, ""),
+                self._libraries.get(connection),
+                request.broker,
+                request.api,
+                request.api_version,
+                request.group or None,
+                None if answer is None else answer.seq,
+                None if answer is None else answer.time_us,
+                None if answer is None else answer.errors,
+            )
+        )

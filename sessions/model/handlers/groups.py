@@ -1,0 +1,66 @@
+"""Consumer groups: their states, members and committed positions."""
+
+from typing import Final
+
+from emulator import events
+from sessions.model import copies
+from sessions.model.folding import Handlers, Model
+from sessions.model.states import GroupState
+
+DEAD: Final = "Dead"
+
+
+def _group(model: Model, name: str, seq: int) -> GroupState:
+    """The group, about to be changed by event ``seq``."""
+    groups = model.state.groups
+    group = groups.get(name)
+    if group is None:
+        group = groups[name] = GroupState(name)
+    elif group.changed <= model.frozen:
+        group = groups[name] = copies.group(group)
+    group.changed = seq
+    return group
+
+
+def state_changed(model: Model, event: events.GroupStateChanged) -> None:
+    """The coordinator has taken it to another state; one that is dead is nobody's."""
+    group = _group(model, event.group, event.seq)
+    group.broker, group.state, group.generation = event.broker, event.state, event.generation
+    if event.state == DEAD:
+        group.members.clear()
+
+
+def loaded(model: Model, event: events.GroupsLoaded) -> None:
+    """Another broker coordinates these groups now."""
+    for name in event.groups:
+        _group(model, name, event.seq).broker = event.broker
+
+
+def member_joined(model: Model, event: events.MemberJoined) -> None:
+    """One more member."""
+    _group(model, event.group, event.seq).members[event.member] = event.consumer
+
+
+def member_left(model: Model, event: events.MemberLeft) -> None:
+    """One member less."""
+    _group(model, event.group, event.seq).members.pop(event.member, None)
+
+
+def offset_committed(model: Model, event: events.OffsetCommitted) -> None:
+    """A position is committed."""
+    _group(model, event.group, event.seq).offsets[event.tp] = event.offset
+
+
+def offset_expired(model: Model, event: events.OffsetExpired) -> None:
+    """A position is forgotten."""
+    _group(model, event.group, event.seq).offsets.pop(event.tp, None)
+
+
+HANDLERS: Final[Handlers] = {
+    events.GroupStateChanged: state_changed,
+    events.GroupsLoaded: loaded,
+    events.MemberJoined: member_joined,
+    events.MemberLeft: member_left,
+    events.OffsetCommitted: offset_committed,
+    events.OffsetExpired: offset_expired,
+}
