@@ -146,6 +146,7 @@ class PartitionsScreen(ConsoleScreen):
         if log_pane.display:
             self.log_view.show_touching([] if tp is None else [tp])
             self.log_view.follow()
+        self.fit_upper(self.table, self.inspector)
         log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
 
     def _show_inspector(self, tp: str | None) -> None:
