@@ -178,7 +178,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     # ---- messages
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys in the order in which they were typed; the rest is Textual's affair."""
+        """Take keys in the order in which they were typed; leave everything else to Textual."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self.typeahead.take(event)
         else:

@@ -219,4 +219,4 @@ def _absence(
         other = None if replica is None else record_at(replica, offset)
         if other is not None:
             return f"holds another record at offset {number(offset)}", Link("record", str(other))
-    return ("had it, and has it no more" if wrote else "does not have it"), None
+    return ("had it, and no longer has it" if wrote else "does not have it"), None

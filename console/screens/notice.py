@@ -1,4 +1,4 @@
-"""A notice that stops the work: what has happened, what is as it was, and what helps."""
+"""A notice that stops the work: what happened, what is unchanged, and what helps."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -166,7 +166,7 @@ class SessionsScreen(ConsoleScreen):
             if self._watch is not None:
                 self._watch.stop()
             if job.failed:
-                self.request(WorkFailed(job.title, job.outcome, "The recording is as it was."))
+                self.request(WorkFailed(job.title, job.outcome, "The recording is unchanged."))
             else:
                 self._ended(job)
 

@@ -32,7 +32,7 @@ ZXID_WIDTH = 8
 
 
 class NotWantedError(Exception):
-    """The time cursor has moved on: nobody waits for these watches any more."""
+    """The time cursor has moved on: these watches are no longer needed."""
 
 
 class VersionView(EventView):
