@@ -30,6 +30,7 @@ from emulator.kraft.controller_server import ControllerServer
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata, ControllerProcess
 from emulator.protocol import PartitionInfo
+from emulator.protocol.names import uuid_of
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.result import ApiException
 from emulator.raft.state import LEADER
@@ -153,6 +154,7 @@ class Cluster:
             self.ledger,
             self.server.session_opened,
             [] if state.kraft is None else list(state.kraft.controllers),
+            uuid_of(f"cluster {state.spec.seed}"),
         )
         self.kraft = kraft = state.kraft
         self.brokers: dict[int, Broker]

@@ -131,16 +131,20 @@ class FetcherManager:
 
         Also how a follower goes on after a pause, in which it may have got another leader.
         """
-        fetcher = self.state.by_source.get(replica.leader)
+        tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
             fetcher = self._new_fetcher(replica.leader)
-        knows_epochs = replica.epochs is not None and replica.epochs.latest >= 0
-        asks_epoch = knows_epochs and not self.rules.diverging_fetch
-        fetcher.partitions[replica.tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
-        fetcher.forgotten.pop(replica.tp, None)
+        asks_epoch = (
+            not self.rules.diverging_fetch
+            and replica.epochs is not None
+            and replica.epochs.latest >= 0
+        )
+        fetcher.partitions[tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
+        if fetcher.forgotten:
+            fetcher.forgotten.pop(tp, None)
         if asks_epoch:
-            fetcher.truncating[replica.tp] = None
-        fetcher.changed[replica.tp] = None
+            fetcher.truncating[tp] = None
+        fetcher.changed[tp] = None
         self.pump(fetcher)
 
     def _new_fetcher(self, source: int) -> Fetcher:
@@ -244,13 +248,15 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now, limit_bytes = self.kernel.state.now_us, self.context.config.replica_fetch_max_bytes
+        now, config = self.kernel.state.now_us, self.context.config
         asked: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = wanted = self.fetch_partition(self.replicas.by_name[tp], limit_bytes)
+                asked[tp] = wanted = self.fetch_partition(
+                    self.replicas.by_name[tp], config.replica_fetch_max_bytes
+                )
                 fetch_state.asked_offset = wanted.offset
                 fetcher.in_session[tp] = None
             else:
@@ -261,11 +267,11 @@ class FetcherManager:
         forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
         request = FetchRequest(
             self.context.id,
-            self.context.config.replica_fetch_wait_max_us,
+            config.replica_fetch_wait_max_us,
             asked,
             forgotten,
             new_session=not fetcher.session_open,
-            max_bytes=self.context.config.replica_fetch_response_max_bytes,
+            max_bytes=config.replica_fetch_response_max_bytes,
         )
         fetcher.session_open = True
         self._send(fetcher, request)

@@ -4,7 +4,7 @@ Producers' records, the controller's LeaderAndIsr and StopReplica, and what foll
 ask of a leader's log beside fetching from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
 
@@ -140,7 +140,7 @@ class ReplicaManager:
         )
         errors: dict[str, str] = {}
         if error == NONE:
-            mine = self.context.id
+            mine, do = self.context.id, self.replicas.do
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
@@ -148,9 +148,10 @@ class ReplicaManager:
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
             for replica, info in lead:
-                self._make_leader(replica, info)
+                do(replica, _become_leader(info))
+            live = frozenset((*message.live_brokers, *self.context.process.live_brokers))
             for replica, info in follow:
-                self._make_follower(replica, info, message.live_brokers)
+                do(replica, _become_follower(info, live))
             if self.fetchers.has_idle_request():
                 self.state.unanswered[request] = (source, errors)
                 self.locks.hold_fetchers(STATE_CHANGE)
@@ -187,26 +188,6 @@ class ReplicaManager:
             errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
             return None
         return self.replicas.create(tp) if replica is None else replica
-
-    def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
-        command = BecomeLeader(
-            info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
-        )
-        self.replicas.do(replica, command)
-
-    def _make_follower(
-        self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
-    ) -> None:
-        known_alive = self.context.process.live_brokers
-        command = BecomeFollower(
-            info.leader,
-            info.leader_epoch,
-            info.controller_epoch,
-            info.replicas,
-            info.zk_version,
-            leader_is_alive=info.leader in live_brokers or info.leader in known_alive,
-        )
-        self.replicas.do(replica, command)
 
     # ---- StopReplica
 
@@ -265,6 +246,23 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _become_leader(info: PartitionInfo) -> BecomeLeader:
+    return BecomeLeader(
+        info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
+    )
+
+
+def _become_follower(info: PartitionInfo, live: Collection[int]) -> BecomeFollower:
+    return BecomeFollower(
+        info.leader,
+        info.leader_epoch,
+        info.controller_epoch,
+        info.replicas,
+        info.zk_version,
+        info.leader in live,
+    )
 
 
 def _nothing() -> None:

@@ -19,6 +19,7 @@ from emulator.protocol import (
     ConnectionLost,
     DescribeClusterResponse,
     DescribeConfigsResponse,
+    DescribeQuorumResponse,
     DescribeTransactionsResponse,
     ElectLeadersResponse,
     EndTxnResponse,
@@ -36,7 +37,8 @@ from emulator.protocol import (
     WriteTxnMarkersResponse,
 )
 
-OF_TRANSACTIONS = (
+LATE = (
+    DescribeQuorumResponse,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,
     DescribeTransactionsResponse,
@@ -85,7 +87,7 @@ class ClientHost:
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
-            **dict.fromkeys(OF_TRANSACTIONS, _too_late),
+            **dict.fromkeys(LATE, _too_late),
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

@@ -86,10 +86,14 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
     EnvelopeRequest,
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    QuorumDescription,
+    QuorumMember,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
@@ -189,6 +193,8 @@ AnyMessage = (
     | ControllerRegistrationResponse
     | EnvelopeRequest
     | EnvelopeResponse
+    | DescribeQuorumRequest
+    | DescribeQuorumResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -246,6 +252,7 @@ REQUESTS = (
     CreateTopicsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
+    DescribeQuorumRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -301,6 +308,8 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeQuorumRequest",
+    "DescribeQuorumResponse",
     "DescribeTransactionsRequest",
     "DescribeTransactionsResponse",
     "Detail",
@@ -362,6 +371,8 @@ __all__ = [
     "ProduceRequest",
     "ProduceResponse",
     "Protocol",
+    "QuorumDescription",
+    "QuorumMember",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",

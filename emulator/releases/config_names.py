@@ -545,6 +545,9 @@ TOPIC_DEFAULTS: Final = {
 TOPICS: Final = frozenset(
     {
         *TOPIC_DEFAULTS,
+        "compression.gzip.level",
+        "compression.lz4.level",
+        "compression.zstd.level",
         "delete.retention.ms",
         "file.delete.delay.ms",
         "flush.messages",
@@ -570,3 +573,12 @@ TOPICS: Final = frozenset(
     }
 )
 """Names that a real broker takes for a topic and that nothing here depends on (``LogConfig``)."""
+
+TOPICS_BEFORE_4: Final = frozenset(
+    {
+        "message.downconversion.enable",
+        "message.format.version",
+        "message.timestamp.difference.max.ms",
+    }
+)
+"""Those of them that topics have no longer in 4.0."""

@@ -150,8 +150,11 @@ class RealCluster:
         self.signal(broker, signal.SIGKILL, "crashed")
         self.processes[broker].wait()
 
-    def stop(self, broker: int) -> None:
-        """Shut a broker down; done when its process has ended."""
+    def stop(self, broker: int, *, wait: bool = True) -> None:
+        """Shut a broker down; done when its process has ended, or at once."""
+        if not wait:  # it is up until it is gone
+            self.processes[broker].send_signal(signal.SIGTERM)
+            return
         self.signal(broker, signal.SIGTERM, "stopped")
         self.processes[broker].wait(STOP_SECONDS)
 

@@ -44,7 +44,7 @@ class ScriptRun:
             inputs.Produce: self._produce,
             inputs.Consume: self._consume,
             inputs.StartBroker: lambda wanted: cluster.start(wanted.broker),
-            inputs.StopBroker: lambda wanted: cluster.stop(wanted.broker),
+            inputs.StopBroker: lambda wanted: cluster.stop(wanted.broker, wait=wanted.wait),
             inputs.CrashBroker: lambda wanted: cluster.crash(wanted.broker),
             inputs.FreezeBroker: self._freeze,
             inputs.ThawBroker: self._thaw,

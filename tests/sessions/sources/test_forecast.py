@@ -64,7 +64,7 @@ def test_it_says_for_how_long_nobody_serves() -> None:
     assert 2_000_000 < effect.unserved_us < 7_000_000
     stopped = effect_of(*made(TOPICS[0]), StopBroker(broker=1)).unserved_us
     assert stopped is not None
-    assert stopped < 10_000
+    assert stopped < 150_000
 
 
 def test_a_follower_that_dies_moves_no_leader() -> None:
