@@ -63,7 +63,7 @@ _MOVE = [
     everywhere("move.last", "G end", "To the last line; in a log, follow it"),
     everywhere("pane.next", "tab", "To the next pane", "pane"),
     everywhere("pane.previous", "shift+tab", "To the pane before"),
-    everywhere("pane.jump", "ctrl+o", "Jump: a letter on every pane, tab and line goes there"),
+    everywhere("pane.jump", "ctrl+o", "Jump to a pane, a tab or a line by its letter"),
     everywhere("pane.zoom", "z", "Zoom this pane to the whole screen, or back"),
 ]
 
