@@ -159,9 +159,9 @@ def broker_state_changed(event: events.BrokerStateChanged) -> str:
 
 
 def broker_registered(event: events.BrokerRegistered) -> str:
-    """A broker's znode."""
-    session = hexadecimal(event.session)
-    return f"broker {event.broker} registered, session {session}, epoch {event.broker_epoch}"
+    """A broker's registration; only with ZooKeeper it has a session."""
+    session = f", session {hexadecimal(event.session)}" if event.session else ""
+    return f"broker {event.broker} registered{session}, epoch {event.broker_epoch}"
 
 
 def link_changed(event: events.LinkChanged) -> str:
