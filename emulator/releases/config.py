@@ -295,7 +295,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
 def topic_config_names() -> frozenset[str]:
     """Return the names that a topic's configuration may have, those without effect here as well."""
     per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
-    return TOPICS.keys() | per_topic
+    return frozenset(TOPICS) | per_topic
 
 
 def check_without_effect(name: str, text: str) -> None:
