@@ -193,6 +193,58 @@ SETTINGS: Final = (
         topic_name="max.message.bytes",
     ),
     Setting(
+        "log.retention.ms",
+        "log_retention_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records are kept, -1 for ever; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.ms",
+    ),
+    Setting(
+        "log.retention.bytes",
+        "log_retention_bytes",
+        "integer",
+        ((_SINCE_EVER, -1),),
+        "how large a log is kept, -1 without limit; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.bytes",
+    ),
+    Setting(
+        "log.segment.bytes",
+        "log_segment_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_073_741_824),),
+        "how large a segment grows",
+        minimum=14,
+        per_topic=True,
+        topic_name="segment.bytes",
+    ),
+    Setting(
+        "log.roll.ms",
+        "log_roll_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records go into one segment",
+        minimum=1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="segment.ms",
+    ),
+    Setting(
+        "log.retention.check.interval.ms",
+        "log_retention_check_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 300_000),),
+        "how often a broker looks for segments to delete",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
         "offsets.topic.num.partitions",
         "offsets_topic_num_partitions",
         "integer",
@@ -279,15 +331,6 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 60_000), ("2.0", 10_000)),
         "how often a coordinator looks for transactions whose time is over",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transactional.id.expiration.ms",
-        "transactional_id_expiration_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
-        "how long a transactional id is kept that nobody uses",
         minimum=1,
         since="0.11",
     ),
@@ -536,15 +579,15 @@ TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
-    "retention.bytes": "-1",
-    "retention.ms": "604800000",
-    "segment.bytes": "1073741824",
 }
 """Names that topics have without any effect here, and the values that clients read of them."""
 
 TOPICS: Final = frozenset(
     {
         *TOPIC_DEFAULTS,
+        "compression.gzip.level",
+        "compression.lz4.level",
+        "compression.zstd.level",
         "delete.retention.ms",
         "file.delete.delay.ms",
         "flush.messages",
@@ -570,3 +613,12 @@ TOPICS: Final = frozenset(
     }
 )
 """Names that a real broker takes for a topic and that nothing here depends on (``LogConfig``)."""
+
+TOPICS_BEFORE_4: Final = frozenset(
+    {
+        "message.downconversion.enable",
+        "message.format.version",
+        "message.timestamp.difference.max.ms",
+    }
+)
+"""Those of them that topics have no longer in 4.0."""
