@@ -1,8 +1,9 @@
 """Mutation testing of the rules: do the tests notice when a rule is changed?
 
-``python -m benchmarks.mutation [MODULE ..] [--copy FOLDER [--again]]``. Each module that
-``mutation.toml`` names is changed by cosmic-ray in one place at a time, and its tests run; a change
-that they all let pass is printed. Everything happens in a copy of the checkout, which is kept where
+``python -m benchmarks.mutation [MODULE ..] [--sample N] [--copy FOLDER [--again]]``. Each module
+that ``mutation.toml`` names is changed by cosmic-ray in one place at a time, and its tests run; a
+change that they all let pass is printed. ``--sample`` tries N changes of each module only, always
+the same ones. Everything happens in a copy of the checkout, which is kept where
 ``--copy`` says: begun again there, a run goes on where it stopped, with ``--again`` it tries what
 passed against the tests as they are now. Cosmic-ray's own reports open ``FOLDER/mutations``.
 
@@ -27,6 +28,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
+from random import Random
 
 import pytest
 from cosmic_ray import plugins
@@ -44,6 +46,8 @@ PLAIN = (
 )
 MEMORY_MAX = 4 << 30
 """What a changed rule that never stops may take before it is ended."""
+SEED = 1
+"""Draws the sample, if not all changes are to be tried."""
 SECONDS_MIN = 20.0
 """The least time that tests are given before a change counts as noticed because they hang."""
 
@@ -139,12 +143,21 @@ def try_one(change: MutationSpec, tests: Sequence[str], seconds: float) -> WorkR
     return WorkResult(WorkerOutcome.NORMAL, "", outcome, "\n".join(list(lines)[2:]))
 
 
-def to_try(found: WorkDB, *, again: bool) -> list[WorkItem]:
-    """What has not been tried, and ``again`` what passed."""
+def to_try(found: WorkDB, sample: int | None, *, again: bool) -> list[WorkItem]:
+    """What has not been tried, and ``again`` what passed; no more than ``sample`` in all."""
     results = dict(found.results)
+    skipped = WorkerOutcome.SKIPPED
     passed = [each for each, result in results.items() if has_passed(result)]
     wanted = {item.job_id for item in found.pending_work_items} | set(passed if again else ())
-    return [item for item in found.work_items if item.job_id in wanted]
+    items = [
+        item
+        for item in found.work_items
+        if item.job_id not in results or results[item.job_id].worker_outcome is not skipped
+    ]
+    if sample is not None and sample < len(items):
+        drawn = frozenset(Random(SEED).sample(range(len(items)), sample))
+        items = [item for place, item in enumerate(items) if place in drawn]
+    return [item for item in items if item.job_id in wanted]
 
 
 def has_passed(result: WorkResult) -> bool:
@@ -158,7 +171,13 @@ def line_of(diff: str) -> int:
 
 
 def mutate(
-    module: str, tests: Sequence[str], keep: str, sessions: Path, *, again: bool
+    module: str,
+    tests: Sequence[str],
+    keep: str,
+    sessions: Path,
+    *,
+    sample: int | None,
+    again: bool,
 ) -> tuple[int, int]:
     """Try the changes to a module. How many were noticed, and of how many."""
     began = time.monotonic()
@@ -168,7 +187,7 @@ def mutate(
     for compiled in Path(module).parent.glob(f"__pycache__/{Path(module).stem}.*.pyc"):
         compiled.unlink()  # a change may leave size and time of the source as they were
     with session_of(module, sessions, keep) as found:
-        for item in to_try(found, again=again):
+        for item in to_try(found, sample, again=again):
             found.set_result(item.job_id, try_one(item.mutations[0], tests, seconds))
         outcomes = [
             result for _, result in found.results if result.worker_outcome is WorkerOutcome.NORMAL
@@ -188,6 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation")
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="some of mutation.toml's only")
     parser.add_argument("--copy", type=Path, help="where the copy is made, and kept")
+    parser.add_argument("--sample", type=int, metavar="N", help="try N changes of each module")
     parser.add_argument("--again", action="store_true", help="try what passed once more")
     wanted = parser.parse_args()
     unknown = [name for name in wanted.modules if name not in modules]
@@ -200,7 +220,14 @@ def main() -> None:
     keep = "|".join(configured["operators"]["keep"])
     noticed = total = 0
     for module in wanted.modules or modules:
-        for_one = mutate(module, modules[module], keep, Path("mutations"), again=wanted.again)
+        for_one = mutate(
+            module,
+            modules[module],
+            keep,
+            Path("mutations"),
+            sample=wanted.sample,
+            again=wanted.again,
+        )
         noticed, total = noticed + for_one[0], total + for_one[1]
     print(f"all: {noticed} of {total} changes noticed ({100 * noticed / max(total, 1):.1f} %)")
     print(f"the copy, with cosmic-ray's sessions: {folder}")

@@ -65,6 +65,8 @@ class Surroundings(NamedTuple):
     session_opened: Callable[[], None]
     voters: Sequence[int] = ()
     """The controllers in KRaft mode; none where ZooKeeper keeps the metadata."""
+    cluster_id: str = ""
+    """The id that all folders were formatted with in KRaft mode."""
 
 
 class ProcessState(Struct, array_like=True):
@@ -109,6 +111,7 @@ class BrokerContext:
         self.profile = self.configuration.profile
         self.stepwise = self.settings.stepwise
         self.voters = list(surroundings.voters)
+        self.cluster_id = surroundings.cluster_id
         self.topics: Topics | None = None
         self.own_response: Callable[[int, AnyMessage], None]
         self.timers = Timers(kernel, process.id, process.timers)

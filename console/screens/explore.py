@@ -93,12 +93,12 @@ class ExploreScreen(ConsoleScreen):
         self._look()
         question, counterexamples, found = self.panes
         self.settings.offer(setting_picks(self._settings()))
-        question.entitle("question", ["R explores", "M all releases"])
         violations = self._violations()
+        state = progress_text(self.progress) if self.job is not None else ""
+        question.entitle("question", [state or self._hint(violations)])
         self.counterexamples.offer(counterexample_picks(violations))
         told = plural(len(violations), "counterexample") if violations else "none"
         counterexamples.entitle("counterexamples", [told])
-        state = progress_text(self.progress) if self.job is not None else ""
         found.entitle("found", [state] if state else [])
         rows = found_lines(self.explored, self._selected(), max(20, self.found.columns - 1))
         if self.job is not None:
@@ -107,6 +107,12 @@ class ExploreScreen(ConsoleScreen):
             text = "Every order of events within these bounds is tried; R begins."
             rows = [line(Span(text, "muted"))]
         self.found.show(rows)
+
+    def _hint(self, violations: Sequence[Counterexample]) -> str:
+        """What to do next; on a small screen this is all that is seen of the answer."""
+        if violations:
+            return f"{plural(len(violations), 'counterexample')}: tab"
+        return "nothing found: tab" if self.explored else "R explores, M all releases"
 
     def _settings(self) -> list[Setting]:
         return settings_of(self.question, self.library.versions())

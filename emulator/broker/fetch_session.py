@@ -23,7 +23,7 @@ from emulator.protocol import (
 from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import NO_LIMIT
 from emulator.replication.partition import (
-    AdoptIsr,
+    AnnounceIsr,
     AnswerFetches,
     BeginEpoch,
     CountFetch,
@@ -111,7 +111,7 @@ class FetchSessions:
         replicas.on(OfferRecords, self._offer_records)
         replicas.on(AnswerFetches, self._high_watermark_moved)
         replicas.on(BeginEpoch, self._epoch_began)
-        replicas.on(AdoptIsr, self._isr_adopted)
+        replicas.on(AnnounceIsr, self._isr_changed)
         replicas.on(StopLeading, self._stopped_leading)
 
     # ---- when followers fetched
@@ -157,12 +157,11 @@ class FetchSessions:
             if session.parked:
                 self.parked.check(session.parked)
 
-    def _isr_adopted(self, replica: Replica, effect: AdoptIsr) -> None:
-        """Look on every fetch at the followers that are not in the ISR (any longer)."""
-        if effect.own_change:
-            self._note_outside(replica)
+    def _isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
+        self._note_outside(replica)
 
     def _note_outside(self, replica: Replica) -> None:
+        """Look on every fetch at the followers that are not in the ISR (any longer)."""
         for follower in replica.remotes:
             session = self.state.by_follower.get(follower)
             if session is not None and replica.tp in session.partitions:
@@ -209,7 +208,7 @@ class FetchSessions:
             self.context.close_connection(follower, request)
             return
         session = self._session(follower, request, message)
-        session.last_fetch_us = self.kernel.now
+        session.last_fetch_us = self.kernel.state.now_us
         due = dict.fromkeys(message.partitions)
         if session.ready:
             due.update(session.ready)
@@ -327,19 +326,23 @@ class FetchSessions:
             # one round later (docs/high-watermark.md).
             self.replicas.do(replica, counted)
             high_watermark = replica.high_watermark
-        log = replica.log
         batches: list[RecordBatch] = []
-        if asked.offset < log.end:
-            batches = log.read_within(asked.offset, log.end, limit_bytes, at_least_one=at_least_one)
+        end = replica.log_end
+        if asked.offset < end:
+            batches = replica.log.read_within(
+                asked.offset, end, limit_bytes, at_least_one=at_least_one
+            )
             if not batches:
                 session.ready[tp] = None  # there was no room left: the next fetch finds it
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
-        if follower in replica.isr:
-            session.outside.pop(tp, None)
-        else:
+        if follower not in replica.isr:
             session.outside[tp] = None
-        return FetchedPartition(NONE, high_watermark, log.start, batches) if batches else None
+        elif session.outside:
+            session.outside.pop(tp, None)
+        if not batches:
+            return None
+        return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
 
     # ---- parked fetches
 

@@ -52,9 +52,11 @@ from emulator.replication.partition import (
 BACKOFF = "fetch-backoff"
 SOCKET_TIMEOUT = "socket-timeout"
 THREAD_US = 10_000
-FIRST_THREAD_US = 50_000
+FIRST_THREAD_US = 30_000
 """How long a new fetcher takes to its first request in KRaft mode, and the first of a process, for
 which much is loaded (seen: 25 to 110 ms on a busy machine)."""
+NEXT_THREAD_US = 2_000
+"""How much later than the one before it a fetcher starts at least."""
 
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """What a fetcher asks a leader."""
@@ -89,12 +91,12 @@ class SingleRound(Struct, frozen=True, array_like=True, gc=False):
 class FetchersState(Struct, array_like=True):
     """The fetchers by source broker, and single rounds by their request.
 
-    ``has_fetched``: the process has had a fetcher before (KRaft mode).
+    ``started_us`` is when the last of them that was made begins (KRaft mode; 0: none was yet).
     """
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
     single_rounds: dict[int, SingleRound] = field(default_factory=dict)
-    has_fetched: bool = False
+    started_us: int = 0
 
     def has_round(self, tp: str) -> bool:
         """Whether a single round of a partition waits for an answer."""
@@ -131,16 +133,20 @@ class FetcherManager:
 
         Also how a follower goes on after a pause, in which it may have got another leader.
         """
-        fetcher = self.state.by_source.get(replica.leader)
+        tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
             fetcher = self._new_fetcher(replica.leader)
-        knows_epochs = replica.epochs is not None and replica.epochs.latest >= 0
-        asks_epoch = knows_epochs and not self.rules.diverging_fetch
-        fetcher.partitions[replica.tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
-        fetcher.forgotten.pop(replica.tp, None)
+        asks_epoch = (
+            not self.rules.diverging_fetch
+            and replica.epochs is not None
+            and replica.epochs.latest >= 0
+        )
+        fetcher.partitions[tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
+        if fetcher.forgotten:
+            fetcher.forgotten.pop(tp, None)
         if asks_epoch:
-            fetcher.truncating[replica.tp] = None
-        fetcher.changed[replica.tp] = None
+            fetcher.truncating[tp] = None
+        fetcher.changed[tp] = None
         self.pump(fetcher)
 
     def _new_fetcher(self, source: int) -> Fetcher:
@@ -152,9 +158,11 @@ class FetcherManager:
         state = self.state
         fetcher = state.by_source[source] = Fetcher(source)
         if self.context.voters and not self.context.stepwise:
-            pause_us = THREAD_US if state.has_fetched else FIRST_THREAD_US
-            fetcher.resume_us = self._resume(source, pause_us)
-            state.has_fetched = True
+            now_us, before_us = self.kernel.state.now_us, state.started_us
+            pause_us = THREAD_US if before_us else FIRST_THREAD_US
+            if before_us:
+                pause_us = max(pause_us, before_us + NEXT_THREAD_US - now_us)
+            fetcher.resume_us = state.started_us = self._resume(source, pause_us)
         return fetcher
 
     def _keep(self, replica: Replica, _effect: KeepFetching) -> None:
@@ -244,13 +252,15 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now, limit_bytes = self.kernel.state.now_us, self.context.config.replica_fetch_max_bytes
+        now, config = self.kernel.state.now_us, self.context.config
         asked: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = wanted = self.fetch_partition(self.replicas.by_name[tp], limit_bytes)
+                asked[tp] = wanted = self.fetch_partition(
+                    self.replicas.by_name[tp], config.replica_fetch_max_bytes
+                )
                 fetch_state.asked_offset = wanted.offset
                 fetcher.in_session[tp] = None
             else:
@@ -261,11 +271,11 @@ class FetcherManager:
         forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
         request = FetchRequest(
             self.context.id,
-            self.context.config.replica_fetch_wait_max_us,
+            config.replica_fetch_wait_max_us,
             asked,
             forgotten,
             new_session=not fetcher.session_open,
-            max_bytes=self.context.config.replica_fetch_response_max_bytes,
+            max_bytes=config.replica_fetch_response_max_bytes,
         )
         fetcher.session_open = True
         self._send(fetcher, request)
@@ -307,7 +317,7 @@ class FetcherManager:
             replica = replicas[tp]
             if fetch_state.asked_offset != replica.log_end:
                 fetcher.changed[tp] = None
-            elif row.is_news(replica.high_watermark, replica.log_end):
+            elif row.is_news(replica.high_watermark, replica.log_end, replica.log_start):
                 self._take(fetcher, replica, fetch_state, row)
         self.pump(fetcher)
 
@@ -334,7 +344,7 @@ class FetcherManager:
         if row.diverging is not None:
             self.replicas.do(replica, TruncateToEpochEnd(*row.diverging))
         else:
-            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark))
+            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark, row.log_start))
 
     def epochs_answered(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
         """Take the answer to the epoch question: truncate, and perhaps ask again."""

@@ -15,6 +15,8 @@ from emulator.protocol import (
     CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteTopicsRequest,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
     EnvelopeRequest,
@@ -49,7 +51,7 @@ OTHERS: Final[dict[type, type[Any]]] = {
     AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
 }
 """Requests that may fail as a whole, and how they are answered."""
-FORWARDED: Final = (*OF_TOPICS, *OTHERS)
+FORWARDED: Final = (*OF_TOPICS, *OTHERS, DescribeQuorumRequest)
 
 
 class ForwardingManager:
@@ -116,7 +118,10 @@ class ForwardingManager:
         error = "REQUEST_TIMED_OUT" if response is None else response.error
         errors = {} if response is None else response.errors
         answer: Any
-        if isinstance(wanted, OF_TOPICS):
+        if isinstance(wanted, DescribeQuorumRequest):
+            quorum = None if response is None else response.quorum
+            answer = DescribeQuorumResponse(request, error, quorum)
+        elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)
             answer = TopicsResponse(request, errors, {} if response is None else response.messages)

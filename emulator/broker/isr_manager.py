@@ -16,7 +16,7 @@ from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitio
 from emulator.replication.partition import (
     RETRY_CHANGE,
     SHRINK,
-    AdoptIsr,
+    AnnounceIsr,
     ExpireIsr,
     IsrRefused,
     IsrStored,
@@ -85,7 +85,8 @@ class IsrManager:
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
         self.broker_epochs: Callable[[list[int]], list[int]] = _unknown
         replicas.on(ProposeIsr, self._propose)
-        replicas.on(AdoptIsr, self._adopted)
+        if self.profile.has("isr_change_notifications"):
+            replicas.on(AnnounceIsr, self._announce)
 
     def start(self) -> None:
         """The process has started: notifications are counted from here (lastIsrPropagationMs)."""
@@ -270,12 +271,11 @@ class IsrManager:
 
     # ---- ISR change notifications (0.9 to 2.6: leaders write the ISR themselves)
 
-    def _adopted(self, replica: Replica, effect: AdoptIsr) -> None:
-        if effect.own_change and self.profile.has("isr_change_notifications"):
-            self.state.changes[replica.tp] = None
-            self.state.changed_us = self.kernel.now
-            if not self.context.stepwise:
-                self.context.later("isr-propagation", ISR_CHECK_US)
+    def _announce(self, replica: Replica, _effect: AnnounceIsr) -> None:
+        self.state.changes[replica.tp] = None
+        self.state.changed_us = self.kernel.now
+        if not self.context.stepwise:
+            self.context.later("isr-propagation", ISR_CHECK_US)
 
     def propagate_changes(self) -> None:
         """Every 2.5 s: tell, once it has been quiet for 5 s or the last time is 60 s ago."""

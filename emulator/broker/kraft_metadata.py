@@ -71,7 +71,9 @@ class KRaftMetadata:
             for topic, found in topics.items():
                 if found.error == "UNKNOWN_TOPIC_OR_PARTITION":
                     self.create_topic(topic)
-        response = ClusterMetadataResponse(request, brokers, self.context.id, "", topics)
+        response = ClusterMetadataResponse(
+            request, brokers, self.context.id, self.context.cluster_id, topics
+        )
         self.context.respond(source, request, response)
 
     def _describe(self, topic: str) -> TopicDescription:
@@ -88,6 +90,8 @@ class KRaftMetadata:
                 each.leader_epoch,
                 list(each.replicas),
                 list(each.isr),
+                list(each.elr),
+                list(each.last_known_elr),
             )
             for number, each in sorted(found.partitions.items())
         }

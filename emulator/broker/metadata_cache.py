@@ -1,6 +1,7 @@
 """What a broker knows of the cluster, and tells clients of it (kafka.server.MetadataCache)."""
 
 from collections.abc import Callable
+from operator import attrgetter
 
 from emulator import events
 from emulator.broker_context import BrokerContext
@@ -21,6 +22,8 @@ from emulator.protocol.errors import NONE
 from emulator.protocol.names import is_topic_name, split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+
+_leader_of = attrgetter("leader")
 
 
 class MetadataCache:
@@ -52,8 +55,9 @@ class MetadataCache:
             process.live_brokers = message.live_brokers
             told = message.partitions
             process.metadata.update(told)
-            for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
-                del process.metadata[tp]
+            if DURING_DELETE in map(_leader_of, told.values()):  # seldom: most are looked at once
+                for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
+                    del process.metadata[tp]
             context.emit(
                 events.MetadataUpdated,
                 context.id,

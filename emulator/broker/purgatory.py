@@ -84,7 +84,7 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         watchers = self.state.watchers
         for tp in self._partitions(operation):
             watchers.setdefault(tp, {})[request] = None
-        self._timers.set_deadline(self._timeout, request, self._kernel.now + timeout_us)
+        self._timers.set_deadline(self._timeout, request, self._kernel.state.now_us + timeout_us)
 
     def check_and_complete(self, tp: str) -> None:
         """Something has changed about a partition: answer the operations that it completes."""

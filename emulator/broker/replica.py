@@ -22,14 +22,15 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
-    BeginEpoch,
     ChangeRole,
     Command,
     Effect,
     Effects,
+    ForgetLogEnds,
     LoadLog,
     Moment,
     MoveHighWatermark,
+    MoveLogStart,
     Partition,
     RememberLogEnd,
     RestartLog,
@@ -107,13 +108,14 @@ class Replicas:
             AppendAsFollower: self._append_as_follower,
             TruncateLog: self._truncate,
             RestartLog: self._restart,
+            MoveLogStart: self._move_log_start,
             StoreEpochs: self._store_epochs,
             MoveHighWatermark: self._move_high_watermark,
             ChangeRole: self._change_role,
             RememberLogEnd: self._remember_log_end,
+            ForgetLogEnds: self._forget_log_ends,
             AdoptIsr: self._adopt_isr,
             LoadLog: self._load,
-            BeginEpoch: lambda replica, _effect: self._note_lag(replica),
             StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
             Then: lambda replica, effect: self.do(replica, effect.command),
         }
@@ -135,8 +137,13 @@ class Replicas:
         Carrying an effect out may bring about further commands, for this replica or another; they
         are done by the time that the next effect is looked at.
         """
+        moment = self.moment
+        if replica.role == LEADER or replica.high_watermark != replica.log_end:
+            self.at(replica)
+        else:  # it can neither raise a HW nor change an ISR, and most replicas are at rest
+            moment.now_us = self._clock.now_us
         # As :func:`emulator.replication.partition.step`, whose call is not free either.
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
@@ -146,16 +153,14 @@ class Replicas:
         """What a decision about a replica depends on now (one object, reused)."""
         moment = self.moment
         moment.now_us = self._clock.now_us
-        if replica.role == LEADER or replica.high_watermark != replica.log_end:
-            # No other can raise a HW, change an ISR or refuse a batch, and most are at rest.
-            if self._min_isr_version != self._configuration.version:
-                self._settings_changed()
-            min_isr = self._min_isr.get(replica.tp)
-            if min_isr is None:
-                topic, _, _ = replica.tp.rpartition("-")
-                min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
-            moment.min_insync_replicas = min_isr
-            moment.live_brokers = self._process.live_brokers
+        if self._min_isr_version != self._configuration.version:
+            self._settings_changed()
+        min_isr = self._min_isr.get(replica.tp)
+        if min_isr is None:
+            topic, _, _ = replica.tp.rpartition("-")
+            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
+        moment.min_insync_replicas = min_isr
+        moment.live_brokers = self._process.live_brokers
         return moment
 
     def _settings_changed(self) -> None:
@@ -268,6 +273,13 @@ class Replicas:
         self._emit(events.LogStartOffsetChanged, tp, me, at)
         self._note_stable(replica)
 
+    def _move_log_start(self, replica: Replica, effect: MoveLogStart) -> None:
+        # Before it is done: who observes may see what is deleted.
+        self._emit(events.LogStartOffsetChanged, replica.tp, self._id, effect.offset)
+        replica.log.delete_before(effect.offset)
+        replica.producers.transactions.delete_before(effect.offset)
+        self._note_stable(replica)
+
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
         replica.producers.rebuild(replica.log)
         epochs = None if replica.epochs is None else list(replica.epochs.entries)
@@ -324,8 +336,12 @@ class Replicas:
             effect.follower,
             effect.log_end,
         )
-        if effect.log_end >= 0:  # at the beginning of an epoch that is done once for all
-            self._note_lag(replica)
+        self._note_lag(replica)
+
+    def _forget_log_ends(self, replica: Replica, effect: ForgetLogEnds) -> None:
+        for follower in effect.followers:
+            self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
+        self.index.lagging[replica.tp] = None
 
     def _note_lag(self, replica: Replica) -> None:
         """Remember whether any follower of a partition lacks something."""

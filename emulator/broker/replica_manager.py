@@ -4,7 +4,7 @@ Producers' records, the controller's LeaderAndIsr and StopReplica, and what foll
 ask of a leader's log beside fetching from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
 
@@ -12,9 +12,11 @@ from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
-from emulator.broker.replica import Replica, Replicas
+from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     ListOffsetsRequest,
@@ -28,18 +30,22 @@ from emulator.protocol import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from emulator.protocol.errors import NONE
+from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
     BecomeFollower,
     BecomeLeader,
+    DeleteRecords,
     Stop,
     end_offset_for,
     epoch_error,
     produce_error,
 )
 from emulator.storage.log import Log
+
+TO_HIGH_WATERMARK = -1
+"""The offset by which a client asks for everything to be deleted (``DeleteRecordsRequest``)."""
 
 
 class ReplicaManagerState(Struct, array_like=True):
@@ -131,6 +137,34 @@ class ReplicaManager:
             return "MESSAGE_TOO_LARGE"
         return NONE
 
+    def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
+        """Delete the beginnings of logs; answered when this leader has.
+
+        Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
+        """
+        results: dict[str, tuple[str, int]] = {}
+        for tp, wanted in message.offsets.items():
+            replica = self.replicas.get(tp)
+            offset = wanted
+            if replica is not None and wanted == TO_HIGH_WATERMARK:
+                offset = replica.high_watermark
+            error = self._deletion_refused(replica, offset)
+            if error == NONE and replica is not None:
+                self.replicas.do(replica, DeleteRecords(offset))
+            start = -1 if replica is None or error != NONE else replica.log_start
+            results[tp] = (error, start)
+        self.context.respond(client, request, DeleteRecordsResponse(request, results))
+
+    def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
+        if replica is None:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        if replica.role != LEADER:
+            return NOT_LEADER
+        if not self.context.topic_values(replica.tp.rpartition("-")[0]).deletes:
+            return "POLICY_VIOLATION"
+        in_range = 0 <= offset <= replica.high_watermark
+        return NONE if in_range else "OFFSET_OUT_OF_RANGE"
+
     # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
 
     def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
@@ -140,7 +174,7 @@ class ReplicaManager:
         )
         errors: dict[str, str] = {}
         if error == NONE:
-            mine = self.context.id
+            mine, do = self.context.id, self.replicas.do
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
@@ -148,9 +182,10 @@ class ReplicaManager:
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
             for replica, info in lead:
-                self._make_leader(replica, info)
+                do(replica, _become_leader(info))
+            live = frozenset((*message.live_brokers, *self.context.process.live_brokers))
             for replica, info in follow:
-                self._make_follower(replica, info, message.live_brokers)
+                do(replica, _become_follower(info, live))
             if self.fetchers.has_idle_request():
                 self.state.unanswered[request] = (source, errors)
                 self.locks.hold_fetchers(STATE_CHANGE)
@@ -187,26 +222,6 @@ class ReplicaManager:
             errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
             return None
         return self.replicas.create(tp) if replica is None else replica
-
-    def _make_leader(self, replica: Replica, info: PartitionInfo) -> None:
-        command = BecomeLeader(
-            info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
-        )
-        self.replicas.do(replica, command)
-
-    def _make_follower(
-        self, replica: Replica, info: PartitionInfo, live_brokers: list[int]
-    ) -> None:
-        known_alive = self.context.process.live_brokers
-        command = BecomeFollower(
-            info.leader,
-            info.leader_epoch,
-            info.controller_epoch,
-            info.replicas,
-            info.zk_version,
-            leader_is_alive=info.leader in live_brokers or info.leader in known_alive,
-        )
-        self.replicas.do(replica, command)
 
     # ---- StopReplica
 
@@ -265,6 +280,23 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _become_leader(info: PartitionInfo) -> BecomeLeader:
+    return BecomeLeader(
+        info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
+    )
+
+
+def _become_follower(info: PartitionInfo, live: Collection[int]) -> BecomeFollower:
+    return BecomeFollower(
+        info.leader,
+        info.leader_epoch,
+        info.controller_epoch,
+        info.replicas,
+        info.zk_version,
+        info.leader in live,
+    )
 
 
 def _nothing() -> None:

@@ -17,8 +17,10 @@ from emulator.protocol import (
     AnyMessage,
     ClusterMetadataResponse,
     ConnectionLost,
+    DeleteRecordsResponse,
     DescribeClusterResponse,
     DescribeConfigsResponse,
+    DescribeQuorumResponse,
     DescribeTransactionsResponse,
     ElectLeadersResponse,
     EndTxnResponse,
@@ -36,7 +38,9 @@ from emulator.protocol import (
     WriteTxnMarkersResponse,
 )
 
-OF_TRANSACTIONS = (
+LATE = (
+    DeleteRecordsResponse,
+    DescribeQuorumResponse,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,
     DescribeTransactionsResponse,
@@ -85,7 +89,7 @@ class ClientHost:
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
-            **dict.fromkeys(OF_TRANSACTIONS, _too_late),
+            **dict.fromkeys(LATE, _too_late),
             **group_answers,
             ProduceResponse: self.producers.answered,
             InitProducerIdResponse: self.producers.identified,

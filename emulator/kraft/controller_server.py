@@ -467,7 +467,27 @@ class ControllerServer:
             request, "NONE", block.first, block.size
         )
 
+    def _describe_quorum(self) -> messages.QuorumDescription:
+        """How far the members are, by what this leader of the quorum knows (``LeaderState``)."""
+        quorum, now_us = self.state.quorum, self.kernel.now
+        members = [
+            messages.QuorumMember(
+                each, known.end_offset, known.fetched_us or -1, known.caught_up_us or -1
+            )
+            for each, known in sorted(quorum.progress.items())
+        ]
+        mine = messages.QuorumMember(self.id, quorum.log.end_offset, now_us, now_us)
+        voters = [mine, *(each for each in members if each.id in self.raft.member.voters)]
+        observers = [each for each in members if each.id not in self.raft.member.voters]
+        return messages.QuorumDescription(
+            self.id, quorum.epoch, quorum.high_watermark, voters, observers
+        )
+
     def _forwarded(self, message: messages.EnvelopeRequest) -> Answer:
+        if isinstance(message.wanted, messages.DescribeQuorumRequest):
+            self._active()
+            request, quorum = self.kernel.cause, self._describe_quorum()
+            return _nothing(), messages.EnvelopeResponse(request, "NONE", {}, {}, quorum)
         return answer_admin(self._active(), self.kernel.cause, message.wanted)
 
     def _alter_partition(self, message: messages.AlterPartitionRequest) -> Answer:

@@ -12,6 +12,8 @@ from emulator.protocol.admin import (
     AlterPartitionReassignmentsResponse,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
@@ -86,10 +88,14 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
     EnvelopeRequest,
     EnvelopeResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+    QuorumDescription,
+    QuorumMember,
 )
 from emulator.protocol.message import ConnectionLost, Detail, Message, Timer
 from emulator.protocol.metadata import (
@@ -189,6 +195,8 @@ AnyMessage = (
     | ControllerRegistrationResponse
     | EnvelopeRequest
     | EnvelopeResponse
+    | DescribeQuorumRequest
+    | DescribeQuorumResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -204,6 +212,8 @@ AnyMessage = (
     | AlterConfigsRequest
     | CreatePartitionsRequest
     | CreateTopicsRequest
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
     | DeleteTopicsRequest
     | DescribeConfigsRequest
     | DescribeConfigsResponse
@@ -244,8 +254,10 @@ REQUESTS = (
     AlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
+    DescribeQuorumRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -294,6 +306,8 @@ __all__ = [
     "CreateTopicsRequest",
     "DeleteGroupsRequest",
     "DeleteGroupsResponse",
+    "DeleteRecordsRequest",
+    "DeleteRecordsResponse",
     "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
@@ -301,6 +315,8 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeQuorumRequest",
+    "DescribeQuorumResponse",
     "DescribeTransactionsRequest",
     "DescribeTransactionsResponse",
     "Detail",
@@ -362,6 +378,8 @@ __all__ = [
     "ProduceRequest",
     "ProduceResponse",
     "Protocol",
+    "QuorumDescription",
+    "QuorumMember",
     "RecordBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",

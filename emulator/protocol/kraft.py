@@ -3,6 +3,8 @@
 A broker forwards what administrators ask to the controller in an envelope (KIP-590).
 """
 
+from msgspec import Struct
+
 from emulator.protocol.admin import (
     AdminResponse,
     AlterConfigsRequest,
@@ -100,6 +102,41 @@ class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
     """The answer to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
 
 
+class DescribeQuorumRequest(Message, frozen=True):
+    """Asks the active controller how far the members of the metadata quorum are (KIP-595)."""
+
+
+class QuorumMember(Struct, frozen=True, array_like=True, gc=False):
+    """A member as the leader knows it; -1 where it has not fetched yet.
+
+    ``fetched_us`` and ``caught_up_us`` are virtual time: of its last fetch, and of the last moment
+    at which it had everything.
+    """
+
+    id: int
+    log_end: int
+    fetched_us: int
+    caught_up_us: int
+
+
+class QuorumDescription(Struct, frozen=True, array_like=True, gc=False):
+    """The metadata quorum: the leader, its epoch, what is committed, voters and observers."""
+
+    leader: int
+    epoch: int
+    high_watermark: int
+    voters: list[QuorumMember]
+    observers: list[QuorumMember]
+
+
+class DescribeQuorumResponse(Message, frozen=True):
+    """The quorum; None with an error."""
+
+    request: int
+    error: str
+    quorum: QuorumDescription | None
+
+
 AdminRequest = (
     CreateTopicsRequest
     | DeleteTopicsRequest
@@ -108,6 +145,7 @@ AdminRequest = (
     | IncrementalAlterConfigsRequest
     | ElectLeadersRequest
     | AlterPartitionReassignmentsRequest
+    | DescribeQuorumRequest
 )
 """What brokers forward to the active controller."""
 
@@ -121,10 +159,12 @@ class EnvelopeRequest(Message, frozen=True):
 class EnvelopeResponse(Message, frozen=True):
     """The controller's answer: an error for the whole, or errors by what they are about.
 
-    ``messages`` say of some errors in a sentence what is wrong.
+    ``messages`` say of some errors in a sentence what is wrong. ``quorum`` answers
+    :class:`DescribeQuorumRequest`.
     """
 
     request: int
     error: str
     errors: dict[str, str]
     messages: dict[str, str]
+    quorum: QuorumDescription | None = None

@@ -47,13 +47,18 @@ class ClusterMetadataRequest(Message, frozen=True):
 
 
 class PartitionDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A partition as a broker describes it: as :class:`PartitionMetadata`, and its replicas."""
+    """A partition as a broker describes it: as :class:`PartitionMetadata`, and its replicas.
+
+    ``elr`` and ``last_known_elr`` are KRaft's eligible leaders outside the ISR (KIP-966).
+    """
 
     error: str
     leader: int
     leader_epoch: int
     replicas: list[int]
     isr: list[int]
+    elr: list[int] = field(default_factory=list)
+    last_known_elr: list[int] = field(default_factory=list)
 
 
 class TopicDescription(Struct, frozen=True, array_like=True, gc=False):

@@ -1,7 +1,9 @@
 """Names of topics and partitions, and ids that nobody else has."""
 
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from hashlib import sha256
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
@@ -19,6 +21,11 @@ def split(tp: str) -> tuple[str, int]:
     """Topic and partition number of a name such as ``orders-0``."""
     topic, _, partition = tp.rpartition("-")
     return topic, int(partition)
+
+
+def uuid_of(text: str) -> str:
+    """An id that stands for a text, whatever else is random."""
+    return urlsafe_b64encode(sha256(text.encode()).digest()[:16]).decode().rstrip("=")
 
 
 def random_uuid(random_below: Callable[[int], int]) -> str:

@@ -17,45 +17,20 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
-from emulator.releases.config import ConfigError, check_topic_config, check_without_effect
+from emulator.releases.config import (
+    ConfigError,
+    check_topic_config,
+    check_without_effect,
+    topic_config_names,
+)
+from emulator.releases.config_names import TOPICS as TOPICS_WITHOUT_EFFECT
+from emulator.releases.config_names import TOPICS_BEFORE_4
 
 MAX_VALUE_LENGTH: Final = 32_767
 """The longest value of a configuration."""
 
-TOPICS: Final = (MIN_INSYNC_REPLICAS, "max.message.bytes", "unclean.leader.election.enable")
-"""Configurations of topics that mean something here; the values are checked."""
-
-TOPICS_WITHOUT_EFFECT: Final = (
-    "cleanup.policy",
-    "compression.gzip.level",
-    "compression.lz4.level",
-    "compression.type",
-    "compression.zstd.level",
-    "delete.retention.ms",
-    "file.delete.delay.ms",
-    "flush.messages",
-    "flush.ms",
-    "follower.replication.throttled.replicas",
-    "index.interval.bytes",
-    "leader.replication.throttled.replicas",
-    "local.retention.bytes",
-    "local.retention.ms",
-    "max.compaction.lag.ms",
-    "message.timestamp.after.max.ms",
-    "message.timestamp.before.max.ms",
-    "message.timestamp.type",
-    "min.cleanable.dirty.ratio",
-    "min.compaction.lag.ms",
-    "preallocate",
-    "remote.storage.enable",
-    "retention.bytes",
-    "retention.ms",
-    "segment.bytes",
-    "segment.index.bytes",
-    "segment.jitter.ms",
-    "segment.ms",
-)
-"""Configurations of topics that nothing here depends on."""
+TOPICS: Final = topic_config_names() - TOPICS_BEFORE_4
+"""What a topic's configuration may have; values that mean something here are checked."""
 
 
 class ConfigResource(NamedTuple):
@@ -139,8 +114,8 @@ def _alter(
 def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | None]:
     checked: dict[str, str | None] = {}
     for name, value in values.items():
-        if name not in TOPICS and name not in TOPICS_WITHOUT_EFFECT:
-            nearest = get_close_matches(name, (*TOPICS, *TOPICS_WITHOUT_EFFECT), 1, cutoff=0.0)[0]
+        if name not in TOPICS:
+            nearest = get_close_matches(name, sorted(TOPICS), 1, cutoff=0.0)[0]
             raise ApiException(
                 "INVALID_CONFIG",
                 f"Topics have no configuration {name!r}; the nearest is {nearest!r}.",
@@ -151,7 +126,7 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
         if value is not None:
             try:
                 check_without_effect(name, value)
-                if name in TOPICS:
+                if name not in TOPICS_WITHOUT_EFFECT:
                     checked |= check_topic_config({name: value})
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None

@@ -524,7 +524,12 @@ class QuorumMember:
         if found is None:
             found = state.progress[replica] = Progress()
         moved = found.end_offset != offset
+        if offset >= state.log.end_offset:
+            found.caught_up_us = now_us
+        elif offset >= found.leader_end:
+            found.caught_up_us = max(found.caught_up_us, found.fetched_us)
         found.end_offset, found.fetched_us = offset, now_us
+        found.leader_end = state.log.end_offset
         if moved:
             self.on_progress(replica)
         if replica in self.voters:

@@ -16,10 +16,16 @@ RESIGNED: Final = "resigned"
 
 
 class Progress(Struct, array_like=True):
-    """What a leader knows of another member: how far its log goes (-1: it has not fetched yet)."""
+    """What a leader knows of another member: how far its log goes (-1: it has not fetched yet).
+
+    ``caught_up_us`` is when it last had all that the leader had, ``leader_end`` what that was when
+    it fetched last.
+    """
 
     end_offset: int = -1
     fetched_us: int = 0
+    caught_up_us: int = 0
+    leader_end: int = 0
 
 
 class Parked(Struct, array_like=True):

@@ -193,6 +193,58 @@ SETTINGS: Final = (
         topic_name="max.message.bytes",
     ),
     Setting(
+        "log.retention.ms",
+        "log_retention_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records are kept, -1 for ever; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.ms",
+    ),
+    Setting(
+        "log.retention.bytes",
+        "log_retention_bytes",
+        "integer",
+        ((_SINCE_EVER, -1),),
+        "how large a log is kept, -1 without limit; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.bytes",
+    ),
+    Setting(
+        "log.segment.bytes",
+        "log_segment_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_073_741_824),),
+        "how large a segment grows",
+        minimum=14,
+        per_topic=True,
+        topic_name="segment.bytes",
+    ),
+    Setting(
+        "log.roll.ms",
+        "log_roll_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records go into one segment",
+        minimum=1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="segment.ms",
+    ),
+    Setting(
+        "log.retention.check.interval.ms",
+        "log_retention_check_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 300_000),),
+        "how often a broker looks for segments to delete",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
         "offsets.topic.num.partitions",
         "offsets_topic_num_partitions",
         "integer",
@@ -279,15 +331,6 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 60_000), ("2.0", 10_000)),
         "how often a coordinator looks for transactions whose time is over",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transactional.id.expiration.ms",
-        "transactional_id_expiration_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
-        "how long a transactional id is kept that nobody uses",
         minimum=1,
         since="0.11",
     ),
@@ -536,9 +579,6 @@ TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
-    "retention.bytes": "-1",
-    "retention.ms": "604800000",
-    "segment.bytes": "1073741824",
 }
 """Names that topics have without any effect here, and the values that clients read of them."""
 
@@ -549,6 +589,9 @@ BOOLEAN: Final = ("true", "false")
 TOPICS: Final[dict[str, Allowed]] = {
     "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
     "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+    "compression.gzip.level": int,
+    "compression.lz4.level": int,
+    "compression.zstd.level": int,
     "delete.retention.ms": 0,
     "file.delete.delay.ms": 0,
     "flush.messages": 0,
@@ -569,9 +612,6 @@ TOPICS: Final[dict[str, Allowed]] = {
     "min.compaction.lag.ms": 0,
     "preallocate": BOOLEAN,
     "remote.storage.enable": BOOLEAN,
-    "retention.bytes": int,
-    "retention.ms": -1,
-    "segment.bytes": 14,
     "segment.index.bytes": 0,
     "segment.jitter.ms": 0,
     "segment.ms": 1,
@@ -580,3 +620,12 @@ TOPICS: Final[dict[str, Allowed]] = {
 
 Where releases differ in the least value, it is that of the most lenient.
 """
+
+TOPICS_BEFORE_4: Final = frozenset(
+    {
+        "message.downconversion.enable",
+        "message.format.version",
+        "message.timestamp.difference.max.ms",
+    }
+)
+"""Those of them that topics have no longer in 4.0."""

@@ -299,10 +299,17 @@ class IsrRefused(Struct, frozen=True, gc=False):
 
 
 class AppendFetched(Struct, frozen=True, gc=False):
-    """What a follower fetched: batches (there may be none) and the leader's HW."""
+    """What a follower fetched: batches (there may be none), the leader's HW and log start."""
 
     batches: Sequence[Batch]
     high_watermark: int
+    log_start: int = 0
+
+
+class DeleteRecords(Struct, frozen=True, gc=False):
+    """Let the log begin at ``offset``: what lies before is deleted, as far as it is committed."""
+
+    offset: int
 
 
 class TruncateToEpochEnd(Struct, frozen=True, gc=False):
@@ -356,6 +363,7 @@ Command = (
     | IsrStored
     | IsrRefused
     | AppendFetched
+    | DeleteRecords
     | TruncateToEpochEnd
     | AdjustToLeader
     | Restart
@@ -398,6 +406,12 @@ class TruncateLog(Struct, frozen=True, gc=False):
     reason: str
 
 
+class MoveLogStart(Struct, frozen=True, gc=False):
+    """Remove what lies before ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
+
+    offset: int
+
+
 class RestartLog(Struct, frozen=True, gc=False):
     """Remove everything and begin anew at ``offset`` (Log.truncateFullyAndStartAt)."""
 
@@ -420,21 +434,27 @@ class MoveHighWatermark(Struct, frozen=True, gc=False):
 
 
 class RememberLogEnd(Struct, frozen=True, gc=False):
-    """What the leader knows of a follower's LEO has changed; -1: nothing yet."""
+    """What the leader knows of a follower's LEO has changed."""
 
     follower: int
     log_end: int
 
 
-class AdoptIsr(Struct, frozen=True, gc=False):
-    """The leader acts on this ISR from now on.
+class ForgetLogEnds(Struct, frozen=True, gc=False):
+    """The leader knows nothing (yet) of what these followers have."""
 
-    ``own_change``: it changed the ISR itself, where otherwise the controller named it.
-    """
+    followers: list[int]
+
+
+class AdoptIsr(Struct, frozen=True, gc=False):
+    """The leader acts on this ISR from now on."""
 
     isr: list[int]
     zk_version: int
-    own_change: bool
+
+
+class AnnounceIsr(Struct, frozen=True, gc=False):
+    """The ISR has changed within the epoch: whoever goes by its members is to look again."""
 
 
 class ProposeIsr(Struct, frozen=True, gc=False):
@@ -516,11 +536,14 @@ Effect = (
     | AppendAsLeader
     | AppendAsFollower
     | TruncateLog
+    | MoveLogStart
     | RestartLog
     | StoreEpochs
     | MoveHighWatermark
     | RememberLogEnd
+    | ForgetLogEnds
     | AdoptIsr
+    | AnnounceIsr
     | ProposeIsr
     | RetryChange
     | BeginEpoch
@@ -539,6 +562,7 @@ Effect = (
 )
 Effects = list[Effect]
 
+ANNOUNCE_ISR: Final = AnnounceIsr()
 BEGIN_EPOCH: Final = BeginEpoch()
 RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
@@ -667,9 +691,10 @@ def answer_fetch(
     error = epoch_error(state, current_epoch, rules)
     if error != NONE or state is None:
         return FetchAnswer(error)
-    differs = divergence(state, offset, last_fetched_epoch, rules)
-    if differs is not None:
-        return differs
+    if last_fetched_epoch >= 0:
+        differs = divergence(state, offset, last_fetched_epoch, rules)
+        if differs is not None:
+            return differs
     if offset < state.log_start or offset > state.log_end:
         return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if follower not in state.remotes:
@@ -719,15 +744,25 @@ def _become_leader(
     if state.role == FOLLOWER:
         effects.append(STOP_FETCHING)
     _take(state, command)
-    state.role, state.leader = LEADER, state.broker
-    effects.append(ChangeRole(LEADER, state.broker, command.leader_epoch))
+    state.role = LEADER
+    me = state.leader = state.broker
+    effects.append(ChangeRole(LEADER, me, command.leader_epoch))
     if rules.epoch_assigned_at_election:
         # Before 2.0.1 an epoch begins with its first record (KAFKA-7128 is what that led to).
         state.epoch_start = state.log_end
         _assign_epoch(state, command.leader_epoch, state.log_end, rules, effects)
-    state.isr = command.isr
-    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=False))
-    _reset_remotes(state, led_already, moment, effects)
+    isr = state.isr = command.isr
+    effects.append(AdoptIsr(isr, command.zk_version))
+    if not led_already:
+        state.remotes = {}
+    _take_followers(state, effects)
+    now_us = moment.now_us
+    for follower, remote in state.remotes.items():
+        remote.since_us = now_us
+        remote.last_caught_up_us = now_us if follower in isr else NEVER_US
+        if led_already:
+            remote.last_fetch_us = now_us
+            remote.last_fetch_leader_leo = state.log_end
     effects.append(BEGIN_EPOCH)
     if state.high_watermark > state.log_end:  # truncated while it followed (up to 2.3)
         _move_high_watermark(state, state.log_start, "make-leader", effects)
@@ -736,23 +771,15 @@ def _become_leader(
     return effects
 
 
-def _reset_remotes(state: Partition, keep: bool, moment: Moment, effects: Effects) -> None:
-    """Begin (or, if it led already, go on) remembering the followers."""
-    before = state.remotes if keep else {}
-    state.remotes = {}
-    for follower in state.assigned:
-        if follower == state.broker:
-            continue
-        remote = before.get(follower)
-        if remote is None:
-            remote = RemoteReplica()
-            effects.append(RememberLogEnd(follower, -1))
-        remote.last_caught_up_us = moment.now_us if follower in state.isr else NEVER_US
-        remote.since_us = moment.now_us
-        if keep:
-            remote.last_fetch_us = moment.now_us
-            remote.last_fetch_leader_leo = state.log_end
-        state.remotes[follower] = remote
+def _take_followers(state: Partition, effects: Effects) -> None:
+    """Remember those that follow now, and nobody else; of the new ones nothing is known."""
+    me, before = state.broker, state.remotes
+    state.remotes = {
+        each: before.get(each) or RemoteReplica() for each in state.assigned if each != me
+    }
+    new = [each for each in state.remotes if each not in before]
+    if new:
+        effects.append(ForgetLogEnds(new))
 
 
 def _become_follower(
@@ -814,13 +841,8 @@ def _update_leader(
         return effects
     state.assigned, state.isr, state.pending = command.assigned, command.isr, None
     state.zk_version = command.zk_version
-    before, state.remotes = state.remotes, {}
-    for follower in state.assigned:
-        if follower != state.broker:
-            state.remotes[follower] = before.get(follower) or RemoteReplica()
-            if follower not in before:
-                effects.append(RememberLogEnd(follower, -1))
-    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=True))
+    _take_followers(state, effects)
+    effects += (AdoptIsr(state.isr, state.zk_version), ANNOUNCE_ISR)
     _raise_high_watermark(state, "make-leader", rules, moment, effects)
     return effects
 
@@ -1041,7 +1063,7 @@ def _isr_stored(state: Partition, command: IsrStored, rules: Rules, moment: Mome
         return effects
     state.pending = None
     state.isr, state.zk_version = command.isr, command.zk_version
-    effects.append(AdoptIsr(state.isr, state.zk_version, own_change=True))
+    effects += (AdoptIsr(state.isr, state.zk_version), ANNOUNCE_ISR)
     if rules.stored_isr_rechecks or not rules.isr_by_controller:
         _raise_high_watermark(state, "isr", rules, moment, effects)
     return effects
@@ -1081,7 +1103,31 @@ def _append_fetched(
     to = follower_high_watermark(command.high_watermark, state.log_end)
     if to != state.high_watermark:
         _move_high_watermark(state, to, "response", effects)
+    if command.log_start > state.log_start:
+        _move_log_start(state, command.log_start, effects)
     return effects
+
+
+def _delete_records(
+    state: Partition, command: DeleteRecords, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Delete records below the HW; a leader's followers are told with their next fetch."""
+    effects: Effects = []
+    if command.offset > state.log_start:
+        _move_log_start(state, command.offset, effects)
+        if state.role == LEADER:
+            effects.append(ANSWER_FETCHES)
+    return effects
+
+
+def _move_log_start(state: Partition, offset: int, effects: Effects) -> None:
+    offset = min(offset, state.high_watermark)
+    if offset <= state.log_start:
+        return
+    state.log_start = offset
+    effects.append(MoveLogStart(offset))
+    if state.epochs is not None and state.epochs.truncate_from_start(offset):
+        effects.append(StoreEpochs(list(state.epochs.entries)))
 
 
 def _truncate_to_epoch_end(
@@ -1215,6 +1261,7 @@ TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     IsrStored: _isr_stored,
     IsrRefused: _isr_refused,
     AppendFetched: _append_fetched,
+    DeleteRecords: _delete_records,
     TruncateToEpochEnd: _truncate_to_epoch_end,
     AdjustToLeader: _adjust_to_leader,
     Restart: _restart,

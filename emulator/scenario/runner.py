@@ -245,7 +245,8 @@ class Runner:
         state = self.kernel.state
         queue = state.queue
         while True:
-            goal_us = min(limit_us, self._wake_us)
+            wake_us = self._wake_us
+            goal_us = min(limit_us, wake_us)
             while queue and queue[0][0] <= goal_us:
                 if budget <= 0:
                     return Advance.BUDGET
@@ -254,7 +255,9 @@ class Runner:
                 if self._is_watchful:
                     if look():
                         return Advance.ENDED
-                    goal_us = min(limit_us, self._wake_us)
+                    if wake_us != self._wake_us:
+                        wake_us = self._wake_us
+                        goal_us = min(limit_us, wake_us)
             if goal_us == NEVER_US:
                 return Advance.IDLE
             state.now_us = max(state.now_us, goal_us)
@@ -286,13 +289,15 @@ class Runner:
 
     def _look(self) -> bool:
         """See which open statements have come to their end; whether any has."""
-        kernel = self.kernel
-        cluster, now_us, queue = self.cluster, kernel.state.now_us, kernel.state.queue
+        kernel, cluster = self.kernel, self.cluster
+        state = kernel.state
         changed = ended = False
         for ticket in tuple(self.state.open):
             pending = ticket.pending
             assert pending is not None
-            is_up = pending.wake_us <= now_us and not (queue and queue[0][0] <= now_us)
+            is_up = pending.wake_us <= state.now_us and not (
+                state.queue and state.queue[0][0] <= state.now_us
+            )
             if pending.by_time and not is_up:
                 continue
             kernel.cause = ticket.root

@@ -10,7 +10,7 @@ the client learns of that when it is heard again.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from msgspec import Struct
 
@@ -26,6 +26,7 @@ from emulator.zookeeper.operations import ANY_VERSION, Create, Operation, SetDat
 from emulator.zookeeper.tree import ZooKeeper
 from emulator.zookeeper.znode import Znode
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 CONNECTED = "connected"
@@ -95,11 +96,11 @@ class ZkClient:
     def undisturbed(self) -> bool:
         """Whether nothing at all can be in the way of a request, as mostly."""
         state = self.state
-        return not (
-            self.network.state.links
-            or state.unanswered
-            or state.connection != CONNECTED
-            or state.session not in self.zookeeper.sessions.live
+        return (
+            state.session in self.zookeeper.sessions.live
+            and state.connection == CONNECTED
+            and not state.unanswered
+            and not self.network.state.links
         )
 
     # ---- reading
@@ -111,7 +112,7 @@ class ZkClient:
             ConnectionLoss: the server cannot be asked, or its answer does not come.
         """
         if self.undisturbed():
-            return self.zookeeper.find(path)
+            return self.zookeeper.nodes.get(path)
         return self._request(path, lambda: self.zookeeper.find(path))
 
     def get(self, path: str) -> Znode:
@@ -154,14 +155,18 @@ class ZkClient:
         Raises:
             ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
         """
-        zookeeper, session = self.zookeeper, self.state.session
-
-        def work() -> str:
-            return zookeeper.create(
-                self.environment, session, path, data, ephemeral=ephemeral, sequential=sequential
-            )
-
-        return self._write("create", path, ANY_VERSION, work)
+        return self._write(
+            "create",
+            path,
+            ANY_VERSION,
+            self.zookeeper.create,
+            self.environment,
+            self.state.session,
+            path,
+            data,
+            ephemeral=ephemeral,
+            sequential=sequential,
+        )
 
     def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
         """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion.
@@ -169,12 +174,8 @@ class ZkClient:
         Raises:
             ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
         """
-        return self._write(
-            "setData",
-            path,
-            version,
-            lambda: self.zookeeper.set_data(self.environment, path, data, version),
-        )
+        work, env = self.zookeeper.set_data, self.environment
+        return self._write("setData", path, version, work, env, path, data, version)
 
     def write(self, path: str, data: str) -> None:
         """Set a znode's data, creating it if it does not exist.
@@ -193,12 +194,8 @@ class ZkClient:
         Raises:
             ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
         """
-        self._write(
-            "delete",
-            path,
-            version,
-            lambda: self.zookeeper.delete(self.environment, path, version),
-        )
+        work, env = self.zookeeper.delete, self.environment
+        self._write("delete", path, version, work, env, path, version)
 
     def delete_tree(self, path: str) -> None:
         """Delete a znode and everything below it, if it exists."""
@@ -236,9 +233,19 @@ class ZkClient:
             events.ZooKeeperRefused, self.host, operation, path, error, expected, actual
         )
 
-    def _write(self, operation: str, path: str, version: int, work: Callable[[], _T]) -> _T:
+    def _write(
+        self,
+        operation: str,
+        path: str,
+        version: int,
+        work: Callable[_P, _T],
+        *args: _P.args,
+        **named: _P.kwargs,
+    ) -> _T:
         try:
-            return work() if self.undisturbed() else self._request(path, work)
+            if self.undisturbed():
+                return work(*args, **named)
+            return self._request(path, lambda: work(*args, **named))
         except errors.ConnectionLoss:
             raise
         except errors.ZooKeeperError as error:

@@ -137,6 +137,34 @@ ORDER BY led_max DESC, session, broker
 LIMIT 10
 """,
     ),
+    "quorum_terms": Example(
+        "How long was each cluster without a leader of its quorum?",
+        """\
+SELECT session, max(without_us) AS longest_us, sum(without_us) AS all_us, count(*) AS terms
+FROM quorum_terms
+GROUP BY session
+ORDER BY session
+""",
+    ),
+    "metadata_work": Example(
+        "Which types of records make up the metadata log?",
+        """\
+SELECT session, type, sum(records) AS records
+FROM metadata_work
+GROUP BY session, type
+ORDER BY session, records DESC, type
+""",
+    ),
+    "fencings": Example(
+        "How long does a controller take to fence a dead broker?",
+        """\
+SELECT session, broker, process, noticed_us, partitions, fenced_for_us
+FROM fencings
+WHERE noticed_us IS NOT NULL
+ORDER BY noticed_us DESC, session, fenced_seq
+LIMIT 10
+""",
+    ),
     "controller_work": Example(
         "How long did the failover to each controller take, and what did that controller do then?",
         """\

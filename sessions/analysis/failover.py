@@ -6,8 +6,9 @@ over* partition has a new leader by an election, and an *open* one none that ser
 
 A fault is a broker that runs and then crashes, stops or freezes, or whose ZooKeeper session expires
 while it runs. Each partition whose state znode names it as leader at that moment is a failover.
-ZooKeeper's dropping of the session is the detection; the controller's choice is the election; the
-replica that takes the leader's role is service.
+ZooKeeper's dropping of the session is the detection, in KRaft mode the record that fences the
+broker or registers its next process; the controller's choice is the election; the replica that
+takes the leader's role is service.
 """
 
 from typing import Final
@@ -17,23 +18,23 @@ from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
 from sessions.analysis.percentiles import percentiles
+from sessions.analysis.quorum import DOWN, FENCED, REGISTRATION_CHANGE, said
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
-from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS
+from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS, METADATA_RECORDS
 
-DOWN: Final = ("crashed", "stopped", "frozen")
-"""States of a process in which it serves nobody."""
 PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
 
 
 def failovers(source: DatasetTables) -> DataFrame:
     """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
-    faults = _faults(source.table(FAULTS), source.table(CONTROLLER))
+    noticed = _noticed(source.table(METADATA_RECORDS))
+    faults = _faults(source.table(FAULTS), noticed, source.table(CONTROLLER))
     states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
@@ -56,17 +57,31 @@ def failovers(source: DatasetTables) -> DataFrame:
     return found.select(*FAILOVERS.names)
 
 
-def _faults(faults: DataFrame, controller: DataFrame) -> DataFrame:
-    """Faults of brokers that ran: with when ZooKeeper noticed, and whose controller it was.
+def _noticed(records: DataFrame) -> DataFrame:
+    """Where KRaft's controller notices that a broker is gone, as faults of the kind ``metadata``.
+
+    It fences the broker, or, from 4.0 on, learns from its next registration (KAFKA-18106).
+    """
+    registers = F.col("type") == "RegisterBroker"
+    fences = (F.col("type") == REGISTRATION_CHANGE) & (said("fenced") == FENCED)
+    told = records.where(registers | fences)
+    kind, broker = F.lit("metadata").alias("kind"), said("brokerId").alias("broker")
+    return told.select(SESSION, "seq", "time_us", kind, broker)
+
+
+def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> DataFrame:
+    """Faults of brokers that ran: with when it was noticed, and whose controller it was.
 
     What happened to a broker's process and sessions is put on one line; a fault is noticed by the
-    next end of a session before the broker starts again.
+    next end of a session before the broker starts again. KRaft's controller notices what ended
+    also later: it refuses the next process until then.
     """
     both = faults.where("kind = 'broker' or (kind = 'session' and broker >= 0)")
+    both = both.unionByName(noticed, allowMissingColumns=True)
     before = earlier((SESSION, "broker"))
     after = later((SESSION, "broker"), now=0)
     process = F.when(F.col("kind") == "broker", F.col("state"))
-    ended = F.when(F.col("kind") == "session", F.struct("seq", "time_us"))
+    ended = F.when(F.col("kind").isin("session", "metadata"), F.struct("seq", "time_us", "kind"))
     up = F.when(
         (F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.struct("seq", "time_us")
     )
@@ -81,13 +96,15 @@ def _faults(faults: DataFrame, controller: DataFrame) -> DataFrame:
         nearest(ended, after).alias("ended"),
         nearest(up, after).alias("up"),
     )
-    noticed = F.when(F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq")), F.col("ended"))
+    late = (F.col("ended.kind") == "metadata") & (F.col("fault") != "frozen")
+    in_time = F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq"))
+    known = F.when(in_time | late, F.col("ended"))
     new = told.where(~F.col("was").isin(*DOWN)).where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
         | ((F.col("kind") == "session") & (F.col("fault") == "expired"))
     )
     timed = new.withColumn(
-        "noticed", F.when(F.col("kind") == "session", F.col("ended")).otherwise(noticed)
+        "noticed", F.when(F.col("kind") == "session", F.col("ended")).otherwise(known)
     )
     return _with_controller(timed, controller).select(
         SESSION,

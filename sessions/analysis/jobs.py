@@ -12,6 +12,7 @@ from sessions.analysis import (
     isr_churn,
     latency,
     leader_balance,
+    quorum,
     replay,
 )
 from sessions.analysis.errors import AnalysisError
@@ -27,6 +28,7 @@ JOBS: Final[dict[str, Job]] = {
         durability.JOB,
         leader_balance.JOB,
         controller_work.JOB,
+        quorum.JOB,
         anomalies.JOB,
         replay.JOB,
     )

@@ -4,6 +4,6 @@ from typing import Final
 
 NAMES: Final = (
     *("availability", "failover", "latency", "isr", "durability", "leaders", "controller"),
-    *("anomalies", "replay"),
+    *("quorum", "anomalies", "replay"),
 )
 """In the order in which the jobs run and are documented."""

@@ -149,6 +149,17 @@ WHERE f.type = 'BrokerRegistrationChange' AND f.data LIKE '%"fenced":1%'
 ORDER BY f.session, f.offset, p.offset
 """,
     ),
+    "quorum_roles": Example(
+        "How often did controllers stand for election, and how often was one elected?",
+        """\
+SELECT session, controller,
+  sum(CASE WHEN role = 'candidate' THEN 1 ELSE 0 END) AS candidacies,
+  sum(CASE WHEN role = 'leader' THEN 1 ELSE 0 END) AS terms
+FROM quorum_roles
+GROUP BY session, controller
+ORDER BY session, controller
+""",
+    ),
     "faults": Example(
         "Which faults hit the leader of a partition?",
         """\

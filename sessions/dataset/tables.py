@@ -397,14 +397,36 @@ METADATA_RECORDS: Final = Table(
     ),
 )
 
-FAULTS: Final = Table(
-    "faults",
-    "a failure or recovery of a broker process, a link, a ZooKeeper session or a follower",
+QUORUM_ROLES: Final = Table(
+    "quorum_roles",
+    "a role that a controller took in KRaft's quorum; none with ZooKeeper",
     "seq",
     (
         session_column(),
         *fact_columns(),
-        Column("kind", "string", "", "`broker`, `link`, `session` or `replica`"),
+        Column("controller", "int32", "host", "the controller"),
+        Column(
+            "role",
+            "string",
+            "",
+            "`unattached`, `follower`, `prospective`, `candidate`, `leader` or `resigned`",
+        ),
+        Column("epoch", "int32", "", "epoch of the quorum that it knows of"),
+        Column("leader", "int32", "host", "the leader of that epoch as it knows it; -1: none"),
+    ),
+)
+
+FAULTS: Final = Table(
+    "faults",
+    "a failure or recovery of a broker or controller process, a link, a ZooKeeper session or a "
+    "follower",
+    "seq",
+    (
+        session_column(),
+        *fact_columns(),
+        Column(
+            "kind", "string", "", "`broker`, `controller` (KRaft's), `link`, `session` or `replica`"
+        ),
         *partition_columns("not `replica`"),
         Column("broker", "int32", "broker id", "the broker or host; of a link its source"),
         Column("destination", "int32", "host", "to whom the link goes", "not `link`"),
@@ -517,6 +539,7 @@ TABLES: Final[tuple[Table, ...]] = (
     ZNODES,
     CONTROLLER,
     METADATA_RECORDS,
+    QUORUM_ROLES,
     FAULTS,
     SESSIONS,
 )

@@ -18,6 +18,7 @@ from sessions.analysis.results.latency import (
     HW_LAG_TIMELINE,
     LATENCY_HISTOGRAM,
 )
+from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
 from sessions.analysis.results.reading import Results
 from sessions.analysis.results.truth import (
     ANOMALIES,
@@ -43,6 +44,7 @@ from sessions.report.sections.failover import failover
 from sessions.report.sections.lag import lag
 from sessions.report.sections.latency import latency
 from sessions.report.sections.leaders import leaders
+from sessions.report.sections.quorum import quorum
 from sessions.report.sections.replay import replay
 from sessions.text import plural
 
@@ -72,6 +74,7 @@ SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], .
     (anomalies, (ANOMALIES, ANOMALY_COUNTS)),
     (leaders, (LEADER_BALANCE,)),
     (controllers, (CONTROLLER_WORK,)),
+    (quorum, (QUORUM_TERMS, FENCINGS)),
     (replay, (REPLAY,)),
 )
 """Each with the results that it needs; without one of them the section is left out."""

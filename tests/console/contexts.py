@@ -42,6 +42,8 @@ LIVE_ONLY: Final = ("faults",)
 BESIDE: Final = ("compare", "metadata")
 """Screens that only some sources have: two runs side by side (``screens/test_compare.py``), and
 clusters without ZooKeeper (``screens/test_metadata.py``)."""
+WITH_LIBRARY: Final = ("explore",)
+"""Screens that a console without a library has not (``screens/test_explore.py``)."""
 
 NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 

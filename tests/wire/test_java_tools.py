@@ -1,7 +1,8 @@
 """Kafka's own command-line tools on an emulated cluster.
 
 They run where ``KAFKA_LIBS`` names a folder with the jars of ``org.apache.kafka:kafka_2.13:2.8.2``
-and all that it depends on, which ``mvn dependency:copy-dependencies`` puts there; they need Java.
+(or those of ``kafka_2.13`` and ``kafka-tools`` 4.1.2) and all that it depends on, which ``mvn
+dependency:copy-dependencies`` puts there; they need Java.
 """
 
 import json
@@ -25,6 +26,23 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+IN_TOOLS = {
+    "kafka.admin.TopicCommand": "org.apache.kafka.tools.TopicCommand",
+    "kafka.admin.ConsumerGroupCommand": (
+        "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    ),
+    "kafka.tools.ConsoleProducer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka.tools.ConsoleConsumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka.admin.LeaderElectionCommand": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka.admin.ReassignPartitionsCommand": (
+        "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+    ),
+    "kafka.admin.BrokerApiVersionsCommand": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+}
+"""What the tools are called where they have a jar of their own (KIP-906)."""
+HAS_JAR = LIBS is not None and any(Path(LIBS).glob("kafka-tools-*.jar"))
+
+
 class Tools:
     """The tools, told of one cluster."""
 
@@ -33,6 +51,7 @@ class Tools:
 
     def run(self, tool: str, words: str, typed: str = "") -> str:
         """What a tool prints; an error that it ends in fails the test."""
+        tool = IN_TOOLS.get(tool, tool) if HAS_JAR else tool
         command = ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), tool]
         done = subprocess.run(
             [*command, "--bootstrap-server", self.servers, *words.split()],
@@ -53,8 +72,16 @@ class Tools:
         return self.run("kafka.admin.ConsumerGroupCommand", words)
 
 
+@pytest.fixture(
+    params=[pytest.param(each, marks=pytest.mark.kafka(version=each)) for each in ("3.9", "4.1")]
+)
+def version(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
 @pytest.fixture
-def tools(kafka_cluster: KafkaCluster) -> Iterator[Tools]:
+def tools(version: str, kafka_cluster: KafkaCluster) -> Iterator[Tools]:
     made = Tools(kafka_cluster.bootstrap_servers)
     made.topics("--create --topic orders --partitions 3 --replication-factor 3")
     yield made
@@ -120,6 +147,22 @@ def test_replicas_are_reassigned(tools: Tools, kafka_cluster: KafkaCluster, tmp_
     eventually(lambda: done in tools.run(command, f"{words} --verify"), "it is complete")
 
 
-def test_the_versions_that_brokers_advertise_are_listed(tools: Tools) -> None:
+@pytest.mark.skipif(not HAS_JAR, reason="the tool came with KRaft")
+def test_the_quorum_is_described(tools: Tools, version: str) -> None:
+    if version != "4.1":
+        pytest.skip("there is no quorum")
+    command = "org.apache.kafka.tools.MetadataQuorumCommand"
+    status = tools.run(command, "describe --status")
+    assert "LeaderId:               100" in status
+    assert "CurrentObservers" in status
+    replication = tools.run(command, "describe --replication")
+    assert [row.split()[-1] for row in replication.splitlines()[1:]] == [
+        "Leader",
+        *["Observer"] * 3,
+    ]
+
+
+def test_the_versions_that_brokers_advertise_are_listed(tools: Tools, version: str) -> None:
     listed = tools.run("kafka.admin.BrokerApiVersionsCommand", "")
-    assert listed.count("Produce(0): 0 to 11 [usable: 9]") == 3
+    newest = 11 if version == "3.9" else 13
+    assert listed.count(f"Produce(0): 0 to {newest} [usable: ") == 3

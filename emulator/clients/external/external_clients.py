@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external import admin, fetch, groups, metadata, produce, transactions
+from emulator.clients.external import admin, fetch, groups, metadata, produce, quorum, transactions
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import refusal
@@ -73,7 +73,8 @@ class ExternalClients:
         self._calls: dict[int, Call] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
         self._translators = self._table(racks)
-        for key, versions in versions_of(context.profile.version).items():
+        advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
+        for key, versions in advertised.items():
             if APIS[key].name in self._translators:
                 self.versions[key] = versions
 
@@ -87,6 +88,8 @@ class ExternalClients:
             "ApiVersions": metadata.ApiVersions(self.versions),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
+            "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
+            "DescribeQuorum": quorum.DescribeQuorum(),
             "FindCoordinator": metadata.FindCoordinator(addresses),
             "Produce": produce.Produce(context, magic, known_ids),
             "InitProducerId": transactions.InitProducerId(),
@@ -109,6 +112,7 @@ class ExternalClients:
             "DeleteGroups": groups.DeleteGroups(),
             "CreateTopics": admin.CreateTopics(),
             "DeleteTopics": admin.DeleteTopics(known_ids),
+            "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
             "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),

@@ -32,7 +32,11 @@ FAILOVERS: Final = Table(
         Column("was_controller", "bool", "", "whether it was also the controller"),
         event("fault_seq", "event of the fault"),
         time("fault_us", "virtual time of it"),
-        event("detected_seq", "SessionEnded: ZooKeeper dropped the broker", NOT_DETECTED),
+        event(
+            "detected_seq",
+            "SessionEnded: ZooKeeper dropped the broker; in KRaft mode the record",
+            NOT_DETECTED,
+        ),
         time("detected_us", "virtual time of it", NOT_DETECTED),
         event("elected_seq", "LeaderElected: the controller chose who leads next", NOT_ELECTED),
         time("elected_us", "virtual time of it", NOT_ELECTED),

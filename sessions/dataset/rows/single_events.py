@@ -12,6 +12,7 @@ from emulator.events import (
     ConsumeFinished,
     ControllerElected,
     ControllerResigned,
+    ControllerStateChanged,
     ControllerStep,
     ElectionFailed,
     Event,
@@ -23,6 +24,7 @@ from emulator.events import (
     MessageLost,
     MessageSent,
     MetadataRecordCommitted,
+    QuorumRoleChanged,
     RecordsConsumed,
     ReplicaFetchPaused,
     SessionEnded,
@@ -93,6 +95,14 @@ def _metadata_record(e: MetadataRecordCommitted) -> Row:
     return (*_place(e), e.offset, e.epoch, e.batch, e.kind, e.version, e.data)
 
 
+def _quorum_role_changed(e: QuorumRoleChanged) -> Row:
+    return (*_place(e), e.controller, e.role, e.epoch, e.leader)
+
+
+def _controller_state_changed(e: ControllerStateChanged) -> Row:
+    return (*_place(e), "controller", None, e.controller, None, e.state, None, None, None)
+
+
 def _broker_state_changed(e: BrokerStateChanged) -> Row:
     return (*_place(e), "broker", None, e.broker, None, e.state, None, None, None)
 
@@ -126,6 +136,8 @@ FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
     ControllerResigned: ("controller", _controller_resigned),
     ControllerStep: ("controller", _controller_step),
     MetadataRecordCommitted: ("metadata_records", _metadata_record),
+    QuorumRoleChanged: ("quorum_roles", _quorum_role_changed),
+    ControllerStateChanged: ("faults", _controller_state_changed),
     BrokerStateChanged: ("faults", _broker_state_changed),
     LinkChanged: ("faults", _link_changed),
     SessionEnded: ("faults", _session_ended),

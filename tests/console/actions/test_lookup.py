@@ -26,7 +26,7 @@ from console.controllers.palette import ActionProvider
 from console.model.workspace import Stage
 from console.render.lines import text_of
 from console.screens.page import help_lines
-from tests.console.contexts import BESIDE, KEYS_TO, LIVE_ONLY, RAISED
+from tests.console.contexts import BESIDE, KEYS_TO, LIVE_ONLY, RAISED, WITH_LIBRARY
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 
@@ -44,7 +44,7 @@ def test_a_shared_key_would_be_found() -> None:
 
 
 def test_every_screen_of_the_registry_can_be_reached() -> None:
-    assert {*KEYS_TO, *RAISED, *LIVE_ONLY, *BESIDE} == set(SCREENS)
+    assert {*KEYS_TO, *RAISED, *LIVE_ONLY, *BESIDE, *WITH_LIBRARY} == set(SCREENS)
 
 
 async def test_every_action_of_the_input_line_does_something() -> None:

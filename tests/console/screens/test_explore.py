@@ -38,7 +38,7 @@ async def explored(driven: Console) -> None:
 async def test_a_release_is_explored_and_its_counterexample_opens(size: tuple[int, int]) -> None:
     async with console(live(), "7", "E", size=size, library=SmallLibrary()) as driven:
         assert driven.screen.context == "explore"
-        assert "── question ── R explores" in driven.text()
+        assert "── question ── R explores, M all releases" in driven.text()
         await choose(driven, "release", "0.10.2")
         await choose(driven, "what must hold", "AcknowledgedKept")
         await driven.press("R")

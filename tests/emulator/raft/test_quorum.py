@@ -8,14 +8,28 @@ import pytest
 from emulator.metadata_log.records import NoOpRecord, TopicRecord
 from emulator.protocol.message import Message
 from emulator.protocol.raft import (
+    EndQuorumEpochRequest,
     MetadataBatch,
     MetadataFetchRequest,
     MetadataFetchResponse,
     VoteRequest,
+    VoteResponse,
 )
 from emulator.raft.log import MetadataLog
-from emulator.raft.quorum import QuorumMember, QuorumRules, Surroundings
-from emulator.raft.state import FOLLOWER, LEADER, PROSPECTIVE, RESIGNED, UNATTACHED, QuorumState
+from emulator.raft.quorum import NEVER_US, QuorumMember, QuorumRules, Surroundings
+from emulator.raft.state import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    PROSPECTIVE,
+    RESIGNED,
+    UNATTACHED,
+    Asked,
+    Parked,
+    Progress,
+    QuorumState,
+    Resting,
+)
 
 VOTERS = [100, 101, 102]
 
@@ -249,3 +263,198 @@ def test_where_logs_part_is_found_by_epoch() -> None:
     assert log.epoch_at(9) == -1
     log.truncate(2)
     assert (log.end_offset, log.last_epoch) == (2, 1)
+
+
+# ---- one member alone, message by message
+
+
+class Alone:
+    """One member whose messages go nowhere; ``draw`` always gives ``drawn``."""
+
+    def __init__(self, state: QuorumState, *, pre_vote: bool = True, drawn: int = 0) -> None:
+        self.now_us = 50
+        self.sent: list[tuple[int, Message]] = []
+        self.left: list[int] = []
+        state.running = True
+        self.state = state
+        around = Surroundings(
+            lambda: self.now_us, lambda _below: drawn, self.send, self.left.append
+        )
+        self.member = QuorumMember(100, VOTERS, state, lambda: rules(pre_vote=pre_vote), around)
+
+    def send(self, peer: int, message: Message, _request: int) -> int:
+        self.sent.append((peer, message))
+        return len(self.sent)
+
+    def answer(self, source: int, message: Message) -> Message:
+        """The first message that another one brings about."""
+        self.sent.clear()
+        self.member.handle(source, 77, message)
+        return self.sent[0][1]
+
+
+def two_records() -> MetadataLog:
+    return MetadataLog([MetadataBatch(0, 3, (NoOpRecord(), NoOpRecord()))])
+
+
+def later() -> int:
+    return 1 << 40
+
+
+@pytest.mark.parametrize(
+    ("role", "knows", "fetched", "end", "pre_vote", "granted"),
+    [
+        # a vote: only who knows no leader and has not voted for another gives one
+        (UNATTACHED, (-1, -1), False, (3, 2), False, True),
+        (UNATTACHED, (-1, -1), False, (3, 1), False, False),
+        (UNATTACHED, (-1, -1), False, (4, 1), False, True),
+        (UNATTACHED, (-1, -1), False, (2, 9), False, False),
+        (UNATTACHED, (-1, 101), False, (3, 1), False, True),  # it has said so before
+        (UNATTACHED, (-1, 102), False, (3, 2), False, False),
+        (UNATTACHED, (102, -1), False, (3, 2), False, False),
+        (PROSPECTIVE, (-1, -1), False, (3, 2), False, True),
+        (PROSPECTIVE, (102, -1), False, (3, 2), False, False),
+        (CANDIDATE, (-1, 100), False, (9, 9), False, False),
+        (FOLLOWER, (102, -1), False, (9, 9), False, False),
+        (LEADER, (100, -1), False, (9, 9), False, False),
+        (RESIGNED, (100, -1), False, (9, 9), False, False),
+        # whether one would be given: not by who hears its leader
+        (FOLLOWER, (102, -1), False, (3, 2), True, True),
+        (FOLLOWER, (102, -1), True, (3, 2), True, False),
+        (FOLLOWER, (102, -1), False, (3, 1), True, False),
+        (UNATTACHED, (-1, 102), False, (3, 2), True, True),
+        (CANDIDATE, (-1, 100), False, (3, 2), True, True),
+        (CANDIDATE, (-1, 100), False, (3, 1), True, False),
+        (LEADER, (100, -1), False, (9, 9), True, False),
+        (RESIGNED, (100, -1), False, (9, 9), True, False),
+    ],
+)
+def test_who_votes_for_whom(
+    role: str,
+    knows: tuple[int, int],
+    fetched: bool,
+    end: tuple[int, int],
+    pre_vote: bool,
+    granted: bool,
+) -> None:
+    """``knows`` are the leader, and whom it has voted for."""
+    leader, voted_for = knows
+    state = QuorumState(two_records(), 5, voted_for, leader, role, due_us=later())
+    state.fetched_in_epoch = fetched
+    state.greets_us = later()
+    state.progress = {101: Progress(), 102: Progress()}
+    alone = Alone(state, drawn=7)
+    answer = alone.answer(101, VoteRequest(101, 5, *end, pre_vote))
+    assert isinstance(answer, VoteResponse)
+    assert (answer.granted, answer.pre_vote, answer.epoch) == (granted, pre_vote, 5)
+    if granted and not pre_vote:
+        assert (state.role, state.voted_for) == (UNATTACHED, 101)
+        assert state.due_us == alone.now_us + 1_000_007  # it waits for whom it voted for
+    else:
+        assert (state.role, state.voted_for, state.due_us) == (role, voted_for, later())
+
+
+def test_no_vote_is_given_in_an_epoch_that_is_over() -> None:
+    alone = Alone(QuorumState(two_records(), 5, due_us=later()))
+    answer = alone.answer(101, VoteRequest(101, 4, 9, 9))
+    assert isinstance(answer, VoteResponse)
+    assert (answer.granted, answer.epoch, alone.state.voted_for) == (False, 5, -1)
+
+
+def test_who_becomes_unattached_waits_no_longer_than_it_had_to_anyway() -> None:
+    following = Alone(QuorumState(two_records(), 5, -1, 102, FOLLOWER, due_us=later()))
+    following.answer(101, VoteRequest(101, 6, 2, 0))
+    assert (following.state.role, following.state.due_us) == (UNATTACHED, later())
+    leading = QuorumState(two_records(), 5, -1, 100, LEADER, due_us=later(), greets_us=later())
+    leading.progress = {101: Progress(), 102: Progress()}
+    Alone(leading, drawn=7).answer(101, VoteRequest(101, 6, 2, 0))
+    assert (leading.role, leading.due_us) == (UNATTACHED, 50 + 1_000_007)
+
+
+@pytest.mark.parametrize(
+    ("successors", "drawn", "pause_us"),
+    [
+        ([100, 102], 9, 0),
+        ([102, 100], 0, 200_000),
+        ([101, 102, 100], 1, 300_000),
+        ([101, 102, 100], 40, 1_000_000),  # the longest pause that the settings allow
+        ([102], 9, 0),
+    ],
+)
+def test_whoever_is_not_first_in_line_stands_after_a_pause(
+    successors: list[int], drawn: int, pause_us: int
+) -> None:
+    state = QuorumState(two_records(), 5, -1, 101, FOLLOWER, due_us=later())
+    state.fetched_in_epoch = True
+    alone = Alone(state, drawn=drawn)
+    alone.sent.clear()
+    alone.member._leader_resigned(101, 77, EndQuorumEpochRequest(101, 5, successors))
+    assert state.due_us == alone.now_us + pause_us
+    assert not state.fetched_in_epoch  # so that it would vote for another
+
+
+def test_a_resignation_of_an_earlier_epoch_changes_nothing() -> None:
+    state = QuorumState(two_records(), 5, -1, 102, FOLLOWER, due_us=later())
+    Alone(state).answer(101, EndQuorumEpochRequest(101, 4, [100]))
+    assert (state.role, state.leader, state.due_us) == (FOLLOWER, 102, later())
+
+
+@pytest.mark.parametrize(
+    ("role", "due_us", "next_us"),
+    [(FOLLOWER, 90, 90), (FOLLOWER, 50, NEVER_US), (UNATTACHED, 60, 60), (LEADER, NEVER_US, 70)],
+)
+def test_a_member_has_to_be_woken_for_what_is_still_to_come(
+    role: str, due_us: int, next_us: int
+) -> None:
+    state = QuorumState(two_records(), 5, -1, -1, role, due_us=due_us, greets_us=70)
+    alone = Alone(state)
+    assert alone.member.next_due_us() == next_us
+    state.resting = {101: Resting(1, 50), 102: Resting(1, 55)}
+    assert alone.member.next_due_us() == 55
+    state.asked = {101: Asked(1, 53)}
+    assert alone.member.next_due_us() == 53
+    state.parked = {0: Parked(1, 0, 0, 52)}
+    assert alone.member.next_due_us() == 52
+    state.running = False
+    assert alone.member.next_due_us() == NEVER_US
+
+
+def test_a_request_without_an_answer_is_given_up_and_its_member_left_alone() -> None:
+    state = QuorumState(two_records(), 5, -1, -1, UNATTACHED, due_us=later())
+    state.asked = {101: Asked(1, 50), 102: Asked(2, 51)}
+    alone = Alone(state)
+    alone.member.poll()
+    assert (alone.left, list(state.asked)) == ([101], [102])
+    assert state.resting == {101: Resting(1, 50 + 50_000)}
+
+
+def test_who_cannot_be_reached_is_left_alone_twice_as_long_each_time_up_to_a_second() -> None:
+    state = QuorumState(two_records(), 5, -1, -1, UNATTACHED, due_us=later())
+    alone = Alone(state)
+    pauses = []
+    for _ in range(8):
+        state.asked = {101: Asked(1, later())}
+        alone.member.connection_lost(101)
+        pauses.append(state.resting[101].until_us - alone.now_us)
+    assert pauses == [50_000, 100_000, 200_000, 400_000, 800_000, 1_000_000, 1_000_000, 1_000_000]
+
+
+@pytest.mark.parametrize(
+    ("ends", "start", "committed"),
+    [
+        ((2, 0), 1, 2),
+        ((0, 0), 1, 0),
+        ((1, 1), 1, 0),  # not before a record of its own epoch is among it
+        ((2, 2), 2, 0),
+        ((2, 2), 1, 2),
+    ],
+)
+def test_what_two_of_three_have_is_committed_with_the_first_record_of_the_epoch(
+    ends: tuple[int, int], start: int, committed: int
+) -> None:
+    state = QuorumState(two_records(), 5, -1, 100, LEADER, due_us=NEVER_US, epoch_start=start)
+    state.progress = {101: Progress(ends[0]), 102: Progress(ends[1])}
+    member = Alone(state).member
+    assert member._raise_high_watermark() is (committed > 0)
+    assert state.high_watermark == committed
+    assert not member._raise_high_watermark()

@@ -689,7 +689,7 @@ def test_from_3_7_no_more_replicas_can_be_required_than_are_assigned(
 
 def test_a_new_leader_says_that_it_knows_nothing_of_its_followers_logs() -> None:
     effects = step(Partition("t-0", 1), BecomeLeader(4, 1, [1], [1, 2], 9), MODERN, NOW)
-    assert partition.RememberLogEnd(2, -1) in effects
+    assert partition.ForgetLogEnds([2]) in effects
 
 
 def test_who_leads_no_longer_forgets_its_isr_and_its_followers() -> None:

@@ -1,5 +1,6 @@
 """The jobs on partitions, brokers and controllers in plain Python, straight from events."""
 
+import json
 from collections import Counter
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from emulator.events import (
     LeaderElected,
     MessageLost,
     MessageSent,
+    MetadataRecordCommitted,
     PartitionStateChanged,
     ReplicaRoleChanged,
     SessionEnded,
@@ -126,6 +128,7 @@ def expected_failovers(session: str, events: list[Event]) -> list[Row]:
     rows: list[Row] = []
     looking: dict[str, Row] = {}
     unnoticed: dict[int, list[Row]] = {}
+    unfenced: dict[int, list[Row]] = {}
     followed = Followed(events)
     for event in events:
         fault = _fault(event, followed)
@@ -142,19 +145,39 @@ def expected_failovers(session: str, events: list[Event]) -> list[Row]:
                     rows.append(row)
                     looking[tp] = row
                     unnoticed[broker].append(row)
-        match event:
-            case SessionEnded():
-                for row in unnoticed.pop(event.host, []):
-                    row.update(detected_seq=event.seq, detected_us=event.time_us)
-            case BrokerStateChanged() if event.state not in DOWN:
-                for row in unnoticed.pop(event.broker, []):
-                    if row["fault"] == "frozen" and "elected_seq" not in row:
-                        row.setdefault("serving_seq", event.seq)
-                        row.setdefault("serving_us", event.time_us)
-                        row["returned"] = True
+                    unfenced.setdefault(broker, []).append(row)
+        _note(event, unnoticed, unfenced)
         _look(event, looking, followed)
         followed.apply(event)
     return [_complete(row) for row in rows]
+
+
+def _note(event: Event, unnoticed: dict[int, list[Row]], unfenced: dict[int, list[Row]]) -> None:
+    """Note when a fault was noticed, by ZooKeeper or by KRaft's controller, or was over."""
+    match event:
+        case SessionEnded():
+            for row in unnoticed.pop(event.host, []):
+                row.update(detected_seq=event.seq, detected_us=event.time_us)
+        case MetadataRecordCommitted() if (gone := _noticed(event)) is not None:
+            for row in unfenced.pop(gone, []):
+                row.update(detected_seq=event.seq, detected_us=event.time_us)
+            unnoticed.pop(gone, None)
+        case BrokerStateChanged() if event.state not in DOWN:
+            crashed = [r for r in unfenced.pop(event.broker, []) if r["fault"] != "frozen"]
+            unfenced[event.broker] = crashed
+            for row in unnoticed.pop(event.broker, []):
+                if row["fault"] == "frozen" and "elected_seq" not in row:
+                    row.setdefault("serving_seq", event.seq)
+                    row.setdefault("serving_us", event.time_us)
+                    row["returned"] = True
+
+
+def _noticed(event: MetadataRecordCommitted) -> int | None:
+    """The broker of which KRaft's controller learns with a record that it is gone."""
+    data = json.loads(event.data)
+    fences = event.kind == "BrokerRegistrationChange" and data["fenced"] == 1
+    broker: int | None = data["brokerId"] if fences or event.kind == "RegisterBroker" else None
+    return broker
 
 
 def _fault(event: Event, followed: Followed) -> tuple[int, str] | None:

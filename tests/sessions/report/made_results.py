@@ -15,6 +15,7 @@ from sessions.analysis.results.latency import (
     HW_LAG_TIMELINE,
     LATENCY_HISTOGRAM,
 )
+from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
 from sessions.analysis.results.truth import (
     ANOMALIES,
     ANOMALY_COUNTS,
@@ -32,6 +33,7 @@ HOSTILE: Final = "<img src=x onerror=alert(1)>"
 """A value in which a careless page sees markup."""
 TABLES: Final = (
     *(AVAILABILITY, AVAILABILITY_TIMELINE, ISR_CHURN, LEADER_BALANCE, CONTROLLER_WORK),
+    *(QUORUM_TERMS, FENCINGS),
     *(FAILOVERS, FAILOVER, COMMIT_LATENCY, HW_LAG, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
     *(DURABILITY, DURABILITY_RECORDS, ANOMALIES, ANOMALY_COUNTS, REPLAY),
 )
@@ -177,6 +179,9 @@ def results(folder: Path) -> Path:
     write(
         folder, CONTROLLER_WORK, [{"session": "failover", "broker": 0, "epoch": 1, "from_seq": 8}]
     )
+    write(folder, QUORUM_TERMS, [{"session": "failover", "controller": 100, "epoch": 1}])
+    fencing = {"broker": 0, "fenced_seq": 9, "process": "crashed", "noticed_us": 4 * SECOND}
+    write(folder, FENCINGS, [{"session": "failover"} | fencing])
     write(folder, REPLAY, [{"session": "failover", "equal": True, "events": 700}])
     return folder
 

@@ -59,7 +59,7 @@ def ids(page: str) -> list[str]:
 def test_there_is_a_section_for_each_question(page: str) -> None:
     assert ids(page) == [
         "durability", "availability", "failover", "latency", "lag", "churn", "anomalies",
-        "leaders", "controllers", "replay",
+        "leaders", "controllers", "quorum", "replay",
     ]  # fmt: skip
     assert len(ids(page)) == len(SECTIONS)
     assert [f'href="#{name}"' in page for name in ids(page)] == [True] * len(SECTIONS)

@@ -22,13 +22,14 @@ from sessions.report.sections.failover import failover
 from sessions.report.sections.lag import lag
 from sessions.report.sections.latency import latency
 from sessions.report.sections.leaders import leaders
+from sessions.report.sections.quorum import quorum
 from sessions.report.sections.replay import replay
 from tests.sessions.report.made_results import SECOND, TABLES, results, write
 from tests.sessions.report.test_page import outcome
 
 ALL = (
-    *(availability, churn, durability, failover, lag, latency, anomalies, leaders, controllers),
-    replay,
+    *(availability, churn, durability, failover, lag, latency, anomalies, leaders),
+    *(controllers, quorum, replay),
 )
 
 

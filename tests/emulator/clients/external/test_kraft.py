@@ -6,10 +6,12 @@ from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
 from emulator.protocol.errors import ERRORS
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
+    DescribeTopicPartitionsRequest,
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseTopic,
+    TopicRequest,
 )
 from emulator.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -18,6 +20,11 @@ from emulator.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
+)
+from emulator.wire.messages.quorum import (
+    DescribeQuorumPartition,
+    DescribeQuorumRequest,
+    DescribeQuorumTopic,
 )
 from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
 from emulator.wire.types import NO_UUID
@@ -132,3 +139,62 @@ def test_after_a_crash_another_broker_leads(lab: WireLab) -> None:
     after = metadata(lab, here, "t").topics[0].partitions[0]
     assert (before.leader_id, after.leader_id) == (1, 2)
     assert after.leader_epoch > before.leader_epoch
+
+
+def test_the_quorum_is_described_with_voters_and_observers() -> None:
+    lab = WireLab.made(brokers=2, controllers=3, version="4.1")
+    lab.pass_time(5_000_000)
+    wanted = DescribeQuorumRequest(
+        [DescribeQuorumTopic("__cluster_metadata", [DescribeQuorumPartition(0)])]
+    )
+    answer = lab.ask(lab.connect(), wanted, 2)
+    assert answer.error_code == 0
+    (found,) = answer.topics[0].partitions
+    assert found.leader_id == lab.cluster.active_controller()
+    assert sorted(each.replica_id for each in found.current_voters) == [100, 101, 102]
+    assert [each.replica_id for each in found.observers] == [0, 1]
+    assert all(found.high_watermark <= each.log_end_offset + 1 for each in found.current_voters), (
+        "all are caught up"
+    )
+    assert all(each.last_caught_up_timestamp > 0 for each in found.observers)
+    other = DescribeQuorumRequest([DescribeQuorumTopic("orders", [DescribeQuorumPartition(0)])])
+    (refused,) = lab.ask(lab.connect(), other, 2).topics[0].partitions
+    assert refused.error_code == error("UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_partitions_are_described_a_page_at_a_time(lab: WireLab) -> None:
+    for topic in ("a", "b"):
+        lab.run(CreateTopic(topic=topic, assignment=[[0, 1, 2]] * 3))
+    lab.pass_time(500_000)
+    found: list[tuple[str, int]] = []
+    cursor, pages = None, 0
+    while cursor is not None or not pages:
+        wanted = DescribeTopicPartitionsRequest([], 2, cursor)
+        page = lab.ask(lab.connect(), wanted, 0)
+        found += [(t.name, p.partition_index) for t in page.topics for p in t.partitions]
+        cursor, pages = page.next_cursor, pages + 1
+    assert found == [(topic, number) for topic in ("a", "b") for number in range(3)]
+    assert pages == 3
+
+
+def test_eligible_leaders_and_dead_replicas_are_told() -> None:
+    lab = WireLab.made(version="4.1", config={"min.insync.replicas": "2"})
+    lab.pass_time(2_000_000)
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    lab.pass_time(500_000)
+    for broker in (2, 1):
+        lab.run(CrashBroker(broker=broker))
+        lab.pass_time(30_000_000)
+    wanted = DescribeTopicPartitionsRequest([TopicRequest("t")])
+    (partition,) = lab.ask(lab.connect(0), wanted, 0).topics[0].partitions
+    assert (partition.isr_nodes, partition.eligible_leader_replicas) == ([0], [1])
+    assert partition.offline_replicas == [1, 2]
+
+
+def test_all_brokers_tell_one_cluster_id(lab: WireLab) -> None:
+    told = {
+        lab.ask(lab.connect(broker), MetadataRequest([]), METADATA).cluster_id
+        for broker in range(3)
+    }
+    assert len(told) == 1
+    assert len(told.pop()) == 22

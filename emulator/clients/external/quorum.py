@@ -1,0 +1,145 @@
+"""What clients outside ask only of clusters without ZooKeeper."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.ids import topic_id_of
+from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.protocol.names import INTERNAL_TOPICS
+from emulator.simulation.kernel import STARTED_MS
+from emulator.wire.messages import cluster
+from emulator.wire.messages import quorum as wire
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+METADATA_TOPIC: Final = "__cluster_metadata"
+PARTITIONS_MAX: Final = 2_000
+"""How many partitions a page has at most (max.request.partition.size.limit)."""
+
+
+class DescribeQuorum:
+    """DescribeQuorum: forwarded to the active controller (KIP-595, KIP-836)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask, if it is about the one partition that there is."""
+        named = self._named(call)
+        return [protocol.DescribeQuorumRequest()] if named == [(METADATA_TOPIC, 0)] else []
+
+    @staticmethod
+    def _named(call: Call) -> list[tuple[str, int]]:
+        request = call.message
+        assert isinstance(request, wire.DescribeQuorumRequest)
+        return [
+            (topic.topic_name, each.partition_index)
+            for topic in request.topics
+            for each in topic.partitions
+        ]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell how far each member is."""
+        if not answers:
+            code = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
+            topics = [
+                wire.TopicData(topic, [wire.PartitionData(number, code, None)])
+                for topic, number in self._named(call)
+            ]
+            return wire.DescribeQuorumResponse(error_message=None, topics=topics)
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeQuorumResponse)
+        quorum = found.quorum
+        if quorum is None:
+            return wire.DescribeQuorumResponse(ERRORS[found.error].code, None)
+        partition = wire.PartitionData(
+            0,
+            ERRORS[NONE].code,
+            None,
+            quorum.leader,
+            quorum.epoch,
+            quorum.high_watermark,
+            [_state(each) for each in quorum.voters],
+            [_state(each) for each in quorum.observers],
+        )
+        topic = wire.TopicData(METADATA_TOPIC, [partition])
+        return wire.DescribeQuorumResponse(ERRORS[NONE].code, None, [topic])
+
+
+def _state(member: protocol.QuorumMember) -> wire.ReplicaState:
+    return wire.ReplicaState(
+        member.id,
+        log_end_offset=member.log_end,
+        last_fetch_timestamp=_wall_clock_ms(member.fetched_us),
+        last_caught_up_timestamp=_wall_clock_ms(member.caught_up_us),
+    )
+
+
+def _wall_clock_ms(virtual_us: int) -> int:
+    return -1 if virtual_us < 0 else STARTED_MS + virtual_us // US_PER_MS
+
+
+class DescribeTopicPartitions:
+    """DescribeTopicPartitions: topics by name, a page at a time (KIP-966)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for the topics that are named, or for all."""
+        request = call.message
+        assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
+        return [ClusterMetadataRequest([each.name for each in request.topics] or None)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell partitions from the cursor on, as many as are asked for."""
+        request = call.message
+        assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
+        (found,) = answers
+        assert isinstance(found, ClusterMetadataResponse)
+        cursor = request.cursor
+        first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
+        left = max(1, min(request.response_partition_limit, PARTITIONS_MAX))
+        topics: list[cluster.DescribeTopicPartitionsResponseTopic] = []
+        for name in sorted(found.topics):
+            topic = found.topics[name]
+            begin = first[1] if name == first[0] else 0
+            numbers = [number for number in topic.partitions if number >= begin]
+            if name < first[0]:
+                continue
+            if not left:
+                return self._page(topics, cluster.Cursor(name, begin))
+            given = list(islice(numbers, left))
+            left -= len(given)
+            topics.append(_topic(name, topic, given, found.brokers))
+            if len(given) < len(numbers):
+                return self._page(topics, cluster.Cursor(name, numbers[len(given)]))
+        return self._page(topics, None)
+
+    @staticmethod
+    def _page(
+        topics: list[cluster.DescribeTopicPartitionsResponseTopic], cursor: cluster.Cursor | None
+    ) -> Message:
+        return cluster.DescribeTopicPartitionsResponse(topics=topics, next_cursor=cursor)
+
+
+def _topic(
+    name: str, topic: protocol.TopicDescription, numbers: Iterable[int], brokers: Sequence[int]
+) -> cluster.DescribeTopicPartitionsResponseTopic:
+    rows = []
+    for number in numbers:
+        each = topic.partitions[number]
+        rows.append(
+            cluster.DescribeTopicPartitionsResponsePartition(
+                ERRORS[each.error].code,
+                number,
+                each.leader,
+                each.leader_epoch,
+                each.replicas,
+                each.isr,
+                each.elr,
+                each.last_known_elr,
+                [broker for broker in each.replicas if broker not in brokers],
+            )
+        )
+    return cluster.DescribeTopicPartitionsResponseTopic(
+        ERRORS[topic.error].code, name, topic_id_of(topic), name in INTERNAL_TOPICS, rows
+    )

@@ -1,0 +1,194 @@
+"""The job ``quorum``: who led KRaft's metadata quorum, what was written, and whom it fenced."""
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.results.quorum import FENCINGS, METADATA_WORK, QUORUM_TERMS
+from sessions.analysis.tables import DatasetTables
+from sessions.analysis.windows import earlier, later, nearest
+from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import FAULTS, METADATA_RECORDS, QUORUM_ROLES
+
+DOWN: Final = ("crashed", "stopped", "frozen")
+"""States of a process in which it serves nobody."""
+GONE: Final = ("crashed", "stopped")
+REGISTRATION_CHANGE: Final = "BrokerRegistrationChange"
+FENCED: Final = 1
+UNFENCED: Final = -1
+
+
+def said(name: str, kind: str = "int") -> Column:
+    """A field of a record's data."""
+    return F.get_json_object("data", f"$.{name}").cast(kind)
+
+
+def fencing_records(records: DataFrame) -> DataFrame:
+    """The records that fence and unfence brokers: ``broker``, ``change`` (1, -1)."""
+    changes = records.where(F.col("type") == REGISTRATION_CHANGE)
+    told = changes.select(
+        *(SESSION, "seq", "time_us", "batch"),
+        said("brokerId").alias("broker"),
+        said("fenced").alias("change"),
+    )
+    return told.where(F.col("change").isin(FENCED, UNFENCED))
+
+
+def quorum_terms(source: DatasetTables) -> DataFrame:
+    """The table :data:`QUORUM_TERMS`: a row for each time of a leader."""
+    roles = source.table(QUORUM_ROLES).select(
+        *(SESSION, "controller", "seq", "time_us", "role", "epoch")
+    )
+    ended = (
+        source.table(FAULTS)
+        .where("kind = 'controller'")
+        .where(F.col("state").isin(*GONE))
+        .select(SESSION, F.col("broker").alias("controller"), "seq", "time_us")
+        .withColumn("role", F.lit("gone"))
+    )
+    line = roles.unionByName(ended, allowMissingColumns=True)
+    at = F.struct("seq", "time_us")
+    leads = F.col("role") == "leader"
+    stands = F.when(F.col("role") == "candidate", 1).otherwise(0)
+    told = line.select(
+        "*",
+        F.least(
+            nearest(F.when(leads, at), later((SESSION,))),
+            nearest(F.when(~leads, at), later((SESSION, "controller"))),
+        ).alias("end"),
+        F.sum(stands).over(earlier((SESSION,))).alias("stood"),
+    ).where(leads)
+    before = earlier((SESSION,))
+    terms = told.select(
+        *(SESSION, "controller", "epoch"),
+        F.col("seq").alias("from_seq"),
+        F.col("time_us").alias("from_us"),
+        F.col("end.seq").alias("to_seq"),
+        F.col("end.time_us").alias("to_us"),
+        (F.col("time_us") - F.last("end.time_us").over(before)).alias("without_us"),
+        (F.coalesce("stood", F.lit(0)) - F.coalesce(F.last("stood").over(before), F.lit(0))).alias(
+            "candidacies"
+        ),
+    )
+    whole = terms.join(_written(source.table(METADATA_RECORDS)), [SESSION, "epoch"], "left")
+    counted = ("records", "batches", "fencings", "registrations", "elections", "unclean")
+    return whole.fillna(0, [*counted, "eligible"]).select(*QUORUM_TERMS.names)
+
+
+def _written(records: DataFrame) -> DataFrame:
+    """What was written in each epoch of the quorum."""
+    kind, changes = F.col("type"), F.col("type") == "PartitionChange"
+    return records.groupBy(SESSION, "epoch").agg(
+        F.count("*").alias("records"),
+        F.countDistinct("batch").alias("batches"),
+        F.count_if((kind == REGISTRATION_CHANGE) & (said("fenced") == FENCED)).alias("fencings"),
+        F.count_if(kind == "RegisterBroker").alias("registrations"),
+        F.count_if(changes & (said("leader") >= 0)).alias("elections"),
+        F.count_if(changes & (said("leaderRecoveryState") == 1)).alias("unclean"),
+        F.count_if(changes & said("eligibleLeaderReplicas", "string").isNotNull()).alias(
+            "eligible"
+        ),
+    )
+
+
+def metadata_work(source: DatasetTables) -> DataFrame:
+    """The table :data:`METADATA_WORK`: records by type and epoch."""
+    return (
+        source.table(METADATA_RECORDS)
+        .groupBy(SESSION, "epoch", "type")
+        .agg(
+            F.count("*").alias("records"),
+            F.countDistinct("batch").alias("batches"),
+            F.min("seq").alias("first_seq"),
+            F.min("time_us").alias("first_us"),
+            F.max("time_us").alias("last_us"),
+        )
+        .select(*METADATA_WORK.names)
+    )
+
+
+def fencings(source: DatasetTables) -> DataFrame:
+    """The table :data:`FENCINGS`: a row for each record that fences a broker."""
+    records = source.table(METADATA_RECORDS)
+    process = source.table(FAULTS).where("kind = 'broker'")
+    line = fencing_records(records).unionByName(
+        process.select(SESSION, "seq", "time_us", "broker", "state"), allowMissingColumns=True
+    )
+    of_broker = (SESSION, "broker")
+    was = F.when(F.col("state").isNotNull(), F.struct("state", "seq", "time_us"))
+    change = F.when(F.col("change").isNotNull(), F.struct("change", "seq", "time_us"))
+    told = line.select(
+        "*",
+        nearest(was, earlier(of_broker)).alias("was"),
+        nearest(change, later(of_broker)).alias("then"),
+    ).where(F.col("change") == FENCED)
+    changed = (
+        records.where(F.col("type").isin("PartitionChange"))
+        .groupBy(SESSION, "batch")
+        .agg(F.count("*").alias("partitions"))
+    )
+    is_down = F.col("was.state").isin(*DOWN)
+    is_back = F.col("then.change") == UNFENCED
+    found = told.join(changed, [SESSION, "batch"], "left").select(
+        *(SESSION, "broker"),
+        F.col("seq").alias("fenced_seq"),
+        F.col("time_us").alias("fenced_us"),
+        F.when(is_down, F.col("was.state")).otherwise("running").alias("process"),
+        F.when(is_down, F.col("was.seq")).alias("fault_seq"),
+        F.when(is_down, F.col("was.time_us")).alias("fault_us"),
+        F.when(is_down, F.col("time_us") - F.col("was.time_us")).alias("noticed_us"),
+        F.coalesce("partitions", F.lit(0)).alias("partitions"),
+        F.when(is_back, F.col("then.seq")).alias("unfenced_seq"),
+        F.when(is_back, F.col("then.time_us")).alias("unfenced_us"),
+        F.when(is_back, F.col("then.time_us") - F.col("time_us")).alias("fenced_for_us"),
+    )
+    return found.select(*FENCINGS.names)
+
+
+JOB: Final = Job(
+    "quorum",
+    "who led KRaft's quorum, what was written to the metadata log, and who was fenced?",
+    (
+        Result(
+            QUORUM_TERMS,
+            quorum_terms,
+            "Leaders of the quorum",
+            shown(
+                session=SESSION,
+                controller="controller",
+                epoch="epoch",
+                from_event="from_seq",
+                without_leader_ms=in_ms("without_us"),
+                candidacies="candidacies",
+                records="records",
+                batches="batches",
+                fencings="fencings",
+                registrations="registrations",
+                elections="elections",
+                unclean="unclean",
+                ELR_changes="eligible",
+            ),
+            ("without_us", "records"),
+            (SESSION, "epoch"),
+        ),
+        Result(METADATA_WORK, metadata_work, "Records of the metadata log"),
+        Result(
+            FENCINGS,
+            fencings,
+            "Fenced brokers",
+            shown(
+                session=SESSION,
+                broker="broker",
+                process="process",
+                noticed_ms=in_ms("noticed_us"),
+                at_event="fenced_seq",
+                partitions="partitions",
+                fenced_for_ms=in_ms("fenced_for_us"),
+            ),
+            ("fenced_for_us", "noticed_us"),
+            (SESSION, "fenced_seq"),
+        ),
+    ),
+)

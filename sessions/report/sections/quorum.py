@@ -1,0 +1,63 @@
+"""Who led KRaft's quorum, and whom its controllers fenced."""
+
+from typing import Final
+
+from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
+from sessions.analysis.results.reading import DOWN, UP
+from sessions.report.markup import Element
+from sessions.report.parts import ROWS_MAX, Material, section
+from sessions.report.tables import At, Shown, table
+
+TERMS: Final = Shown(
+    QUORUM_TERMS,
+    "Leaders of the quorum, those first before whom there was none for longest",
+    {
+        "session": "session",
+        "controller": "controller",
+        "epoch": "epoch",
+        "elected": At("from_us", "from_seq"),
+        "without a leader before": "without_us",
+        "candidacies": "candidacies",
+        "records": "records",
+        "batches": "batches",
+        "fencings": "fencings",
+        "registrations": "registrations",
+        "elections": "elections",
+        "unclean": "unclean",
+        "ELR changes": "eligible",
+    },
+    "from_us",
+    "to_us",
+)
+FENCED: Final = Shown(
+    FENCINGS,
+    "Fenced brokers, those first that were fenced for longest",
+    {
+        "session": "session",
+        "broker": "broker",
+        "process": "process",
+        "fault": At("fault_us", "fault_seq"),
+        "noticed after": "noticed_us",
+        "fenced": At("fenced_us", "fenced_seq"),
+        "partitions changed": "partitions",
+        "fenced for": "fenced_for_us",
+    },
+    "fenced_us",
+    "unfenced_us",
+)
+
+
+def quorum(of: Material) -> Element:
+    """Each leader's time, and each fencing."""
+    by_time = (("session", UP), ("from_seq", UP))
+    terms = of.results.top(QUORUM_TERMS, (("without_us", DOWN), *by_time), ROWS_MAX)
+    order = (("fenced_for_us", DOWN), ("session", UP), ("fenced_seq", UP))
+    fenced = of.results.top(FENCINGS, order, ROWS_MAX)
+    return section(
+        "quorum",
+        "Quorum",
+        "Clusters without ZooKeeper: who led the controllers' quorum, what was written to the "
+        "metadata log meanwhile, and which brokers were fenced.",
+        table(TERMS, terms, of.results.count(QUORUM_TERMS)),
+        table(FENCED, fenced, of.results.count(FENCINGS)),
+    )

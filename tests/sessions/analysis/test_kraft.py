@@ -1,0 +1,98 @@
+"""The jobs on sessions of clusters without ZooKeeper agree with plain Python."""
+
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.inputs import statements as inputs
+from emulator.inputs.statements import CreateCluster
+from emulator.scenario.runner import Runner
+from tests.emulator.kraft.test_soak import CONFIG, end_faults, faults, give, wait
+from tests.sessions.analysis import reference_quorum
+from tests.sessions.analysis.followed import Row
+from tests.sessions.analysis.test_agreement import Told, analysed, by_session, of_clusters, same
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+SECOND_US = 1_000_000
+JOBS = ("availability", "failover", "isr", "leaders", "controller", "quorum")
+
+
+def story(version: str, controllers: int = 3) -> tuple[Runner, list[Event]]:
+    events: list[Event] = []
+    spec = CreateCluster(version=version, mode="kraft", controllers=controllers, config=CONFIG)
+    runner = Runner(Cluster(spec, observers=[events.append]))
+    give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1, 2], [1, 2, 0]]))
+    return runner, events
+
+
+def with_faults(version: str, seed: int) -> tuple[list[Event], int]:
+    """Random faults of brokers, controllers and links."""
+    runner, events = story(version)
+    random = Random(f"jobs {version} {seed}")
+    for number in range(12):
+        for each in faults(random, number):
+            give(runner, each)
+        wait(runner, random.randrange(50, 2500))
+    end_faults(runner)
+    wait(runner, 20_000)
+    return events, runner.now_us
+
+
+def told_story() -> tuple[list[Event], int]:
+    """Broker 0 is killed, 1 frozen and 2 cut off, one after another; a controller dies."""
+    runner, events = story("4.1")
+    give(runner, inputs.CrashBroker(broker=0))
+    wait(runner, 6_000)
+    give(runner, inputs.StartBroker(broker=0))
+    wait(runner, 3_000)
+    give(runner, inputs.FreezeBroker(broker=1))
+    wait(runner, 6_000)
+    give(runner, inputs.ThawBroker(broker=1))
+    wait(runner, 3_000)
+    give(runner, inputs.ChangeController(action="crash", which="active"))
+    wait(runner, 8_000)
+    for controller in (100, 101, 102):
+        give(runner, inputs.CutLink(source=2, destination=controller))
+    wait(runner, 12_000)
+    return events, runner.now_us
+
+
+def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
+    """The quorum's leaders, the log's records, and who was fenced."""
+    terms = by_session(told, lambda n, e, _: reference_quorum.expected_terms(n, e))
+    same(found["quorum_terms"], terms)
+    work = by_session(told, lambda n, e, _: reference_quorum.expected_work(n, e))
+    same(found["metadata_work"], work)
+    fencings = by_session(told, lambda n, e, _: reference_quorum.expected_fencings(n, e))
+    same(found["fencings"], fencings)
+
+
+def test_jobs_know_sessions_without_zookeeper(
+    compiled_spark: "SparkSession", tmp_path: Path
+) -> None:
+    told: Told = {"told": told_story()}
+    told |= {f"{v}-{seed}": with_faults(v, seed) for v in ("3.9", "4.0", "4.1") for seed in (1, 2)}
+    found = analysed(told, tmp_path, JOBS)
+    of_clusters(told, found)
+    of_quorum(told, found)
+    mine = {name: [r for r in rows if r.get("session") == "told"] for name, rows in found.items()}
+    by_process = {row["process"]: row for row in mine["fencings"]}
+    assert [row["process"] for row in mine["fencings"]] == ["crashed", "frozen", "running"]
+    # The session is 4 seconds, counted from the last heartbeat, which came every half second.
+    assert 3.4 * SECOND_US <= by_process["crashed"]["noticed_us"] <= 4.6 * SECOND_US
+    assert by_process["frozen"]["partitions"] == 2
+    failed = [row for row in mine["failovers"] if row["fault"] == "crashed"]
+    assert {row["outcome"] for row in failed} == {"failed over"}
+    assert {row["detected_seq"] for row in failed} <= {
+        row["fenced_seq"] for row in mine["fencings"]
+    }
+    first, second = sorted(mine["quorum_terms"], key=lambda row: row["epoch"])
+    assert first["to_us"] < second["from_us"] == first["to_us"] + second["without_us"]
+    assert second["candidacies"] >= 1
