@@ -21,6 +21,7 @@ from emulator.inputs.statements import OF_CONNECTIONS, Expect, ExpectEvents, Sta
 from emulator.releases.profiles import DEFAULT_VERSION, KRAFT_VERSIONS, RECOMMENDED
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
+from sessions.format.metadata import RecordedInput
 from sessions.grammar.clauses import leaves
 from sessions.grammar.event_patterns import EventPattern, pattern
 from sessions.grammar.words import BadWord
@@ -284,15 +285,9 @@ def script_of_recording(source: ReplaySource) -> str:
 
 
 def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> str:
+    """The script; what clients outside sent is left out, and then it is known to no step."""
     inputs = session.inputs()
-    if any(each.statement and isinstance(each.statement.input, OF_CONNECTIONS) for each in inputs):
-        raise CommandError(
-            ExitCode.FAILED,
-            f"{session.path} has requests of clients outside, which no script can give; it replays "
-            "and verifies as it is",
-        )
-    given = [Given(each.seq, each.time_us, each.steps, each.line, each.text) for each in inputs]
-    if not given or given[0].seq != 1:
+    if not inputs or inputs[0].seq != 1:
         raise CommandError(
             ExitCode.FAILED, f"{session.path} does not hold what its cluster began with"
         )
@@ -301,4 +296,16 @@ def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> 
         found = source.events(seq, seq)
         return found[0] if found else None
 
-    return script_of(name, session.origin.cluster, given, ending, event_at)
+    asked = [each for each in inputs if not _is_of_clients(each)]
+    left_out = len(inputs) - len(asked)
+    if left_out:
+        ending = Ending(ending.time_us, None)
+    given = [
+        Given(each.seq, each.time_us, None if left_out else each.steps, each.line, each.text)
+        for each in asked
+    ]
+    return script_of(name, session.origin.cluster, given, ending, event_at, left_out)
+
+
+def _is_of_clients(given: RecordedInput) -> bool:
+    return given.statement is not None and isinstance(given.statement.input, OF_CONNECTIONS)

@@ -9,13 +9,14 @@ from sessions.format.errors import SessionError
 from sessions.grammar.words import moment_text
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
+from sessions.sources.served import ServedSource
 from sessions.sources.source import ReplaySource, Source
 
 
 def command_line(source: Source) -> str:
     """How a shell comes back here: the recording at this time, or the statements given so far.
 
-    Empty where neither is known.
+    Empty where neither is known, or where clients outside had their part in it.
     """
     if isinstance(source, TwinSource):
         return command_line(source.front)
@@ -23,6 +24,8 @@ def command_line(source: Source) -> str:
         return _replayed(source.session.path, source.time_us)
     if isinstance(source, LiveSource) and not source.recorder.temporary:
         return _replayed(source.recorder.path, source.time_us)
+    if isinstance(source, ServedSource):
+        return ""
     try:
         return _given_again(script_of_source(source))
     except (CommandError, SessionError):

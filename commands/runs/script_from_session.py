@@ -25,15 +25,20 @@ CONTROL: Final = ("Cc", "Cs", "Zl", "Zp")
 """Unicode's categories of controls, halves of characters, and line and paragraph ends."""
 TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 """Unicode's characters that change the direction of the text after them."""
+AGAIN: Final = "'tidegauge serve' of it does the same while clients are served"
+"""What a script is good for that lacks what clients outside sent."""
 ESCAPED: Final = "# the next statement had control characters; here they are escapes"
 
 
 class Given(Struct, frozen=True):
-    """A statement as it was given: the event that says so, and the place in time."""
+    """A statement as it was given: the event that says so, and the place in time.
+
+    ``steps`` None: only the time is known at which it is to be given.
+    """
 
     seq: int
     time_us: int
-    steps: int
+    steps: int | None
     line: int
     text: str
 
@@ -51,10 +56,22 @@ EventAt = Callable[[int], Event | None]
 
 
 def script_of(
-    name: str, spec: CreateCluster, given: Sequence[Given], ending: Ending, event_at: EventAt
+    name: str,
+    spec: CreateCluster,
+    given: Sequence[Given],
+    ending: Ending,
+    event_at: EventAt,
+    of_clients: int = 0,
 ) -> str:
-    """The script of a session; ``given`` begins with the ``cluster`` statement."""
+    """The script of a session; ``given`` begins with the ``cluster`` statement.
+
+    ``of_clients`` is how many inputs of clients outside were left out.
+    """
     rows = [f"# what was done in {clean(name)}, at the same moments"]
+    if of_clients:
+        rows.append(
+            f"# without {of_clients:,} connections and requests of clients outside: {AGAIN}"
+        )
     if ending.state_hash:
         rows.append(f"# 'tidegauge run' of it comes to the state hash {ending.state_hash}")
     rows.append(without_controls(cluster_text(spec)))

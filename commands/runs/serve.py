@@ -34,7 +34,7 @@ from commands.runs.narration import told
 from commands.runs.recording import new_session, origin_of
 from commands.runs.script_runner import ScriptRunner
 from emulator.events import Event
-from emulator.inputs.statements import Statement
+from emulator.inputs.statements import Statement, Wait
 from emulator.releases.config import profile_of
 from emulator.scenario.outcome import Outcome
 from sessions.format.errors import SessionError
@@ -214,7 +214,11 @@ class ServedCluster:
     async def run_script(self, tell: Callable[[str], None] = streams.narrate) -> None:
         """Give the script's statements one after another, at the speed of the served time."""
         for step in self.script.steps:
-            if not isinstance(step, AtStatement):
+            if isinstance(step, AtStatement):
+                left_us = (step.at.time_us or 0) - self.run.cluster.now_us
+                if left_us > 0:
+                    await self.perform(Statement(Wait(duration_us=left_us), step.text))
+            else:
                 outcome = await self.perform(step)
                 tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
 

@@ -212,12 +212,25 @@ def test_what_cannot_be_served_is_said(
     assert said in capsys.readouterr().err
 
 
-def test_what_clients_sent_cannot_be_put_into_a_script(
+def test_a_script_of_a_served_session_gives_its_faults_while_others_are_served(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "served.tide.db"
-    with served("--port", "0", "--record", str(path)) as (process, _):
+    words = ("--port", "0", "--control", "0", "--json", "--record", str(path))
+    with served(*words) as (process, line):
+        addresses = json.loads(line)
+        ask_api_versions(addresses["bootstrap_servers"])
+        (done,) = Control(addresses["control"]).ask({"statement": "broker crash 1"})
+        assert done["ok"]
         process.send_signal(signal.SIGTERM)
         assert ended(process)[0] == 0
-    assert run_program(["sessions", "script", str(path)]) == 1
-    assert "requests of clients outside" in capsys.readouterr().err
+    assert run_program(["sessions", "script", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "connections and requests of clients outside" in text
+    assert "--steps" not in text
+    assert text.splitlines()[-2] == "broker crash 1"
+    script = tmp_path / "again.tide"
+    script.write_text(text)
+    with served(str(script), "--port", "0") as (process, _):
+        assert process.stderr is not None
+        assert "broker crash 1" in process.stderr.readline()

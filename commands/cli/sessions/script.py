@@ -22,7 +22,8 @@ def script(file: File) -> None:
     """Print a session's statements as a script.
 
     Each stands at the moment at which it was given, so that running the script comes to the same
-    state.
+    state. What clients outside sent ('tidegauge serve') is left out: 'tidegauge serve' of the
+    script gives the statements at the same times while clients are served.
     """
     from commands.runs.console_library import script_of_source
     from sessions.sources.source import ReplaySource
