@@ -28,7 +28,6 @@ from emulator.protocol import (
 )
 from emulator.protocol.names import random_uuid
 from emulator.raft.client import RaftClient
-from emulator.replication.partition import Restart
 
 BOOT_US: Final = 2_750_000
 """How long a process takes from its start to reaching for the quorum (seen: 0.8 to 4 s)."""
@@ -86,11 +85,9 @@ class BrokerLifecycle:
     # ---- coming
 
     def start(self) -> None:
-        """The process begins: read the logs, then reach for the quorum."""
+        """The process begins; it reads the logs when it has reached the quorum and knows topics."""
         self.context.kernel.start_host(self.context.id)
         self.context.set_status("starting")
-        for replica in self.replicas.by_name.values():
-            self.replicas.do(replica, Restart(replica.checkpointed_hw))
         self.context.later("boot", BOOT_US)
 
     def boot(self) -> None:
@@ -124,10 +121,9 @@ class BrokerLifecycle:
 
     def metadata_published(self) -> None:
         """The broker has taken up its replicas for the first time: it may be unfenced now."""
-        if not self.own.lifecycle.ready:
-            self.own.lifecycle.ready = True
-            if self.context.process.broker_epoch:
-                self.context.later(TASK, 0)
+        self.own.lifecycle.ready = True
+        if self.context.process.broker_epoch:
+            self.context.later(TASK, 0)
 
     def _answered(self, _pending: Pending, response: object) -> None:
         match response:

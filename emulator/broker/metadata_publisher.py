@@ -22,7 +22,7 @@ from emulator.protocol import PartitionInfo
 from emulator.raft.snapshots import copy_of
 from emulator.releases.config import known_settings
 from emulator.replication.local_changes import command_for
-from emulator.replication.partition import Stop
+from emulator.replication.partition import Restart, Stop
 
 DELETE_DELAY_US: Final = 60_000_000
 """How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
@@ -41,7 +41,7 @@ class MetadataPublisher:
         fetchers: FetcherManager,
         published: Callable[[], None],
     ) -> None:
-        """Publish on the broker of ``context``; ``published`` is called after each delta."""
+        """Publish on the broker of ``context``; ``published`` is called after the first delta."""
         self.context = context
         self.state = state
         self.replicas = replicas
@@ -78,8 +78,9 @@ class MetadataPublisher:
         if delta.configs or delta.topics:
             self._publish_configs(delta)
         self._publish_internal_topics(delta)
-        if not self.state.published:
-            self._mark_strays()
+        is_first, self.state.published = not self.state.published, True
+        if is_first:
+            self._load_logs()
         changes = delta.local_changes(self.context.id)
         for key, change in changes.deletes.items():
             self._delete(key, change)
@@ -87,8 +88,8 @@ class MetadataPublisher:
             self._lead(key, change)
         self._follow_all(changes.followers)
         self.fetchers.shut_down_idle()
-        self.state.published = True
-        self.published()
+        if is_first:
+            self.published()
 
     def _publish_internal_topics(self, delta: MetadataDelta) -> None:
         """Keep who leads the coordinators' partitions where they are looked for."""
@@ -193,6 +194,12 @@ class MetadataPublisher:
         tp = f"{change.topic}-{key.partition}"
         if self.state.topic_ids.get(tp) == key.topic_id:
             self._rename(tp, "-delete", self.context.kernel.now + DELETE_DELAY_US)
+
+    def _load_logs(self) -> None:
+        """Read what is on disk: only now are the topics known (``LogManager.startup``)."""
+        for replica in self.replicas.by_name.values():
+            self.replicas.do(replica, Restart(replica.checkpointed_hw))
+        self._mark_strays()
 
     def _mark_strays(self) -> None:
         """Rename the folders of replicas that this broker is not to have (any more).

@@ -94,6 +94,10 @@ class Replay:
         registration = self.controller.image.brokers[broker]
         is_stopping = broker in self.stopped and not registration.fenced
         if fenced == 1 and not is_stopping:
+            heard_of = self.controller.state.heartbeats.contact_times.get(broker, {})
+            if registration.fenced and registration.epoch not in heard_of:
+                # It died after its first heartbeat, before it could be unfenced.
+                self.beat(broker, [], want_fence=True)
             self.let_session_end(broker)
             result = self.controller.maybe_fence_one_stale_broker(self.now_us)
             while result.response and not result.records:  # a session of a former incarnation

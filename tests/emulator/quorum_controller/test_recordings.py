@@ -85,6 +85,8 @@ def answer_one(
     remaining: list[list[Record]],
 ) -> None:
     """Find the moment at which a statement is answered, and written, as recorded."""
+    if output["result"] == "NETWORK_EXCEPTION":  # nobody waited for the answer
+        return
     while True:
         result, answers = administered(replay, line)
         count = 0 if result is None else len(result.records)
