@@ -190,6 +190,7 @@ class Cluster:
             self.kernel.emit, state.states, state.assignments, state.topic_configs
         )
         self.environment.observers.append(self.facts.changed)
+        self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
         self.audit = Audit(state.audit, self.kernel, self.logs_of)
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
         if self.controllers:
@@ -346,6 +347,18 @@ class Cluster:
             if replica is not None:
                 logs[number] = replica.log
         return logs
+
+    def _forget_deleted(self, event: events.LogStartOffsetChanged) -> None:
+        """The last log that has some batches deletes them: their bytes are not needed any more."""
+        logs = self.logs_of(event.tp)
+        deleting = logs.pop(event.broker, None)
+        if deleting is None:
+            return
+        end = min([event.log_start, *(log.start for log in logs.values())])
+        for batch in deleting.batches:
+            if batch.end_offset > end:
+                break
+            self.ledger.forget(batch.first_record)
 
     def replica(self, tp: str, broker: int) -> Replica | None:
         """A broker's replica of a partition, if its disk holds one."""

@@ -350,9 +350,7 @@ def _explore(
     script: str | None,
     kept: "Kept | None",
 ) -> int:
-    from commands.runs.counterexample import script_of
     from commands.runs.exploration import explore as search
-    from commands.runs.script_from_session import write_script
 
     explored = search(subject, limits, keep_going=keep_going, kept=kept)
     if as_json:
@@ -363,6 +361,9 @@ def _explore(
     if script is not None and not violations:
         streams.narrate(f"no violation: {script} is not written")
     elif script is not None and subject.bounds is not None:
+        from commands.runs.counterexample import script_of
+        from commands.runs.script_from_session import write_script
+
         path = write_script(script_of(violations[0], subject.bounds), Path(script))
         streams.narrate(f"{violations[0].name}: tidegauge run {path}")
     return _status([explored])

@@ -12,7 +12,6 @@ from msgspec.structs import asdict, replace
 
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.parser import parse_script, read_text
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
@@ -213,6 +212,9 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         ScriptError: the script does not parse.
         BadWord: it makes no topic, or one that cannot be explored.
     """
+    # The language knows every statement, and so all of the emulator; other searches need none.
+    from commands.language.parser import parse_script, read_text
+
     script = parse_script(read_text(path), str(path))
     given = [step.input for step in script.steps if isinstance(step, Statement)]
     topic = next((each for each in given if isinstance(each, CreateTopic)), None)

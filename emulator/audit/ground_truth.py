@@ -78,7 +78,8 @@ NOTHING: Final = Mark()
 class PartitionAudit(Struct, array_like=True, gc=False):
     """What is known of one partition; ``newest_missing`` is the largest record id that is lost.
 
-    ``marks`` are in the order of their offsets.
+    ``marks`` are in the order of their offsets. Records with ids below ``deleted`` were deleted on
+    purpose, as their time was over or somebody asked for it: none of them is missing.
     """
 
     leader: int = -1
@@ -91,6 +92,7 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     consumed_lost: Found = field(default_factory=list)
     newest_missing: int = -1
     marks: list[Mark] = field(default_factory=list)
+    deleted: int = 0
 
     @property
     def clean(self) -> bool:
@@ -134,6 +136,7 @@ class Audit:
         kernel.subscribe(self._retried, [events.ProduceRetried])
         kernel.subscribe(self._led, [events.PartitionStateChanged])
         kernel.subscribe(self._suspect, [events.LogTruncated, events.LogDeleted])
+        kernel.subscribe(self._deleted, [events.LogStartOffsetChanged])
         kernel.subscribe(self._gone, [events.PartitionStateRemoved])
         kernel.subscribe(self._assigned, [events.ReplicasAssigned])
         kernel.subscribe(self._topic_gone, [events.TopicDeleted])
@@ -205,6 +208,17 @@ class Audit:
             found.leader = event.leader
             if found.acked or found.consumed or not found.clean:
                 self.state.dirty[event.tp] = event.seq
+
+    def _deleted(self, event: events.LogStartOffsetChanged) -> None:
+        """A leader deletes the beginning of its log: what was there is not lost."""
+        found = self._of(event.tp)
+        log = self.logs_of(event.tp).get(event.broker)
+        if event.broker != found.leader or log is None:
+            return
+        for batch in log.batches:
+            if batch.end_offset > event.log_start:
+                break
+            found.deleted = max(found.deleted, batch.first_record + batch.count)
 
     def _gone(self, event: events.PartitionStateRemoved) -> None:
         self.state.partitions.pop(event.tp, None)
@@ -309,10 +323,8 @@ class Audit:
             return Mark(diverged=diverged)
         batches = _since(leader, base.offset)
         newest = max((each.first_record + each.count - 1 for each in batches), default=-1)
-        acked = [each for each in found.acked[base.acked :] if not _is_in_place(each, leader)]
-        consumed = [
-            each for each in found.consumed[base.consumed :] if not _is_in_place(each, leader)
-        ]
+        acked = _suspects(found.acked[base.acked :], leader, found.deleted)
+        consumed = _suspects(found.consumed[base.consumed :], leader, found.deleted)
         in_question: list[RecordBatch | Acked] = [*batches, *acked, *consumed]
         oldest = min((each.first_record for each in in_question), default=base.newest + 1)
         if oldest <= base.newest:
@@ -367,6 +379,15 @@ def _is_in_place(told: Acked, log: Log) -> bool:
         and batch.first_record - batch.base_offset == told.first_record - told.base_offset
         and batch.end_offset >= told.base_offset + told.count
     )
+
+
+def _suspects(told: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
+    """What a log does not have where it should, unless it was deleted on purpose."""
+    return [
+        each
+        for each in told
+        if each.first_record + each.count > deleted and not _is_in_place(each, log)
+    ]
 
 
 def _each(found: Found) -> Iterable[Acked]:

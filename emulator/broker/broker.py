@@ -18,6 +18,7 @@ from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
 from emulator.broker.fetcher import FetcherManager, FetchersState
 from emulator.broker.isr_manager import IsrManager, IsrManagerState
 from emulator.broker.lifecycle import Lifecycle, LifecycleState
+from emulator.broker.log_retention import LogRetention, RetentionState
 from emulator.broker.metadata_cache import MetadataCache
 from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
@@ -71,6 +72,7 @@ class BrokerState(Struct, array_like=True):
     own_requests: OwnRequestsState = field(default_factory=OwnRequestsState)
     transactions: TransactionCoordinatorState = field(default_factory=TransactionCoordinatorState)
     markers: MarkerWriterState = field(default_factory=MarkerWriterState)
+    retention: RetentionState = field(default_factory=RetentionState)
 
     @property
     def id(self) -> int:
@@ -170,6 +172,7 @@ class Broker:
                 context, state.transactions, self.own_requests, self.markers.write
             ),
         )
+        self.retention = LogRetention(context, state.retention, self.replicas)
         self.config = DynamicConfig(context, self.controller.config_changed)
         self.lifecycle = Lifecycle(
             context,
@@ -339,6 +342,7 @@ class Broker:
             messages.WriteTxnMarkersResponse: lambda _source, message: transactions.marked(
                 message.request, message
             ),
+            messages.DeleteRecordsRequest: request(replica_manager.delete_records),
             messages.OffsetsForLeaderEpochRequest: request(
                 replica_manager.offsets_for_leader_epoch
             ),
@@ -500,6 +504,7 @@ class Broker:
     def _checkpoint(self) -> None:
         self.kernel.cause = 0
         self.replicas.checkpoint_high_watermarks()
+        self.retention.look()
         self.context.later("checkpoint", self._checkpoint_us())
 
     # ---- the process

@@ -141,7 +141,7 @@ class FetcherManager:
             and replica.epochs is not None
             and replica.epochs.latest >= 0
         )
-        fetcher.partitions[tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
+        fetcher.partitions[tp] = added(replica.leader_epoch, asks_epoch)
         if fetcher.forgotten:
             fetcher.forgotten.pop(tp, None)
         if asks_epoch:
@@ -317,7 +317,7 @@ class FetcherManager:
             replica = replicas[tp]
             if fetch_state.asked_offset != replica.log_end:
                 fetcher.changed[tp] = None
-            elif row.is_news(replica.high_watermark, replica.log_end):
+            elif row.is_news(replica.high_watermark, replica.log_end, replica.log_start):
                 self._take(fetcher, replica, fetch_state, row)
         self.pump(fetcher)
 
@@ -344,7 +344,7 @@ class FetcherManager:
         if row.diverging is not None:
             self.replicas.do(replica, TruncateToEpochEnd(*row.diverging))
         else:
-            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark))
+            self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark, row.log_start))
 
     def epochs_answered(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
         """Take the answer to the epoch question: truncate, and perhaps ask again."""

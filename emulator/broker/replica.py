@@ -30,6 +30,7 @@ from emulator.replication.partition import (
     LoadLog,
     Moment,
     MoveHighWatermark,
+    MoveLogStart,
     Partition,
     RememberLogEnd,
     RestartLog,
@@ -107,6 +108,7 @@ class Replicas:
             AppendAsFollower: self._append_as_follower,
             TruncateLog: self._truncate,
             RestartLog: self._restart,
+            MoveLogStart: self._move_log_start,
             StoreEpochs: self._store_epochs,
             MoveHighWatermark: self._move_high_watermark,
             ChangeRole: self._change_role,
@@ -269,6 +271,13 @@ class Replicas:
         reason = "out of range: restart"
         self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)
         self._emit(events.LogStartOffsetChanged, tp, me, at)
+        self._note_stable(replica)
+
+    def _move_log_start(self, replica: Replica, effect: MoveLogStart) -> None:
+        # Before it is done: who observes may see what is deleted.
+        self._emit(events.LogStartOffsetChanged, replica.tp, self._id, effect.offset)
+        replica.log.delete_before(effect.offset)
+        replica.producers.transactions.delete_before(effect.offset)
         self._note_stable(replica)
 
     def _load(self, replica: Replica, _effect: LoadLog) -> None:

@@ -12,9 +12,11 @@ from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
-from emulator.broker.replica import Replica, Replicas
+from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     ListOffsetsRequest,
@@ -28,18 +30,22 @@ from emulator.protocol import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from emulator.protocol.errors import NONE
+from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
     BecomeFollower,
     BecomeLeader,
+    DeleteRecords,
     Stop,
     end_offset_for,
     epoch_error,
     produce_error,
 )
 from emulator.storage.log import Log
+
+TO_HIGH_WATERMARK = -1
+"""The offset by which a client asks for everything to be deleted (``DeleteRecordsRequest``)."""
 
 
 class ReplicaManagerState(Struct, array_like=True):
@@ -131,6 +137,34 @@ class ReplicaManager:
             return "MESSAGE_TOO_LARGE"
         return NONE
 
+    def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
+        """Delete the beginnings of logs; answered when this leader has.
+
+        Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
+        """
+        results: dict[str, tuple[str, int]] = {}
+        for tp, wanted in message.offsets.items():
+            replica = self.replicas.get(tp)
+            offset = wanted
+            if replica is not None and wanted == TO_HIGH_WATERMARK:
+                offset = replica.high_watermark
+            error = self._deletion_refused(replica, offset)
+            if error == NONE and replica is not None:
+                self.replicas.do(replica, DeleteRecords(offset))
+            start = -1 if replica is None or error != NONE else replica.log_start
+            results[tp] = (error, start)
+        self.context.respond(client, request, DeleteRecordsResponse(request, results))
+
+    def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
+        if replica is None:
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        if replica.role != LEADER:
+            return NOT_LEADER
+        if not self.context.topic_values(replica.tp.rpartition("-")[0]).deletes:
+            return "POLICY_VIOLATION"
+        in_range = 0 <= offset <= replica.high_watermark
+        return NONE if in_range else "OFFSET_OUT_OF_RANGE"
+
     # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
 
     def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
@@ -147,6 +181,7 @@ class ReplicaManager:
                 replica = self._admit(source, request, tp, info, errors)
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
+            # In every release in this order (makeLeaders, makeFollowers), whatever the request's.
             for replica, info in lead:
                 do(replica, _become_leader(info))
             live = frozenset((*message.live_brokers, *self.context.process.live_brokers))

@@ -17,6 +17,7 @@ from emulator.protocol import (
     AnyMessage,
     ClusterMetadataResponse,
     ConnectionLost,
+    DeleteRecordsResponse,
     DescribeClusterResponse,
     DescribeConfigsResponse,
     DescribeQuorumResponse,
@@ -38,6 +39,7 @@ from emulator.protocol import (
 )
 
 LATE = (
+    DeleteRecordsResponse,
     DescribeQuorumResponse,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,

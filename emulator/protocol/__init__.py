@@ -12,6 +12,8 @@ from emulator.protocol.admin import (
     AlterPartitionReassignmentsResponse,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     DeleteTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
@@ -210,6 +212,8 @@ AnyMessage = (
     | AlterConfigsRequest
     | CreatePartitionsRequest
     | CreateTopicsRequest
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
     | DeleteTopicsRequest
     | DescribeConfigsRequest
     | DescribeConfigsResponse
@@ -250,6 +254,7 @@ REQUESTS = (
     AlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteRecordsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeQuorumRequest,
@@ -301,6 +306,8 @@ __all__ = [
     "CreateTopicsRequest",
     "DeleteGroupsRequest",
     "DeleteGroupsResponse",
+    "DeleteRecordsRequest",
+    "DeleteRecordsResponse",
     "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",

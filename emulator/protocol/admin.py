@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from emulator.protocol.message import Message
+from emulator.protocol.message import Detail, Message
 
 
 class DescribeClusterRequest(Message, frozen=True):
@@ -127,3 +127,27 @@ class ListPartitionReassignmentsResponse(Message, frozen=True):
     request: int
     error: str
     moves: dict[str, tuple[list[int], list[int]]]
+
+
+class DeleteRecordsRequest(Message, frozen=True):
+    """Asks the leader of each partition to delete what lies before an offset (KIP-107).
+
+    -1: everything that is committed.
+    """
+
+    offsets: dict[str, int]
+
+    def detail(self) -> Detail:
+        """The offset of each partition."""
+        return [[tp, offset] for tp, offset in self.offsets.items()]
+
+
+class DeleteRecordsResponse(Message, frozen=True):
+    """For each partition its error, and the first offset that is left (-1 with an error)."""
+
+    request: int
+    results: dict[str, tuple[str, int]]
+
+    def detail(self) -> Detail:
+        """Error and first offset of each partition."""
+        return [[tp, *result] for tp, result in self.results.items()]

@@ -67,9 +67,11 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     last_stable_offset: int = -1
     aborted: list[tuple[int, int]] | None = None
 
-    def is_news(self, high_watermark: int, log_end_offset: int) -> bool:
-        """Whether it tells anything to a follower with this HW and LEO; mostly it does not."""
+    def is_news(self, high_watermark: int, log_end_offset: int, log_start: int = 0) -> bool:
+        """Whether it tells anything to a follower with this HW, LEO and start; rarely it does."""
         if self.batches or self.high_watermark != high_watermark or self.error != "NONE":
+            return True
+        if self.log_start > log_start:
             return True
         return high_watermark > log_end_offset or self.diverging is not None
 

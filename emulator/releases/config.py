@@ -11,6 +11,7 @@ from msgspec import Struct, convert, field
 
 from emulator.releases.config_names import (
     INT_MAX,
+    LONG_MAX,
     PRODUCERS,
     SELECTORS,
     SETTINGS,
@@ -94,17 +95,21 @@ class BrokerConfig(Struct, frozen=True):
     controlled_shutdown_retry_backoff_us: int
     delete_topic_enable: bool
     message_max_bytes: int
+    log_retention_us: int
+    log_retention_bytes: int
+    log_segment_bytes: int
+    log_roll_us: int
+    log_retention_check_interval_us: int
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_commit_timeout_us: int
+    offsets_retention_us: int
+    offsets_check_interval_us: int
     transaction_topic_num_partitions: int
     transaction_topic_replication_factor: int
     transaction_topic_min_isr: int
     transaction_max_timeout_us: int
     transaction_abort_interval_us: int
-    transactional_id_expiration_us: int
-    offsets_retention_us: int
-    offsets_check_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
     replica_fetch_max_bytes: int
@@ -132,11 +137,19 @@ class BrokerConfig(Struct, frozen=True):
 
 
 class TopicValues(Struct, frozen=True):
-    """What a topic's partitions go by on one broker."""
+    """What a topic's partitions go by on one broker; -1 is without limit.
+
+    ``deletes``: the beginning of a log may be deleted (cleanup.policy).
+    """
 
     min_insync_replicas: int
     unclean_leader_election_enable: bool
     max_message_bytes: int
+    retention_us: int = -1
+    retention_bytes: int = -1
+    segment_bytes: int = INT_MAX
+    segment_us: int = LONG_MAX
+    deletes: bool = True
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -255,18 +268,56 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         "min.insync.replicas": config.min_insync_replicas,
         "unclean.leader.election.enable": config.unclean_leader_election_enable,
         "max.message.bytes": config.message_max_bytes,
+        "retention.bytes": config.log_retention_bytes,
+        "segment.bytes": config.log_segment_bytes,
     }
+    in_us = {"retention.ms": config.log_retention_us, "segment.ms": config.log_roll_us}
     for name in values:
         if text := overrides.get(name):
             values[name] = _parse(_find_for_topic(name), text)
-    min_isr, unclean, largest = values.values()
-    return TopicValues(int(min_isr), bool(unclean), int(largest))
+    for name in in_us:
+        if text := overrides.get(name):
+            in_us[name] = int(_parse(_find_for_topic(name), text)) * 1_000
+    min_isr, unclean, largest, retention_bytes, segment_bytes = values.values()
+    policy = overrides.get("cleanup.policy") or TOPIC_DEFAULTS["cleanup.policy"]
+    return TopicValues(
+        int(min_isr),
+        bool(unclean),
+        int(largest),
+        in_us["retention.ms"],
+        int(retention_bytes),
+        int(segment_bytes),
+        in_us["segment.ms"],
+        "delete" in policy,
+    )
 
 
 def topic_config_names() -> frozenset[str]:
     """Return the names that a topic's configuration may have, those without effect here as well."""
     per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
-    return TOPICS | per_topic
+    return frozenset(TOPICS) | per_topic
+
+
+def check_without_effect(name: str, text: str) -> None:
+    """Check the value of a topic's configuration that nothing here depends on.
+
+    Raises:
+        ConfigError: a broker would not take the value.
+    """
+    allowed = TOPICS.get(name)
+    if isinstance(allowed, tuple):
+        if text.replace(" ", "") not in allowed:
+            raise ConfigError(f"{name} must be one of {', '.join(allowed)}, not {text!r}.")
+        return
+    if allowed is None:
+        return
+    kind = allowed if isinstance(allowed, type) else int
+    try:
+        value = kind(text)
+    except ValueError:
+        raise ConfigError(f"{name} must be a number, not {text!r}.") from None
+    if isinstance(allowed, int) and value < allowed:
+        raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
 
 
 def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:

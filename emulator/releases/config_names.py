@@ -193,6 +193,58 @@ SETTINGS: Final = (
         topic_name="max.message.bytes",
     ),
     Setting(
+        "log.retention.ms",
+        "log_retention_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records are kept, -1 for ever; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.ms",
+    ),
+    Setting(
+        "log.retention.bytes",
+        "log_retention_bytes",
+        "integer",
+        ((_SINCE_EVER, -1),),
+        "how large a log is kept, -1 without limit; whole segments are deleted",
+        minimum=-1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="retention.bytes",
+    ),
+    Setting(
+        "log.segment.bytes",
+        "log_segment_bytes",
+        "integer",
+        ((_SINCE_EVER, 1_073_741_824),),
+        "how large a segment grows",
+        minimum=14,
+        per_topic=True,
+        topic_name="segment.bytes",
+    ),
+    Setting(
+        "log.roll.ms",
+        "log_roll_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long records go into one segment",
+        minimum=1,
+        maximum=LONG_MAX,
+        per_topic=True,
+        topic_name="segment.ms",
+    ),
+    Setting(
+        "log.retention.check.interval.ms",
+        "log_retention_check_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 300_000),),
+        "how often a broker looks for segments to delete",
+        minimum=1,
+        maximum=LONG_MAX,
+    ),
+    Setting(
         "offsets.topic.num.partitions",
         "offsets_topic_num_partitions",
         "integer",
@@ -279,15 +331,6 @@ SETTINGS: Final = (
         "milliseconds",
         ((_SINCE_EVER, 60_000), ("2.0", 10_000)),
         "how often a coordinator looks for transactions whose time is over",
-        minimum=1,
-        since="0.11",
-    ),
-    Setting(
-        "transactional.id.expiration.ms",
-        "transactional_id_expiration_us",
-        "milliseconds",
-        ((_SINCE_EVER, 604_800_000),),
-        "how long a transactional id is kept that nobody uses",
         minimum=1,
         since="0.11",
     ),
@@ -536,43 +579,46 @@ TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
-    "retention.bytes": "-1",
-    "retention.ms": "604800000",
-    "segment.bytes": "1073741824",
 }
 """Names that topics have without any effect here, and the values that clients read of them."""
 
-TOPICS: Final = frozenset(
-    {
-        *TOPIC_DEFAULTS,
-        "compression.gzip.level",
-        "compression.lz4.level",
-        "compression.zstd.level",
-        "delete.retention.ms",
-        "file.delete.delay.ms",
-        "flush.messages",
-        "flush.ms",
-        "follower.replication.throttled.replicas",
-        "index.interval.bytes",
-        "leader.replication.throttled.replicas",
-        "local.retention.bytes",
-        "local.retention.ms",
-        "max.compaction.lag.ms",
-        "message.downconversion.enable",
-        "message.format.version",
-        "message.timestamp.after.max.ms",
-        "message.timestamp.before.max.ms",
-        "message.timestamp.difference.max.ms",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
-        "preallocate",
-        "remote.storage.enable",
-        "segment.index.bytes",
-        "segment.jitter.ms",
-        "segment.ms",
-    }
-)
-"""Names that a real broker takes for a topic and that nothing here depends on (``LogConfig``)."""
+Allowed = int | tuple[str, ...] | type | None
+"""What a value may be: integers from a least one on, words, a type, or (None) anything."""
+
+BOOLEAN: Final = ("true", "false")
+TOPICS: Final[dict[str, Allowed]] = {
+    "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
+    "compression.gzip.level": int,
+    "compression.lz4.level": int,
+    "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+    "compression.zstd.level": int,
+    "delete.retention.ms": 0,
+    "file.delete.delay.ms": 0,
+    "flush.messages": 0,
+    "flush.ms": 0,
+    "follower.replication.throttled.replicas": None,
+    "index.interval.bytes": 0,
+    "leader.replication.throttled.replicas": None,
+    "local.retention.bytes": -2,
+    "local.retention.ms": -2,
+    "max.compaction.lag.ms": 1,
+    "message.downconversion.enable": BOOLEAN,
+    "message.format.version": None,
+    "message.timestamp.after.max.ms": 0,
+    "message.timestamp.before.max.ms": 0,
+    "message.timestamp.difference.max.ms": 0,
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "min.cleanable.dirty.ratio": float,
+    "min.compaction.lag.ms": 0,
+    "preallocate": BOOLEAN,
+    "remote.storage.enable": BOOLEAN,
+    "segment.index.bytes": 0,
+    "segment.jitter.ms": 0,
+}
+"""What a real broker takes for a topic and nothing here depends on, with values (``LogConfig``).
+
+Where releases differ in the least value, it is that of the most lenient.
+"""
 
 TOPICS_BEFORE_4: Final = frozenset(
     {

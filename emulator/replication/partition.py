@@ -133,6 +133,7 @@ class Rules(Struct, frozen=True, gc=False):
     out_of_range_wipes: bool
     out_of_range_is_fatal: bool
     counts_fetch_first: bool
+    log_start_replicated: bool
 
     @staticmethod
     def of(profile: Profile) -> "Rules":
@@ -156,6 +157,7 @@ class Rules(Struct, frozen=True, gc=False):
             out_of_range_wipes=has("out_of_range_truncates_fully"),
             out_of_range_is_fatal=has("out_of_range_is_fatal"),
             counts_fetch_first=has("fetch_recorded_before_read"),
+            log_start_replicated=has("log_start_offset_replicated"),
         )
 
 
@@ -299,10 +301,17 @@ class IsrRefused(Struct, frozen=True, gc=False):
 
 
 class AppendFetched(Struct, frozen=True, gc=False):
-    """What a follower fetched: batches (there may be none) and the leader's HW."""
+    """What a follower fetched: batches (there may be none), the leader's HW and log start."""
 
     batches: Sequence[Batch]
     high_watermark: int
+    log_start: int = 0
+
+
+class DeleteRecords(Struct, frozen=True, gc=False):
+    """Let the log begin at ``offset``: what lies before is deleted, as far as it is committed."""
+
+    offset: int
 
 
 class TruncateToEpochEnd(Struct, frozen=True, gc=False):
@@ -356,6 +365,7 @@ Command = (
     | IsrStored
     | IsrRefused
     | AppendFetched
+    | DeleteRecords
     | TruncateToEpochEnd
     | AdjustToLeader
     | Restart
@@ -396,6 +406,12 @@ class TruncateLog(Struct, frozen=True, gc=False):
     offset: int
     previous: int
     reason: str
+
+
+class MoveLogStart(Struct, frozen=True, gc=False):
+    """Remove what lies before ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
+
+    offset: int
 
 
 class RestartLog(Struct, frozen=True, gc=False):
@@ -522,6 +538,7 @@ Effect = (
     | AppendAsLeader
     | AppendAsFollower
     | TruncateLog
+    | MoveLogStart
     | RestartLog
     | StoreEpochs
     | MoveHighWatermark
@@ -1088,7 +1105,31 @@ def _append_fetched(
     to = follower_high_watermark(command.high_watermark, state.log_end)
     if to != state.high_watermark:
         _move_high_watermark(state, to, "response", effects)
+    if rules.log_start_replicated and command.log_start > state.log_start:
+        _move_log_start(state, command.log_start, effects)
     return effects
+
+
+def _delete_records(
+    state: Partition, command: DeleteRecords, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Delete records below the HW; a leader's followers are told with their next fetch."""
+    effects: Effects = []
+    if command.offset > state.log_start:
+        _move_log_start(state, command.offset, effects)
+        if state.role == LEADER:
+            effects.append(ANSWER_FETCHES)
+    return effects
+
+
+def _move_log_start(state: Partition, offset: int, effects: Effects) -> None:
+    offset = min(offset, state.high_watermark)
+    if offset <= state.log_start:
+        return
+    state.log_start = offset
+    effects.append(MoveLogStart(offset))
+    if state.epochs is not None and state.epochs.truncate_from_start(offset):
+        effects.append(StoreEpochs(list(state.epochs.entries)))
 
 
 def _truncate_to_epoch_end(
@@ -1162,7 +1203,7 @@ def _assign_epoch(
     cache = state.epochs
     if cache is None or cache.latest == epoch:
         return
-    if cache.assign(epoch, offset, repair=rules.epoch_assigned_at_election):
+    if cache.assign(epoch, offset, rules.epoch_assigned_at_election):
         effects.append(StoreEpochs(list(cache.entries)))
 
 
@@ -1222,6 +1263,7 @@ TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     IsrStored: _isr_stored,
     IsrRefused: _isr_refused,
     AppendFetched: _append_fetched,
+    DeleteRecords: _delete_records,
     TruncateToEpochEnd: _truncate_to_epoch_end,
     AdjustToLeader: _adjust_to_leader,
     Restart: _restart,

@@ -93,6 +93,14 @@ class Log(Struct, array_like=True, gc=False):
         self.flushed = min(self.flushed, offset)
         return True
 
+    def delete_before(self, offset: int) -> None:
+        """Begin at ``offset``; the batch that holds it stays whole."""
+        self.start = offset
+        if offset >= self.end:
+            self.batches = NO_BATCHES
+        elif first := self.position(offset):
+            del self.batches[:first]
+
     def restart_at(self, offset: int) -> None:
         """Throw everything away and begin anew at ``offset``."""
         self.batches = NO_BATCHES

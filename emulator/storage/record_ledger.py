@@ -9,6 +9,9 @@ from emulator.wire.exceptions import WireError
 from emulator.wire.records import memory_records
 from emulator.wire.records.record import Record
 
+DELETED = "(deleted)"
+"""What is left of a value when no log has it any more."""
+
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
     """What one batch of records really was.
@@ -82,6 +85,10 @@ class RecordLedger:
         self.encoded[first] = batch
         return first
 
+    def forget(self, first_record: int) -> None:
+        """No log has a batch any more: its bytes, if it came as such, are not needed."""
+        self.encoded.pop(first_record, None)
+
     def entry_of(self, record: int) -> LedgerEntry:
         """The entry that holds a record id."""
         return self.entries[self.entries.bisect_right(record, _first_record) - 1]
@@ -96,6 +103,8 @@ class RecordLedger:
 
     def texts_of(self, first_record: int) -> tuple[list[str | None], list[str]]:
         """Keys and values of a batch that came as bytes, as text; no keys if none has one."""
+        if first_record not in self.encoded:
+            return [], [DELETED] * self.entry_of(first_record).count
         try:
             records = self.decoded(first_record)
         except WireError as error:

@@ -52,6 +52,10 @@ class TransactionIndex(Struct, array_like=True, gc=False):
         """The HW has moved: the markers below it need not be waited for any longer."""
         self.unreplicated = [e for e in self.unreplicated if e.last_offset >= high_watermark]
 
+    def delete_before(self, offset: int) -> None:
+        """Forget what was aborted before the log's new start."""
+        self.aborted = [each for each in self.aborted if each.last_offset >= offset]
+
     def last_stable_offset(self, high_watermark: int) -> int:
         """The offset below which every transaction has ended, and is replicated to its end."""
         unstable = list(self.ongoing.values())

@@ -29,7 +29,7 @@ WRITES = ("zk delete", "zk set", "zk create")
 def facts(run: Plain) -> Facts:
     """Everything that must agree of the object that ``run --json`` prints."""
     found: Facts = {name: dict(_of_mark(mark)) for name, mark in run["marks"].items()}
-    found["end"] = dict(_of_clients(run))
+    found["end"] = {**found.get("end", {}), **dict(_of_clients(run))}
     found["output"] = dict(_of_outputs(run["outputs"]))
     return found
 

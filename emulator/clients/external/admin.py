@@ -8,7 +8,7 @@ from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
 from emulator.protocol import AnyMessage
 from emulator.protocol.errors import ERRORS, NONE
-from emulator.wire.messages import alter_configs, configs, partitions
+from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
 
@@ -86,6 +86,37 @@ class DeleteTopics:
             for name, error in found.errors.items()
         ]
         return wire.DeleteTopicsResponse(responses=rows)
+
+
+class DeleteRecords:
+    """DeleteRecords (KIP-107): answered when the leader has deleted, its followers do soon."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Ask for all partitions at once."""
+        request = call.message
+        assert isinstance(request, offsets.DeleteRecordsRequest)
+        wanted = {
+            f"{topic.name}-{each.partition_index}": each.offset
+            for topic in request.topics
+            for each in topic.partitions
+        }
+        return [protocol.DeleteRecordsRequest(wanted)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Tell where each partition begins now."""
+        request = call.message
+        assert isinstance(request, offsets.DeleteRecordsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.DeleteRecordsResponse)
+        topics = []
+        for topic in request.topics:
+            rows = []
+            for each in topic.partitions:
+                error, start = found.results[f"{topic.name}-{each.partition_index}"]
+                code = ERRORS[error].code
+                rows.append(offsets.DeleteRecordsPartitionResult(each.partition_index, start, code))
+            topics.append(offsets.DeleteRecordsTopicResult(topic.name, rows))
+        return offsets.DeleteRecordsResponse(topics=topics)
 
 
 class CreatePartitions:

@@ -112,6 +112,7 @@ class ExternalClients:
             "DeleteGroups": groups.DeleteGroups(),
             "CreateTopics": admin.CreateTopics(),
             "DeleteTopics": admin.DeleteTopics(known_ids),
+            "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
             "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),

@@ -101,7 +101,7 @@ class Produce:
         doubts = self.in_doubt.setdefault(tp, {})
         mark = _mark(data, found)
         known = doubts.get(mark)
-        if known is not None:
+        if known is not None and known in self.ledger.encoded:
             fields = (call.client, tp, known, "NETWORK_EXCEPTION", False)
             self.kernel.emit(events.ProduceRetried, *fields)
             return known

@@ -8,6 +8,7 @@ import pytest
 from commands.cli.main import run_program
 from commands.exits import ExitCode
 
+ELR = "eligible.leader.replicas.version"
 QUICK = ["--records", "1", "--elections", "1", "--crashes", "0"]
 LOSES = ["--version", "0.10.2", "--property", "AcknowledgedKept"]
 
@@ -96,6 +97,53 @@ def test_the_matrix_has_a_row_a_release(capsys: pytest.CaptureFixture[str]) -> N
     assert "steps" not in new
 
 
+POWER_LOSS = [
+    *("explore", "--records", "1", "--elections", "0", "--isr-changes", "1", "--crashes", "0"),
+    *("--power-losses", "1", "--min-insync-replicas", "2", "--property", "AcknowledgedKept"),
+]
+
+
+def test_without_zookeeper_a_power_loss_costs_a_record_unless_eligible_replicas_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "power.tide"
+    words = [*POWER_LOSS, "--version", "4.0", "--script", str(path)]
+    assert run_program(words) == ExitCode.FAILED
+    assert "violated in 8 steps with 1 fault" in capsys.readouterr().out
+    assert f"--version 4.0 --controllers 1 --feature {ELR}=0 --stepwise" in path.read_text()
+    assert run_program(["run", str(path)]) == ExitCode.OK
+    capsys.readouterr()
+    for kept in (["4.0", "--feature", f"{ELR}=1"], ["4.1"]):
+        assert run_program([*POWER_LOSS, "--version", *kept, "--json"]) == ExitCode.OK
+        found = json.loads(capsys.readouterr().out)
+        assert (found["constants"]["kraft"], found["constants"]["elr"]) == (True, True)
+        assert (found["states"], found["complete"]) == (2_018, True)
+
+
+def test_the_matrix_has_both_modes(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*POWER_LOSS, "--matrix", "--versions", "3.9,4.0,4.1"]
+    assert run_program(words) == ExitCode.FAILED
+    _title, _head, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows] == ["3.9", "4.0", "4.1"]
+    assert ["steps" in row for row in rows] == [True, True, False]
+
+
+def test_a_script_of_a_cluster_without_zookeeper_says_what_is_explored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "my.tide"
+    path.write_text(
+        f"cluster --brokers 3 --version 4.1 --feature {ELR}=0\n"
+        "topic create orders --partitions 1 --replication-factor 2 --config min.insync.replicas=2\n"
+    )
+    words = ["explore", "--script", str(path), *QUICK, "--json"]
+    assert run_program(words) == ExitCode.OK
+    found = json.loads(capsys.readouterr().out)
+    constants = found["constants"]
+    assert (found["version"], constants["kraft"], constants["elr"]) == ("4.1", True, False)
+    assert constants["min_insync_replicas"] == 2
+
+
 @pytest.mark.parametrize(
     ("limit", "reason"),
     [(["--time", "1ms"], "time"), (["--memory", "1MB"], "memory")],
@@ -125,7 +173,12 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--min-insync-replicas", "3"], "min.insync.replicas 3 is more than the replicas (2)"),
         (["--acks", "0"], "acks=0 promises nothing to look for"),
         (["--version", "4.9"], "'4.9' is not a version"),
-        (["--version", "4.0"], "'4.0' has no ZooKeeper, and that is what is explored (up to 3.9)"),
+        (["--version", "4.0", "--mode", "zk"], "4.0 has no ZooKeeper mode: 3.9 was the last"),
+        (["--version", "2.8", "--mode", "kraft"], "KRaft mode exists since 3.3, not in 2.8"),
+        (["--version", "3.9", "--feature", f"{ELR}=1"], f"3.9 has ZooKeeper, and no {ELR}"),
+        (["--feature", "elr=1"], f"'elr' is not a feature ({ELR})"),
+        (["--feature", f"{ELR}=2"], "(a whole number from 0 to 1)"),
+        (["--spec", "Kip320", "--mode", "kraft"], "--spec goes with --constants"),
         (["--spec", "Kip320", "--crashes", "1"], "--spec goes with --constants"),
         (["--constants", "2,2,2,2"], "are of a --spec, which is missing"),
         (["--versions", "2.1"], "--versions is of the --matrix, which is missing"),

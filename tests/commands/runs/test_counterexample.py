@@ -62,6 +62,15 @@ FOUND: list[tuple[dict[str, Any], tuple[str, ...]]] = [
         (ACKNOWLEDGED_KEPT,),
     ),
     *(
+        ({"version": version, "kraft": True, "elr": elr, **bounds}, (ACKNOWLEDGED_KEPT,))
+        for version in ("4.0", "4.1")
+        for elr in (False, True)
+        for bounds in (
+            {"acks": 1, "elections": 1},
+            {"records": 1, "elections": 0, "crashes": 0, "power_losses": 2},
+        )
+    ),
+    *(
         ({"version": version, **bounds}, (ACKNOWLEDGED_KEPT,))
         for version in ("2.8", "3.9")
         for bounds in (

@@ -173,6 +173,36 @@ def test_what_kafka_does_not_promise_is_lost_in_3_9_too(
     assert (violation.steps, violation.faults) == (steps, faults)
 
 
+@pytest.mark.parametrize(("version", "elr"), [("4.0", False), ("4.0", True), ("4.1", True)])
+def test_without_zookeeper_nothing_is_found_within_the_default_bounds(
+    version: str, elr: bool
+) -> None:
+    result = searched(version, kraft=True, elr=elr)
+    assert (result.complete, result.violations, result.states) == (True, [], 23_118)
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_kip_966_who_lost_its_log_does_not_lead_alone_where_another_is_eligible(
+    replicas: int,
+) -> None:
+    """Without ELR the only member of the ISR leads again, whatever it has lost."""
+    bounds: dict[str, Any] = {"kraft": True, "replicas": replicas, "records": 1, "elections": 0}
+    bounds |= {"crashes": 0, "power_losses": 1, "isr_changes": 1, "min_insync_replicas": 2}
+    lost = shortest(searched("4.0", ACKNOWLEDGED_KEPT, **bounds), ACKNOWLEDGED_KEPT)
+    assert (lost.faults, lost.path[-1].name) == (1, "Start")
+    if replicas == 2:
+        kept = searched("4.0", ACKNOWLEDGED_KEPT, **bounds, elr=True)
+        assert (kept.complete, kept.violations) == (True, [])
+
+
+def test_kip_903_what_was_proposed_of_an_earlier_incarnation_is_refused() -> None:
+    """In ZooKeeper mode the same bounds let a member in that has lost its log."""
+    bounds: dict[str, Any] = {"elections": 0, "crashes": 1, "power_losses": 1}
+    assert searched("3.9", ISR_HAS_COMMITTED, **bounds).violations
+    assert not searched("3.9", ISR_HAS_COMMITTED, kraft=True, **bounds).violations
+    assert not searched("4.1", ISR_HAS_COMMITTED, kraft=True, elr=True, **bounds).violations
+
+
 def test_what_is_looked_at_by_default_is_what_kafka_promises() -> None:
     assert properties_for(Bounds("4.1", kraft=True, elr=True)) == tuple(PROPERTIES)
     assert set(PROPERTIES) - set(properties_for(SMALL)) == {ELR_HAS_COMMITTED}

@@ -1,5 +1,7 @@
 """When snapshots of the metadata are written, what goes with the old ones, who is given one."""
 
+from random import Random
+
 import pytest
 
 from emulator.cluster import Cluster
@@ -23,6 +25,7 @@ from emulator.raft.quorum import SNAPSHOT_CHUNK_BYTES
 from emulator.raft.snapshots import SnapshotRules, reason_for_snapshot, take_snapshot
 from emulator.raft.state import QuorumState, SnapshotFetch
 from emulator.scenario.runner import Runner
+from tests.emulator.kraft.test_soak import end_faults, faults
 from tests.golden_kraft.metadata_snapshots import MAX_BYTES, SNAPSHOTS, batches
 
 CONFIG = {
@@ -286,3 +289,26 @@ def test_a_fork_with_snapshots_goes_on_as_its_original() -> None:
     fork.run_until(fork.now_us + 70_000_000)
     lab.wait(70)
     assert fork.state_hash == lab.runner.state_hash
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.1"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_after_faults_everybody_agrees_although_logs_begin_at_snapshots(
+    version: str, seed: int
+) -> None:
+    lab = Lab(version)
+    random = Random(f"snapshots {version} {seed}")
+    for number in range(25):
+        for each in faults(random, number):
+            lab.do(each)
+        lab.wait(random.randrange(1, 8))
+    end_faults(lab.runner)
+    lab.wait(90)
+    assert {each.reason for each in lab.taken} >= {snapshots.BYTES}
+    assert lab.agrees()
+    assert invariants_hold(lab)
+    kraft = lab.runner.cluster.kraft
+    assert kraft is not None
+    for each in (*kraft.controllers.values(), *kraft.brokers.values()):
+        assert each.quorum.log.start_offset > 0
+        assert abs(each.quorum.log.end_offset - kraft.committed.image.offset) <= 2

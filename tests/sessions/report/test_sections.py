@@ -28,19 +28,8 @@ from tests.sessions.report.made_results import SECOND, TABLES, results, write
 from tests.sessions.report.test_page import outcome
 
 ALL = (
-    *(
-        availability,
-        churn,
-        durability,
-        failover,
-        lag,
-        latency,
-        anomalies,
-        leaders,
-        controllers,
-        quorum,
-    ),
-    replay,
+    *(availability, churn, durability, failover, lag, latency, anomalies, leaders),
+    *(controllers, quorum, replay),
 )
 
 

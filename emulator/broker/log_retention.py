@@ -1,0 +1,101 @@
+"""Deletes what is too old or too much: whole segments, from the beginning of a log.
+
+A log has no segments here until somebody looks: where they begin and end follows from the batches,
+by ``segment.bytes`` and ``segment.ms``. A record's age counts from when it came to the cluster, as
+clients outside have clocks of their own. Source: ``LogManager.cleanupLogs``,
+``UnifiedLog.deleteRetentionMsBreachedSegments`` and ``deleteRetentionSizeBreachedSegments`` 0.8 to
+4.1.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.broker.replica import Replica, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.releases.config import TopicValues
+from emulator.replication.partition import OFFLINE, DeleteRecords
+
+INITIAL_DELAY_US: Final = 30_000_000
+"""How long after its start a broker looks first (``LogManager.InitialTaskDelayMs``)."""
+
+
+class RetentionState(Struct, array_like=True):
+    """When to look next; 0: the process has not looked yet."""
+
+    next_look_us: int = 0
+
+
+class Segment(Struct):
+    """Consecutive batches: the offset after them, their size, and when the first and last came."""
+
+    end: int
+    size_bytes: int
+    first_us: int
+    last_us: int
+
+
+class LogRetention:
+    """Looks from time to time at all logs of a broker."""
+
+    def __init__(self, context: BrokerContext, state: RetentionState, replicas: Replicas) -> None:
+        """Delete from the logs of ``replicas``."""
+        self.context = context
+        self.state = state
+        self.replicas = replicas
+
+    def look(self) -> None:
+        """Delete what is to go, if it is time to look."""
+        now_us, state = self.context.kernel.now, self.state
+        if not state.next_look_us:
+            state.next_look_us = now_us + INITIAL_DELAY_US
+        if now_us < state.next_look_us:
+            return
+        state.next_look_us = now_us + self.context.config.log_retention_check_interval_us
+        for replica in list(self.replicas.by_name.values()):
+            if replica.log.batches and replica.role != OFFLINE:
+                self._look_at(replica, now_us)
+
+    def _look_at(self, replica: Replica, now_us: int) -> None:
+        values = self.context.topic_values(replica.tp.rpartition("-")[0])
+        if not values.deletes or not self._is_due(replica, values, now_us):
+            return
+        start, left_bytes = replica.log_start, _size_bytes(replica)
+        for segment in self._segments(replica, values):
+            is_old = 0 <= values.retention_us < now_us - segment.last_us
+            is_much = 0 <= values.retention_bytes <= left_bytes - segment.size_bytes
+            if not (is_old or is_much) or segment.end > replica.high_watermark:
+                break
+            start = segment.end
+            left_bytes -= segment.size_bytes
+        self.replicas.do(replica, DeleteRecords(start))
+
+    def _is_due(self, replica: Replica, values: TopicValues, now_us: int) -> bool:
+        """Whether there may be anything to delete, without looking at the whole log."""
+        oldest_us = self._came_us(replica.log.batches[0].first_record)
+        return values.retention_bytes >= 0 or 0 <= values.retention_us < now_us - oldest_us
+
+    def _segments(self, replica: Replica, values: TopicValues) -> Iterator[Segment]:
+        segment: Segment | None = None
+        for batch in replica.log.batches:
+            came_us = self._came_us(batch.first_record)
+            if segment is None or (
+                segment.size_bytes + batch.size_bytes > values.segment_bytes
+                or came_us - segment.first_us > values.segment_us
+            ):
+                if segment is not None:
+                    yield segment
+                segment = Segment(batch.end_offset, batch.size_bytes, came_us, came_us)
+            else:
+                segment.end, segment.last_us = batch.end_offset, came_us
+                segment.size_bytes += batch.size_bytes
+        if segment is not None:
+            yield segment
+
+    def _came_us(self, record: int) -> int:
+        return self.context.ledger.entry_of(record).created_us
+
+
+def _size_bytes(replica: Replica) -> int:
+    return sum(batch.size_bytes for batch in replica.log.batches)
