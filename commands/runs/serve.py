@@ -40,7 +40,7 @@ from emulator.scenario.outcome import Outcome
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.gateway.control import ControlChannel
-from sessions.gateway.gateway import Gateway
+from sessions.gateway.gateway import CONNECTIONS_MAX, Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
 from sessions.grammar.event_patterns import looked_up
@@ -62,6 +62,8 @@ FOR_TESTS: Final = {
     "zookeeper.session.timeout.ms": "1000",
 }
 """Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
+FILES_WANTED: Final = CONNECTIONS_MAX + 1_000
+"""Files that a server may have open: a connection is one."""
 KEYS: Final = (
     "statement",
     "result",
@@ -400,6 +402,7 @@ def serve(service: Service) -> ExitCode:
         CommandError: a port cannot be opened, or the cluster's configuration is not valid.
     """
     need_checksums("serve")
+    allow_many_files()
     _tell_warnings()
     return asyncio.run(_serve(service))
 
@@ -413,6 +416,17 @@ def need_checksums(command: str) -> None:
     if find_spec("crc32c") is None:
         message = f"'tidegauge {command}' needs crc32c: pip install 'tidegauge[serve]'"
         raise CommandError(ExitCode.UNREACHABLE, message)
+
+
+def allow_many_files() -> None:
+    """Let the process have as many connections as the system lets it have."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
+        if soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def ports_taken(port: int, error: OSError) -> CommandError:

@@ -12,7 +12,13 @@ from commands.language.parser import Script
 from commands.output import streams
 from commands.runs.live import asked
 from commands.runs.recording import recorder
-from commands.runs.serve import Clusters, ServedCluster, need_checksums, ports_taken
+from commands.runs.serve import (
+    Clusters,
+    ServedCluster,
+    allow_many_files,
+    need_checksums,
+    ports_taken,
+)
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
 from sessions.recording.recorder import Recorder
@@ -68,6 +74,7 @@ def served_console(
         CommandError: a port is taken, or the recording cannot be written.
     """
     need_checksums("console --serve")
+    allow_many_files()
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
     logging.getLogger("sessions.gateway").propagate = False
     recording = recorder(script, record, variables, limit_bytes)

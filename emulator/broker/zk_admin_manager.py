@@ -29,6 +29,7 @@ from emulator.protocol.names import is_topic_name
 from emulator.releases.config import (
     ConfigError,
     broker_values,
+    check_without_effect,
     resolve_topic,
     topic_config_names,
     topic_values,
@@ -211,7 +212,7 @@ class ZkAdminManager:
         if self._exists(topic):
             raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
         self._check_collision(topic)
-        config = self._checked(wanted.config)
+        config = self._checked(wanted.config, "INVALID_CONFIG")
         lists = self._lists(wanted)
         if write:
             context = self.context
@@ -333,7 +334,9 @@ class ZkAdminManager:
         if not self._exists(topic):
             raise _unknown(topic)
         before = {} if message.replaces else self._own_values(topic)
-        merged = self._checked({k: v for k, v in {**before, **changes}.items() if v})
+        values = {k: v for k, v in {**before, **changes}.items() if v}
+        told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
+        merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
         if not message.validate_only:
             zk = self.context.zk
             zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
@@ -344,15 +347,21 @@ class ZkAdminManager:
         data = self.context.zk.data(znodes.topic_config_path(topic))
         return (znodes.config_in(data) if data else None) or {}
 
-    def _checked(self, config: Mapping[str, str]) -> dict[str, str]:
+    def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:
+        """The configuration, if topics have all the names and take the values.
+
+        ``wrong_value`` is the error for a value that they do not take.
+        """
         known = topic_config_names()
         unknown = [name for name in config if name not in known]
         if unknown:
             raise RefusedTopicError("INVALID_CONFIG", f"Unknown topic config name: {unknown[0]}")
         try:
+            for name, value in config.items():
+                check_without_effect(name, value)
             resolve_topic(self.context.config, dict(config))
         except ConfigError as error:
-            raise RefusedTopicError("INVALID_CONFIG", str(error)) from None
+            raise RefusedTopicError(wrong_value, str(error)) from None
         return dict(config)
 
 

@@ -17,7 +17,12 @@ from emulator.metadata_log.records import (
 )
 from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
-from emulator.releases.config import ConfigError, check_topic_config, topic_config_names
+from emulator.releases.config import (
+    ConfigError,
+    check_topic_config,
+    check_without_effect,
+    topic_config_names,
+)
 from emulator.releases.config_names import TOPICS as TOPICS_WITHOUT_EFFECT
 from emulator.releases.config_names import TOPICS_BEFORE_4
 
@@ -118,9 +123,12 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
         checked[name] = value
         if value == "":
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
-        if value is not None and name not in TOPICS_WITHOUT_EFFECT:
+        if value is not None:
             try:
-                checked |= check_topic_config({name: value})
+                if name in TOPICS_WITHOUT_EFFECT:
+                    check_without_effect(name, value)
+                else:
+                    checked |= check_topic_config({name: value})
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None
     return checked

@@ -295,7 +295,29 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
 def topic_config_names() -> frozenset[str]:
     """Return the names that a topic's configuration may have, those without effect here as well."""
     per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
-    return TOPICS | per_topic
+    return TOPICS.keys() | per_topic
+
+
+def check_without_effect(name: str, text: str) -> None:
+    """Check the value of a topic's configuration that nothing here depends on.
+
+    Raises:
+        ConfigError: a broker would not take the value.
+    """
+    allowed = TOPICS.get(name)
+    if isinstance(allowed, tuple):
+        if text.replace(" ", "") not in allowed:
+            raise ConfigError(f"{name} must be one of {', '.join(allowed)}, not {text!r}.")
+        return
+    if allowed is None:
+        return
+    kind = allowed if isinstance(allowed, type) else int
+    try:
+        value = kind(text)
+    except ValueError:
+        raise ConfigError(f"{name} must be a number, not {text!r}.") from None
+    if isinstance(allowed, int) and value < allowed:
+        raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
 
 
 def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:

@@ -582,37 +582,43 @@ TOPIC_DEFAULTS: Final = {
 }
 """Names that topics have without any effect here, and the values that clients read of them."""
 
-TOPICS: Final = frozenset(
-    {
-        *TOPIC_DEFAULTS,
-        "compression.gzip.level",
-        "compression.lz4.level",
-        "compression.zstd.level",
-        "delete.retention.ms",
-        "file.delete.delay.ms",
-        "flush.messages",
-        "flush.ms",
-        "follower.replication.throttled.replicas",
-        "index.interval.bytes",
-        "leader.replication.throttled.replicas",
-        "local.retention.bytes",
-        "local.retention.ms",
-        "max.compaction.lag.ms",
-        "message.downconversion.enable",
-        "message.format.version",
-        "message.timestamp.after.max.ms",
-        "message.timestamp.before.max.ms",
-        "message.timestamp.difference.max.ms",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
-        "preallocate",
-        "remote.storage.enable",
-        "segment.index.bytes",
-        "segment.jitter.ms",
-        "segment.ms",
-    }
-)
-"""Names that a real broker takes for a topic and that nothing here depends on (``LogConfig``)."""
+Allowed = int | tuple[str, ...] | type | None
+"""What a value may be: integers from a least one on, words, a type, or (None) anything."""
+
+BOOLEAN: Final = ("true", "false")
+TOPICS: Final[dict[str, Allowed]] = {
+    "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
+    "compression.gzip.level": int,
+    "compression.lz4.level": int,
+    "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+    "compression.zstd.level": int,
+    "delete.retention.ms": 0,
+    "file.delete.delay.ms": 0,
+    "flush.messages": 0,
+    "flush.ms": 0,
+    "follower.replication.throttled.replicas": None,
+    "index.interval.bytes": 0,
+    "leader.replication.throttled.replicas": None,
+    "local.retention.bytes": -2,
+    "local.retention.ms": -2,
+    "max.compaction.lag.ms": 1,
+    "message.downconversion.enable": BOOLEAN,
+    "message.format.version": None,
+    "message.timestamp.after.max.ms": 0,
+    "message.timestamp.before.max.ms": 0,
+    "message.timestamp.difference.max.ms": 0,
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "min.cleanable.dirty.ratio": float,
+    "min.compaction.lag.ms": 0,
+    "preallocate": BOOLEAN,
+    "remote.storage.enable": BOOLEAN,
+    "segment.index.bytes": 0,
+    "segment.jitter.ms": 0,
+}
+"""What a real broker takes for a topic and nothing here depends on, with values (``LogConfig``).
+
+Where releases differ in the least value, it is that of the most lenient.
+"""
 
 TOPICS_BEFORE_4: Final = frozenset(
     {

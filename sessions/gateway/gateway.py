@@ -280,17 +280,27 @@ class Gateway(Delivery):
     # ---- time
 
     def _give(self, wanted: AnyInput, text: str) -> None:
-        """Give an input at the time that has come."""
-        self._submitted(Statement(wanted, text))
+        """Give an input at the time that has come; a fault is told by :meth:`wait_for_fault`."""
+        with suppress(Exception):
+            self._submitted(Statement(wanted, text))
 
     def _submitted(self, statement: Statement) -> Ticket:
         """Give it when time has come to where the wall clock is, or as far as a slice gets."""
-        self._advance(self.clock.now_us())
-        with self.guard:
-            self._announce(statement)
-            ticket = self.runner.submit(statement)
+        try:
+            self._advance(self.clock.now_us())
+            with self.guard:
+                self._announce(statement)
+                ticket = self.runner.submit(statement)
+        except Exception as error:
+            self._note_fault(error)
+            raise
         self._after()
         return ticket
+
+    def _note_fault(self, error: Exception) -> None:
+        """Something went wrong inside the emulator: whoever serves is to end."""
+        if self._fault is not None and not self._fault.done():
+            self._fault.set_exception(error)
 
     def go_on(self, speed: float, seconds: float) -> None:
         """Let time pass at ``speed``, and stop in ``seconds`` unless this is called again."""
@@ -324,8 +334,7 @@ class Gateway(Delivery):
             is_more = self._advance(self._limit_us())
             self._end_statements()
         except Exception as error:
-            if self._fault is not None and not self._fault.done():
-                self._fault.set_exception(error)
+            self._note_fault(error)
             return
         self._see_to_brokers()
         if self._is_stopping and not any(each.is_waiting for each in self.connections.values()):

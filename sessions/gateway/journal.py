@@ -42,7 +42,9 @@ class Journal:
         wanted = statement.input
         if isinstance(wanted, ReceiveRequest):
             self._bytes += len(wanted.frame)
-        if self._bytes <= JOURNAL_BYTES_MAX:
+        if self._bytes > JOURNAL_BYTES_MAX:
+            self.given.clear()  # without its end the beginning is of no use
+        else:
             self.given.append((self.runner.now_us, self.runner.steps, statement))
 
     def events(self) -> list[Event]:

@@ -247,4 +247,11 @@ CONTROLLER: Final = (
         "KIP-704",
         "an unclean election leaves a mark in the state znode until the leader changes the ISR",
     ),
+    Feature(
+        "wrong_value_is_invalid_config",
+        "3.3",
+        None,
+        "KAFKA-13899",
+        "who alters a topic is told INVALID_CONFIG for a wrong value, no more INVALID_REQUEST",
+    ),
 )

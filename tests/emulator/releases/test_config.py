@@ -9,6 +9,7 @@ from emulator.releases.config import (
     BrokerConfig,
     ConfigError,
     check_topic_config,
+    check_without_effect,
     consumer_defaults,
     is_kraft,
     producer_defaults,
@@ -243,3 +244,24 @@ def test_an_unknown_replica_selector_names_the_nearest() -> None:
 def test_a_name_that_came_later_says_since_when_it_exists() -> None:
     with pytest.raises(ConfigError, match=r"does not exist in 2\.2: 2\.4 was the first"):
         resolve("2.2", {"replica.selector.class": "LeaderSelector"})
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("local.retention.ms", ("-2", "60000"), ("soon", "-3", "1.5", "")),
+        ("cleanup.policy", ("compact", "compact, delete"), ("keep",)),
+        ("min.cleanable.dirty.ratio", ("0.5", "1"), ("half",)),
+        ("preallocate", ("true",), ("yes",)),
+        ("message.format.version", ("0.10.2-IV0", "whatever"), ()),
+        ("min.insync.replicas", ("not checked here",), ()),
+    ],
+)
+def test_values_without_effect_are_checked_as_brokers_do(
+    name: str, right: tuple[str, ...], wrong: tuple[str, ...]
+) -> None:
+    for value in right:
+        check_without_effect(name, value)
+    for value in wrong:
+        with pytest.raises(ConfigError, match=name):
+            check_without_effect(name, value)

@@ -22,6 +22,7 @@ isr_expiration_at_half_lag_time 0.10.2..3.9
 caught_up_replicas_hold_high_watermark 0.10.2..3.9
 caught_up_at_previous_fetch 0.10.2..3.9
 leader_epochs 0.11..3.9
+log_start_offset_replicated 0.11..3.9
 epoch_end_offset_has_epoch 2.0.0..3.9
 epoch_assigned_at_election 2.0.1..3.9
 isr_expand_needs_epoch_start 2.0.1..3.9
@@ -78,6 +79,7 @@ brokers_in_hash_order 1.1..2.4
 offline_replicas_leave_isr_at_failover 2.4..3.9
 leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
+wrong_value_is_invalid_config 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
 consumer_groups 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9

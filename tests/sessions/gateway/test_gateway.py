@@ -362,3 +362,28 @@ async def test_a_thousand_connections_are_served(served: Served) -> None:
         return not served.gateway.connections
 
     await until(gone)
+
+
+async def test_a_fault_that_a_request_leads_to_ends_the_server(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await served.client()
+    await client.ask(ApiVersionsRequest(), 0)
+
+    def broken(_statement: Statement) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(served.runner, "submit", broken)
+    client.send(ApiVersionsRequest(), 0)
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.wait_for(served.gateway.wait_for_fault(), SECONDS)
+    client.close()
+
+
+async def test_a_client_that_closes_its_half_is_closed_as_by_a_broker(served: Served) -> None:
+    client = await served.client()
+    await client.ask(ApiVersionsRequest(), 0)
+    client.writer.write_eof()
+    assert await client.is_closed()
+    assert await still_serves(served)
+    client.close()
