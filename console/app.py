@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
@@ -178,7 +178,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     # ---- messages
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys in the order in which they were typed; the rest is Textual's affair."""
+        """Take keys in the order in which they were typed; leave everything else to Textual."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self.typeahead.take(event)
         else:
@@ -195,7 +195,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     async def handle_request(self, request: Request) -> None:
         """Do what a screen asks for, show it, and go on with the keys that wait."""
         if isinstance(request, SourceRequested):
-            self.run_worker(self._open_source(request), group="open")
+            self._open_source(request)
             return
         try:
             self._do_requested(request)
@@ -206,6 +206,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.typeahead.requests -= 1
         await self.typeahead.go_on()
 
+    @work(group="open")
     async def _open_source(self, request: SourceRequested) -> None:
         """Open a source; keys wait for it, and the screen goes on meanwhile."""
         try:

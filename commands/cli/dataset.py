@@ -71,7 +71,7 @@ def remove(
 @app.command("convert", epilog=examples("tidegauge dataset convert old/ --out new/"))
 def convert(
     dataset: Annotated[str, argument("DATASET", text="a dataset of an earlier release")],
-    out: Annotated[str, option("--out", metavar="NEW", text="a dataset; made if need be")],
+    out: Annotated[str, option("--out", metavar="NEW", text="a dataset; created if missing")],
 ) -> None:
     """Make a dataset of today's layout of one of an earlier release.
 

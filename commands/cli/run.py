@@ -134,7 +134,7 @@ def _on_a_named_release(
 ) -> "Script":
     """The script on a release for which its ``# versions:`` line says that it is written.
 
-    Whoever names another release gets it, and is told.
+    Naming another release overrides it, with a note.
     """
     from commands.language.parser import parse_script
     from commands.library.index import named_versions

@@ -1,7 +1,7 @@
 """The console in a browser: each page that is opened gets a program of its own, behind a socket.
 
 A page of another site must not reach it: only a browser that has the page from here may open the
-socket, and nothing is loaded from elsewhere.
+socket, no other page may frame it, and nothing is loaded from elsewhere.
 """
 
 import logging
@@ -34,6 +34,8 @@ class ConsoleServer(Server):
         page = await super().handle_index(request)
         assert isinstance(page, web.Response)
         page.text = FOREIGN.sub("", page.text or "")
+        page.headers["Content-Security-Policy"] = "frame-ancestors 'none'"
+        page.headers["X-Frame-Options"] = "DENY"
         return page
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
@@ -41,4 +43,6 @@ class ConsoleServer(Server):
         origin = request.headers.get("Origin")
         if origin is not None and origin not in self.origins:
             raise web.HTTPForbidden(text="this console is for pages of its own address only\n")
+        if not web.WebSocketResponse().can_prepare(request):
+            raise web.HTTPBadRequest(text=f"this is a WebSocket: open {self.public_url} instead\n")
         return await super().handle_websocket(request)

@@ -192,6 +192,22 @@ def _versions(_state: ViewState) -> Iterable[str]:
     return [*VERSIONS, *PROFILES]
 
 
+def _settings(state: ViewState) -> Iterable[str]:
+    """The names of the release's settings, those that a topic can have first."""
+    from emulator.releases.config_names import SETTINGS
+    from emulator.releases.profiles import DEFAULT_VERSION
+    from emulator.releases.versions import is_since, is_until, numbers_of
+
+    numbers = numbers_of(state.version or DEFAULT_VERSION)
+    known = [
+        each
+        for each in SETTINGS
+        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
+    ]
+    of_topics = sorted(each.topic_name or each.name for each in known if each.per_topic)
+    return [f"{name}=" for name in (*of_topics, *sorted(each.name for each in known))]
+
+
 def _errors(_state: ViewState) -> Iterable[str]:
     from emulator.protocol.errors import ERRORS
 
@@ -209,5 +225,6 @@ KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
     "CONSUMER": lambda state: sorted(state.consumers),
     "VERSION": _versions,
     "API": lambda _state: apis(),
+    "K=V": _settings,
 }
 """The words of each kind that the read model knows."""

@@ -1,4 +1,4 @@
-"""What an error means to whoever runs the program: an exit status and one sentence."""
+"""What the program makes of an error: an exit status and one sentence."""
 
 from commands.exits import CommandError, ExitCode
 

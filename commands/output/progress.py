@@ -1,4 +1,4 @@
-"""A bar on standard error for what takes a while, where somebody watches."""
+"""A progress bar on standard error, if that is a terminal."""
 
 import shutil
 from collections.abc import Callable

@@ -17,7 +17,7 @@ from sessions.text import clean
 
 
 def prepare() -> None:
-    """Let both streams show every character, if need be as an escape."""
+    """Let both streams show every character, as an escape where they cannot."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -52,7 +52,7 @@ def narrate(text: str) -> None:
 
 
 def progress(text: str) -> None:
-    """Show a passing line where somebody watches; an empty one takes it away."""
+    """Show a temporary line on a terminal; an empty one removes it."""
     if watched():
         _write(sys.stderr, f"\r\x1b[K{text}")
 
@@ -84,7 +84,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Send what is still to come nowhere: nobody can have it."""
+    """Discard all further output: the reader is gone."""
     try:
         number = stream.fileno()
     except (OSError, ValueError):

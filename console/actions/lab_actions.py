@@ -18,9 +18,9 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save what was done as a script that does it again", files=True),
+    everywhere("act.save", "S", "Save what was done as a script that repeats it", files=True),
     everywhere("source.brief", "i", "What the open scenario is about, and what to watch"),
-    everywhere("source.close", "Q", "Close what was opened last, back to what was there before"),
+    everywhere("source.close", "Q", "Close what was opened last, and return to what was there"),
 ]
 
 SCREEN: Final = [
@@ -47,7 +47,7 @@ SCREEN: Final = [
         ("lab",),
         "drill",
         "enter",
-        "Open the scenario, inflict the fault, or take the statement into the line",
+        "Open the scenario, inflict the fault, or edit the statement again",
         "open",
     ),
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),

@@ -63,8 +63,8 @@ _MOVE = [
     everywhere("move.last", "G end", "To the last line; in a log, follow it"),
     everywhere("pane.next", "tab", "To the next pane", "pane"),
     everywhere("pane.previous", "shift+tab", "To the pane before"),
-    everywhere("pane.jump", "ctrl+o", "Jump: a letter on every pane, tab and line goes there"),
-    everywhere("pane.zoom", "z", "Give the whole screen to this pane, or take it back"),
+    everywhere("pane.jump", "ctrl+o", "Jump to a pane, a tab or a line by its letter"),
+    everywhere("pane.zoom", "z", "Zoom this pane to the whole screen, or back"),
 ]
 
 _TIME = [
@@ -114,7 +114,7 @@ _MARK = [
     everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
     everywhere("mark.a", "a", "Set A here: where a difference begins"),
     everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
-    *on(("bookmarks",), "remove", "delete", "Take the selected bookmark away", "remove"),
+    *on(("bookmarks",), "remove", "delete", "Remove the selected bookmark", "remove"),
 ]
 
 _FIND = [
@@ -126,7 +126,7 @@ _ACT = [
     everywhere(
         "act.command",
         ":",
-        "Give a statement of the command language",
+        "Enter a statement of the command language",
         "command",
         writes=True,
     ),
@@ -149,7 +149,7 @@ _PROMPT = [
         "prompt.accept",
         ("enter",),
         (PROMPT,),
-        "Take what was typed",
+        "Accept what was typed",
         "prompt",
         "accept",
     ),

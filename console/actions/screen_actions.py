@@ -15,7 +15,7 @@ TABLE: Final = [
         "Show only rows that match: words, re:pattern, or isr<min and not (lag>10 or leader=1,2)",
         "filter",
     ),
-    *on(TABLES, "pin", "p", "Keep the row in sight above the others, or let it go"),
+    *on(TABLES, "pin", "p", "Pin the row above the others, or unpin it"),
     *on(TABLES, "sort.menu", "s", "Choose the column to sort by", "sort"),
     *on(TABLES, "sort.previous", "shift+left", "Sort by the column to the left"),
     *on(TABLES, "sort.next", "shift+right", "Sort by the column to the right"),
@@ -70,7 +70,7 @@ DRILL: Final = [
         "Open the broker or partition, or the branch; in the history, go to that event",
         "open",
     ),
-    *on(("znode",), "drill", "enter", "Bring the time cursor to the version", "go there"),
+    *on(("znode",), "drill", "enter", "Move the time cursor to the version", "go there"),
     *on(
         ("events", "event"),
         "drill",
@@ -90,7 +90,7 @@ DRILL: Final = [
     ),
     *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
-    *on(("bookmarks",), "drill", "enter", "Bring the time cursor to the bookmark", "go there"),
+    *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
     *on(("difference",), "drill", "enter", "Open the object that differs", "open"),
     *on(("notice",), "drill", "enter", "Open the event that it is about", "event"),
     *on(("menu",), "drill", "enter", "Choose this line", "choose"),
@@ -173,7 +173,7 @@ LOG: Final = [
         ("events", "event", "diagram"),
         "cursor.here",
         "o",
-        "Bring the time cursor to the selected event",
+        "Move the time cursor to the selected event",
         "go there",
     ),
 ]
@@ -197,11 +197,11 @@ READ: Final = (
 """Screens without a table of their own, from which one can copy all the same."""
 
 COPY: Final = [
-    *on(READ, "copy.cell", "y", "Copy what the line says; of text, all of it"),
+    *on(READ, "copy.cell", "y", "Copy what the line says; for text, all of it"),
     *on(
         READ,
         "copy.row",
         "Y",
-        "Copy as JSON; of text, the command line that comes back to this moment",
+        "Copy as JSON; for text, the command line that returns to this moment",
     ),
 ]

@@ -47,7 +47,7 @@ class Notices:
     def look(self, *, given: bool = False) -> None:
         """Look at what has happened since the last look; ``given``: by a statement just now.
 
-        Who goes somewhere by hand is not stopped on the way.
+        Moving the time cursor by hand is never interrupted.
         """
         source, pacer = self.stage.source, self.stage.pacer
         if source.trouble:
@@ -78,7 +78,7 @@ class Notices:
             f"It says: {INVARIANTS.get(name, 'no more is known of it')}.",
             f"Release {release} is known to break it."
             if known
-            else f"Nothing is known of release {release} that would explain it.",
+            else f"Release {release} is not known to break it.",
             f"The run is frozen at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
             "recording holds everything up to it. space lets it go on.",
         )
@@ -86,7 +86,7 @@ class Notices:
         self.show(Notice("invariant broken", text, seq, command))
 
     def failed(self, what: str, cause: str, unchanged: str) -> None:
-        """Say why something that was asked for could not be done, and what is as it was."""
+        """Say why a request failed, and what it has left unchanged."""
         self.show(Notice(f"{what}: failed", (cause, unchanged)))
 
     def trouble(self, sentence: str) -> None:

@@ -20,7 +20,7 @@ class TypeAhead:
     """Takes keys one after the other."""
 
     def __init__(self, app: App[Any], pass_on: Callable[[events.Key], Awaitable[None]]) -> None:
-        """Keys that are Textual's own affair are passed on."""
+        """Keys that nothing here is bound to are passed on to Textual."""
         self.app = app
         self.pass_on = pass_on
         self.requests = 0
@@ -47,7 +47,7 @@ class TypeAhead:
                 await self.pass_on(event)
 
     async def _taken(self, event: events.Key) -> bool:
-        """Type a key's character, or do what the key is bound to; False: it is Textual's affair."""
+        """Type a key's character, or do what the key is bound to; False: leave it to Textual."""
         if not isinstance(self.app.screen, ConsoleScreen):
             return False
         focused = self.app.focused

@@ -1,4 +1,4 @@
-"""What can be broken, and mended, at the selected object: the fault palette's lines.
+"""What can be broken, and repaired, at the selected object: the fault palette's lines.
 
 Each is a statement of the command language. What may cost availability or records asks for the
 object's name before it is given.

@@ -1,7 +1,7 @@
 """The predicted effects of faults, worked out on copies of the cluster, a little at a time.
 
-To copy a large cluster takes seconds, in which no screen may stand still: its forecasts are worked
-out in a thread, one after the other.
+Copying a large cluster takes seconds, during which the screen must not freeze: its forecasts are
+made in a thread, one after the other.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Foresight:
         return self._failed.get(statement, "")
 
     def is_settled(self, statement: str) -> bool:
-        """Whether nothing more will come to be known."""
+        """Whether the forecast is done, or has failed."""
         return statement in self._found or statement in self._failed
 
     def share(self, statement: str) -> float | None:
@@ -80,7 +80,7 @@ class Foresight:
         return self.is_settled(statement)
 
     def give_up(self) -> None:
-        """Work on nothing any more."""
+        """Stop working."""
         self._wanted = ""
 
     def _begin(self, statement: str, given: Sequence[Statement]) -> Forecast:

@@ -1,4 +1,4 @@
-"""What the console asks of whoever starts it: scenarios, recordings, scripts. It knows no parser.
+"""What the console needs from the command that starts it: scenarios, recordings and scripts.
 
 ``commands`` hands a :class:`Library` in; without one the Lab says that there is none.
 """
@@ -45,7 +45,7 @@ class Card(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """Something to show: its source, completions for the ``:`` line, and how to be rid of it."""
+    """Something to show: its source, completions for the ``:`` line, and how to close it."""
 
     source: Source
     close: Callable[[], None]

@@ -85,7 +85,7 @@ def _speed(value: object) -> float:
 
 
 class Kind(Struct, frozen=True):
-    """What a setting is: how a value is read, what it is if nobody says, and what it means."""
+    """What a setting is: how a value is read, its default, and what it means."""
 
     read: Callable[[object], Any]
     default: Any
@@ -115,7 +115,7 @@ def default_path() -> Path:
 
 
 def defaults() -> Configuration:
-    """What holds where nobody has set anything."""
+    """The defaults."""
     settings = {name: Setting(name, kind.default, "default") for name, kind in SETTINGS.items()}
     return Configuration(settings, {}, (), default_path())
 

@@ -28,7 +28,7 @@ Complete = Callable[[str], Sequence[str]]
 
 
 Reproduce = Callable[["Source"], str]
-"""The command line that comes back to a source's time cursor; empty where nobody knows one."""
+"""The command line that comes back to a source's time cursor; empty if there is none."""
 
 
 SIGN: Final = "+"
@@ -44,7 +44,7 @@ class Moment(Struct):
 
 
 def no_command(source: Source) -> str:
-    """Where nobody knows one."""
+    """No command line is known."""
     return ""
 
 
@@ -103,7 +103,7 @@ class Stage:
 
     @property
     def recording(self) -> Path | None:
-        """The file that what happens is being recorded in; None if nobody asked for one."""
+        """The file that is being recorded to; None without ``--record``."""
         recorder = getattr(self.source, "recorder", None)
         if recorder is None or recorder.temporary or recorder.closed:
             return None
@@ -136,7 +136,7 @@ class Stage:
         return self.view.statuses(partition)
 
     def command_line(self) -> str:
-        """The command line that comes back to the time cursor; empty if nobody knows one."""
+        """The command line that comes back to the time cursor; empty if there is none."""
         return self.reproduce(self.source)
 
     @property

@@ -64,8 +64,8 @@ def _replica_text(view: ClusterView, tp: str, broker: int) -> str:
 
 
 def _audit_text(partition: PartitionState) -> str:
-    found = ((len(partition.lost), "lost"), (len(partition.diverged), "diverged"))
-    said = [f"{count} {word}" for count, word in (*found, (len(partition.duplicated), "twice"))]
+    counts = {name: len(getattr(partition, name)) for name in ("lost", "diverged", "duplicated")}
+    said = [f"{count} {name}" for name, count in counts.items()]
     wrong = [text for text in said if not text.startswith("0 ")]
     return f"  {partition.name}: {', '.join(wrong)}" if wrong else ""
 

@@ -22,7 +22,7 @@ BETTER: Final = (
 def effect_words(effect: Effect) -> str:
     """``3 partitions lose min ISR, 1 goes offline, 2 change leader, unserved for 13.4 s``.
 
-    What gets worse comes first, then what gets better. What stays as it is goes without saying.
+    What gets worse comes first, then what gets better. What does not change is left out.
     """
     if effect.refused:
         return f"it would be refused: {effect.refused}"
@@ -127,7 +127,7 @@ def _further(effect: Effect) -> list[str]:
         parts.append(f"controller moves to {effect.controller}")
     for count, word in (
         (effect.lost, "lost"),
-        (effect.duplicated, "twice"),
+        (effect.duplicated, "duplicated"),
         (effect.diverged, "diverged"),
     ):
         if count:

@@ -159,9 +159,9 @@ def broker_state_changed(event: events.BrokerStateChanged) -> str:
 
 
 def broker_registered(event: events.BrokerRegistered) -> str:
-    """A broker's znode."""
-    session = hexadecimal(event.session)
-    return f"broker {event.broker} registered, session {session}, epoch {event.broker_epoch}"
+    """A broker's registration; only with ZooKeeper it has a session."""
+    session = f", session {hexadecimal(event.session)}" if event.session else ""
+    return f"broker {event.broker} registered{session}, epoch {event.broker_epoch}"
 
 
 def link_changed(event: events.LinkChanged) -> str:
@@ -363,7 +363,7 @@ def session_ended(event: events.SessionEnded) -> str:
 
 def watch_fired(event: events.WatchFired) -> str:
     """A watch."""
-    return f"{host(event.host)} told {event.kind} {event.path}"
+    return f"notified {host(event.host)}: {event.kind} {event.path}"
 
 
 def zk_connection_changed(event: events.ZkConnectionChanged) -> str:
@@ -382,7 +382,7 @@ def partition_state_changed(event: events.PartitionStateChanged) -> str:
 
 def partition_state_removed(event: events.PartitionStateRemoved) -> str:
     """A state znode that is gone."""
-    return f"{event.tp} has no state any more"
+    return f"{event.tp} no longer has a state"
 
 
 def controller_elected(event: events.ControllerElected) -> str:
@@ -391,7 +391,7 @@ def controller_elected(event: events.ControllerElected) -> str:
 
 
 def controller_resigned(event: events.ControllerResigned) -> str:
-    """A controller that is none any more."""
+    """A controller that has resigned."""
     return f"broker {event.broker} resigned as controller, epoch {event.epoch}: {event.reason}"
 
 
@@ -434,7 +434,7 @@ def election_held(event: events.ElectionHeld) -> str:
     order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return (
         f"{event.tp} {event.strategy} election by controller {event.controller}: {leader}; "
-        f"considered {order or 'nobody'}; ISR {brackets(event.isr)}, live {brackets(event.live)}"
+        f"considered {order or 'none'}; ISR {brackets(event.isr)}, live {brackets(event.live)}"
         f"{_would_help(event)}"
     )
 

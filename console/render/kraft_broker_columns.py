@@ -1,4 +1,4 @@
-"""The brokers table of a KRaft cluster: controllers are rows too, and nobody has a session."""
+"""The brokers table of a KRaft cluster: controllers are rows too, and there are no sessions."""
 
 from console.model.workspace import Stage
 from console.render.broker_columns import (

@@ -26,7 +26,7 @@ class Member(Struct, frozen=True):
     """A host that reads the metadata log.
 
     ``role`` is a controller's in the quorum, or what a broker is to the controller. ``end`` is the
-    offset up to which it has the log (-1: nobody knows), ``behind`` the committed records after.
+    offset up to which it has the log (-1: unknown), ``behind`` the committed records after.
     """
 
     id: int
@@ -85,7 +85,7 @@ def _behind(log: Sequence[CommittedRecord], end: int) -> int:
 
 
 def quorum_title(view: ViewState) -> list[str]:
-    """Who leads, in which epoch, up to where the log is committed, and what is amiss."""
+    """Who leads, in which epoch, up to where the log is committed, and what is wrong."""
     quorum = view.quorum
     if quorum is None:
         return []
@@ -120,7 +120,7 @@ def _window(newest: Sequence[CommittedRecord]) -> str:
 def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyphs) -> Line:
     is_up = member.state not in GONE
     mark = glyphs.here if member.is_leader else glyphs.up if is_up else glyphs.offline
-    amiss = member.role in AMISS
+    is_wrong = member.role in AMISS
     tape = [
         Span(glyphs.record, f"epoch{record.epoch % EPOCH_ROLES}")
         if record.offset < member.end
@@ -130,7 +130,7 @@ def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyp
     behind = f"  {plural(member.behind, 'record')} behind" if member.behind else ""
     return line(
         Span(f"{mark} {member.id:>4}  ", "" if is_up else "error"),
-        Span(f"{member.role:<14}", "warning" if amiss else "strong" if member.is_leader else ""),
+        Span(f"{member.role:<14}", "warning" if is_wrong else "strong" if member.is_leader else ""),
         Span(f"{member.state[:8]:<9}", PROCESS_ROLES.get(member.state, "error")),
         f"{'?' if member.end < 0 else number(member.end):>8}  ",
         *_joined(tape),

@@ -31,6 +31,7 @@ from sessions.model.states import Batch, PartitionState, ReplicaState
 from sessions.text import clean, clock, number, plural
 
 LABEL_WIDTH: Final = 12
+RESPONSE: Final = "response"
 ACKS: Final = {0: "0", 1: "1", -1: "all"}
 AUDITED: Final = (
     ("lost", "lost", "acknowledged, and not in the leader's log"),
@@ -122,7 +123,9 @@ def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
         text = Span(f"{plural(len(retries), 'time')}, last after {clean(last.error)}", "warning")
         rows.append(Row(_labelled("sent again", text), Link("event", str(last.seq))))
     ends = [event for event in events if isinstance(event, ProduceAcknowledged | ProduceFailed)]
-    rows.append(_told(ends[-1]) if ends else Row(_labelled("told", Span("nothing yet", "muted"))))
+    rows.append(
+        _response(ends[-1]) if ends else Row(_labelled(RESPONSE, Span("none yet", "muted")))
+    )
     for event in events:
         if isinstance(event, RecordsConsumed):
             when = Span(f"  {clock(event.time_us)}", "muted")
@@ -134,12 +137,12 @@ def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
     return rows
 
 
-def _told(event: ProduceAcknowledged | ProduceFailed) -> Row:
+def _response(event: ProduceAcknowledged | ProduceFailed) -> Row:
     when = Span(f"  {clock(event.time_us)}  #{number(event.seq)}", "muted")
     link = Link("event", str(event.seq))
     if isinstance(event, ProduceFailed):
-        return Row(_labelled("told", Span(f"failed: {clean(event.error)}", "error"), when), link)
-    return Row(_labelled("told", Span("acknowledged", "ok"), when), link)
+        return Row(_labelled(RESPONSE, Span(f"failed: {clean(event.error)}", "error"), when), link)
+    return Row(_labelled(RESPONSE, Span("acknowledged", "ok"), when), link)
 
 
 def _audit(partition: PartitionState | None, record_id: int) -> list[Row]:
@@ -216,4 +219,4 @@ def _absence(
         other = None if replica is None else record_at(replica, offset)
         if other is not None:
             return f"holds another record at offset {number(offset)}", Link("record", str(other))
-    return ("had it, and has it no more" if wrote else "does not have it"), None
+    return ("had it, and no longer has it" if wrote else "does not have it"), None

@@ -95,7 +95,7 @@ def _outcome_lines(outcome: Outcome, width: int) -> list[Line]:
     held = f"{number(outcome.passed)} held, {number(outcome.failed)} failed"
     records = (
         f"{number(outcome.acked)} acknowledged, {number(outcome.lost)} lost, "
-        f"{number(outcome.duplicated)} twice, {number(outcome.diverged)} diverged"
+        f"{number(outcome.duplicated)} duplicated, {number(outcome.diverged)} diverged"
     )
     pairs = [("expected", held), ("records", records), ("state", outcome.state_hash)]
     return [row for name, text in pairs for row in _rows(name, text, width)]

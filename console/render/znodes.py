@@ -51,8 +51,8 @@ def stat_of(node: ZnodeState) -> list[tuple[str, str]]:
 
 
 def watch_lines(watches: Watches | str, path: str, width: int) -> list[Line]:
-    """Who is told of the next change of a znode, and of what; a text says why nobody knows."""
-    rows = [line(Span("WATCHES", "title"), Span("  each is told once", "muted"))]
+    """Who is told of the next change of a znode, and of what; a text says why that is not known."""
+    rows = [line(Span("WATCHES", "title"), Span("  each fires once", "muted"))]
     if isinstance(watches, str):
         return [
             *rows,
@@ -62,4 +62,4 @@ def watch_lines(watches: Watches | str, path: str, width: int) -> list[Line]:
     for host in sorted({*of_data, *of_children}):
         kinds = ["data"] * (host in of_data) + ["children"] * (host in of_children)
         rows.append(line(f" {writer_name(host)}", Span(f"  {' and '.join(kinds)}", "muted")))
-    return rows if len(rows) > 1 else [*rows, line(Span(" nobody watches it", "muted"))]
+    return rows if len(rows) > 1 else [*rows, line(Span(" no watches", "muted"))]

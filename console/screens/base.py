@@ -32,6 +32,11 @@ from console.widgets.virtual_view import VirtualView
 
 PANE_KINDS = ("main", "side", "extra", "log")
 """What panes can be; the style sheet says which gives way to which."""
+HEADING_LINES = 1
+LOG_LINES_MIN = 11
+"""Lines that the log below them keeps."""
+UPPER_LINES_MIN = 8
+"""Lines that the upper panes of a screen get at least."""
 SIZE_NEEDED = (60, 15)
 """Columns and lines below which nothing useful fits."""
 
@@ -56,6 +61,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.is_ready = False
         self._entering = False
         self._shown_at = 0
+        self._upper_lines = UPPER_LINES_MIN
 
     @property
     def is_behind(self) -> bool:
@@ -190,6 +196,21 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
             told = ("tidegauge", needed, f"this is {width}x{height}")
             self.too_small.show([line(Span(row, "strong")) for row in told])
+
+    def fit_upper(self, *views: VirtualView) -> None:
+        """On a tall terminal the upper panes get no more lines than they need, the log the others.
+
+        What they have needed once they keep: nothing jumps when another row is selected.
+        """
+        is_free = self.has_class("-tall") and not self.has_class("-zoomed")
+        lines = max(view.count() + view.fixed_lines for view in views)
+        self._upper_lines = max(lines + HEADING_LINES, self._upper_lines)
+        kept = sum(pane.outer_size.height for pane in self.panes if pane.kind == "extra")
+        room = self.query_one("#body").size.height - kept - LOG_LINES_MIN
+        height = max(1, min(self._upper_lines, room)) if is_free else None
+        upper = self.query_one("#upper").styles
+        if (None if upper.inline.height is None else upper.inline.height.value) != height:
+            upper.height = height
 
     def show_headings(self) -> None:
         """The titles of all panes."""

@@ -92,7 +92,10 @@ class BrokerScreen(ConsoleScreen):
     def _why_empty(self) -> tuple[str, str]:
         quorum = self.stage.view.state.quorum
         if quorum is not None and self.broker in quorum.controllers:
-            return "A controller holds no partitions.", "4 shows how far it has the metadata"
+            return (
+                "A controller holds no partitions.",
+                "4 shows how much of the metadata log it has read",
+            )
         if self.table.filter:
             return f"No replica matches {self.table.filter.text!r}.", "esc clears the filter"
         if self.table.faults_only:

@@ -152,6 +152,7 @@ class BrokersScreen(ConsoleScreen):
         if log_pane.display:
             self.log_view.show_touching([] if key is None else [broker_object(key)])
             self.log_view.follow()
+        self.fit_upper(self.table, self.inspector)
         title = f"events of {name}" if name else "events"
         log_pane.entitle(title, [self.log_view.status()])
 

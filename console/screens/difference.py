@@ -64,8 +64,8 @@ class DifferenceScreen(ConsoleScreen):
         hidden = "without figures" if self.hides_figures else ""
         count = plural(len(self.changes.rows), "difference")
         self.panes[0].entitle("difference", [count, ends, here, hidden])
-        reason = "Nothing differs." if source.seq == begin.seq else "Nothing that is shown differs."
-        self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } go elsewhere in time", 70))
+        reason = "Nothing differs." if source.seq == begin.seq else "Nothing shown here differs."
+        self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } move in time", 70))
 
     def do_faults(self) -> None:
         """Hide what goes on all the time, such as LEOs, or show it."""

@@ -57,7 +57,7 @@ class EventsScreen(ConsoleScreen):
         self.do_drill()
 
     def do_cursor_here(self) -> None:
-        """Bring the time cursor to the selected event."""
+        """Move the time cursor to the selected event."""
         if (event := self.log_view.selected) is not None:
             self.open("moment", event.seq)
 
@@ -142,7 +142,7 @@ class EventScreen(ConsoleScreen):
             self.notify("it is a root event: nothing caused it")
 
     def do_cursor_here(self) -> None:
-        """Bring the time cursor to the selected event."""
+        """Move the time cursor to the selected event."""
         if (event := self.chain.selected) is not None:
             self.open("moment", event.seq)
 

@@ -215,7 +215,7 @@ class ExploreScreen(ConsoleScreen):
         if self._timer is not None:
             self._timer.stop()
         if job.failed:
-            self.request(WorkFailed(job.title, job.outcome, "The question is as it was."))
+            self.request(WorkFailed(job.title, job.outcome, "The question is unchanged."))
         self.repaint()
 
     def begin(self) -> Pane:
@@ -223,5 +223,5 @@ class ExploreScreen(ConsoleScreen):
         return self.panes[0]
 
     def on_unmount(self) -> None:
-        """Who leaves the screen wants no answer."""
+        """Leaving the screen cancels the search."""
         self.progress.is_cancelled = True

@@ -79,7 +79,7 @@ class FaultsScreen(ConsoleScreen):
         self.request(ActionRequested("faults.inflict"))
 
     def do_inflict_mark(self) -> None:
-        """Take the fault under the cursor together with others that are marked."""
+        """Mark the fault under the cursor, to be done together with the others marked."""
         self.list.mark()
         self.repaint()
 

@@ -92,7 +92,7 @@ class LabScreen(ConsoleScreen):
         self._show_faults(faults)
         self.given.offer(_given(self.stage.statements))
         count = plural(len(self.stage.statements), "statement")
-        given.entitle("statements", [count if self.stage.statements else "none yet; : gives one"])
+        given.entitle("statements", [count if self.stage.statements else "none yet; : enters one"])
 
     def _show_faults(self, pane: Pane) -> None:
         view, names = self.stage.present, self.stage.subject
@@ -134,7 +134,7 @@ class LabScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Open the scenario, inflict the fault, or take the statement into the line."""
+        """Open the scenario, inflict the fault, or edit the statement again."""
         pane = self.current_pane
         view = self.scenarios if pane is None else pane.view
         if view is self.faults:
@@ -162,7 +162,7 @@ class LabScreen(ConsoleScreen):
         """Choose the release that scenarios are opened on."""
         versions = self._versions()
         if versions:
-            choices = ["the newest that each is written for", *versions]
+            choices = ["the newest that each scenario supports", *versions]
             place = choices.index(self.version) if self.version in versions else 0
             self.app.push_screen(
                 MenuScreen(self.stage, "release", choices, place), self._choose_version

@@ -67,7 +67,7 @@ class SourceRequested(Request):
 
 
 class WorkFailed(Request):
-    """Something that was asked for could not be done; ``unchanged`` says what is as it was."""
+    """Something that was asked for could not be done; ``unchanged`` says what was left as it is."""
 
     def __init__(self, what: str, cause: str, unchanged: str) -> None:
         self.what = what

@@ -1,4 +1,4 @@
-"""A notice that stops the work: what has happened, what is as it was, and what helps."""
+"""A notice that stops the work: what happened, what is unchanged, and what helps."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -31,7 +31,7 @@ class Notice:
             rows += [line(data(f"  {row}", role)) for row in wrap(paragraph, WIDTH)]
             rows.append(BLANK)
         if self.command:
-            rows.append(line(Span("  To come back to this:", "muted")))
+            rows.append(line(Span("  To return to this:", "muted")))
             rows += [line(data(f"    {row}", "strong")) for row in wrap(self.command, WIDTH - 2)]
             rows.append(BLANK)
         keys = [("esc", "closes this")]

@@ -109,7 +109,7 @@ class OverviewScreen(ConsoleScreen):
             wanted = strips.height if strips.height < room else strips.least_height
             pane.styles.height = 1 + max(1, min(wanted, room - 1))
         behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
-        pane.entitle("over time", [plural(len(topics), "topic"), "a column a second", behind])
+        pane.entitle("over time", [plural(len(topics), "topic"), "one column per second", behind])
         rows = strips.rows(self.topics.shown(view.page), max(1, view.page))
         view.show(rows if topics or self.stage.view.state.brokers else [])
 

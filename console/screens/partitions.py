@@ -25,7 +25,7 @@ from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
 from sessions.model.states import PartitionState
-from sessions.text import number
+from sessions.text import number, plural
 
 STATE_COLUMN = "state"
 WORDS_LOWER = [word.word.lower() for word in STATE_WORDS]
@@ -146,6 +146,7 @@ class PartitionsScreen(ConsoleScreen):
         if log_pane.display:
             self.log_view.show_touching([] if tp is None else [tp])
             self.log_view.follow()
+        self.fit_upper(self.table, self.inspector)
         log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
 
     def _show_inspector(self, tp: str | None) -> None:
@@ -164,7 +165,7 @@ class PartitionsScreen(ConsoleScreen):
         return [
             f"{number(table.count())}/{number(len(self.stage.index.keys))}",
             f"filter {table.filter.text}" if table.filter else "",
-            f"{number(self.stage.index.faults)} faults" if self.stage.index.faults else "no faults",
+            plural(self.stage.index.faults, "fault") if self.stage.index.faults else "no faults",
             "faults only" if table.faults_only else "",
             f"sort {table.sorted_by.title} {arrow}",
             table.columns_shown(),

@@ -166,7 +166,7 @@ class SessionsScreen(ConsoleScreen):
             if self._watch is not None:
                 self._watch.stop()
             if job.failed:
-                self.request(WorkFailed(job.title, job.outcome, "The recording is as it was."))
+                self.request(WorkFailed(job.title, job.outcome, "The recording is unchanged."))
             else:
                 self._ended(job)
 
@@ -224,7 +224,7 @@ class SessionsScreen(ConsoleScreen):
                 )
             return None
 
-        hint = f"a dataset's folder in {self.folder.resolve()}; made if need be"
+        hint = f"a dataset's folder in {self.folder.resolve()}; created if missing"
         self.prompt.ask("add to dataset", export, text="dataset", hint=hint)
 
     def do_session_analyse(self) -> None:

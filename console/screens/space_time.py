@@ -177,6 +177,6 @@ class SpaceTimeScreen(ConsoleScreen):
             self.open("event", event.seq)
 
     def do_cursor_here(self) -> None:
-        """Bring the time cursor to the selected event."""
+        """Move the time cursor to the selected event."""
         if (event := self.view.selected) is not None:
             self.open("moment", event.seq)

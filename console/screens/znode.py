@@ -32,7 +32,7 @@ ZXID_WIDTH = 8
 
 
 class NotWantedError(Exception):
-    """The time cursor has moved on: nobody waits for these watches any more."""
+    """The time cursor has moved on: these watches are no longer needed."""
 
 
 class VersionView(EventView):
@@ -100,7 +100,7 @@ def _written(event: Event, before: str | None) -> tuple[str, str, Line]:
         case ZnodeDeleted():
             return "-", hexadecimal(event.zxid), (Span(f"{_who(event)}deleted", "warning"),)
         case WatchFired():
-            return "", "", (Span(f"told {host(event.host)}: {clean(event.kind)}", "muted"),)
+            return "", "", (Span(f"notified {host(event.host)}: {clean(event.kind)}", "muted"),)
         case _:
             return "", "", ()
 
@@ -189,13 +189,13 @@ class ZnodeScreen(ConsoleScreen):
             return
         is_now = source.at_tail and not source.read_only
         if not is_now and not self.stage.pacer.paused:
-            self._watches = "known when time stands still (space)"
+            self._watches = "pause (space) to see them"
             return
         self._watches_seq = source.seq
         if is_now:
             self._watches = source.watches(source.seq, lambda event: None)
             return
-        self._watches = "being worked out, by running the session again up to here"
+        self._watches = "being computed: the session is run again up to this moment"
         source.flush()
         self._find_watches(source.seq)
 
@@ -228,7 +228,7 @@ class ZnodeScreen(ConsoleScreen):
         fired = self.versions.fired()
         for event in fired[-WATCHES_SHOWN_MAX:]:
             shade = "faint" if event.seq > now else ""
-            when = "will be told" if event.seq > now else "told"
+            when = "will be notified" if event.seq > now else "notified"
             rows.append(
                 line(
                     Span(f" {fit(host(event.host), 10)}", shade),
@@ -247,7 +247,7 @@ class ZnodeScreen(ConsoleScreen):
         self.do_drill()
 
     def do_drill(self) -> None:
-        """Bring the time cursor to the selected version."""
+        """Move the time cursor to the selected version."""
         if (event := self.versions.selected) is not None:
             self.open("moment", event.seq)
 

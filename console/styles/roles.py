@@ -82,7 +82,7 @@ def over(
     of :data:`CONTRAST` is moved towards white or black, as far as it has to be, and is judged as
     the terminal shows it: ``system`` is Rich's name of its colours.
     """
-    if base.bgcolor is None or base.bgcolor.is_default:  # the terminal's own: nobody knows them
+    if base.bgcolor is None or base.bgcolor.is_default:  # the terminal's own, which are unknown
         return base + Style.parse(PLAIN.get(name, "")) + role.text_style
     below = Color.from_rich_color(base.bgcolor)
     background = below + role.background if role.has_rule("background") else None

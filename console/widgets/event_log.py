@@ -44,7 +44,7 @@ class EventView(Filtered, VirtualView):
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
 
     class Found(Message):
-        """The log shows other events than before: titles around it may want to say so."""
+        """The log shows other events than before, which titles around it say."""
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -227,11 +227,11 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Who scrolls up wants to read what is there: the log follows no longer."""
+        """Scrolling up is for reading: stop following."""
         self._hold()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The same of who scrolls down."""
+        """Scrolling down stops following as well."""
         self._hold()
 
     def _hold(self) -> None:

@@ -42,7 +42,7 @@ class FaultView(PickView):
         self.asked: Fault | None = None
         self.warned = ""
         self._is_unshown = False
-        """What comes to be known in the background is shown at the next look."""
+        """What was found in the background is shown at the next look."""
 
     def show_faults(self, faults: Sequence[Fault]) -> None:
         """Show these, and begin to predict what each would do."""
@@ -54,7 +54,7 @@ class FaultView(PickView):
         self.list_faults()
 
     def list_faults(self) -> None:
-        """What is marked, wherever it was, stands above: first all of it together."""
+        """Marked faults stand on top, first all of them together."""
         marked = self.stage.marked
         both = [together(list(marked.values()))] if len(marked) > 1 else []
         listed = [*both, *marked.values(), *self.offered]
@@ -62,7 +62,7 @@ class FaultView(PickView):
         self.refresh_effects()
 
     def mark(self) -> None:
-        """Take the fault under the cursor together with others, or alone again."""
+        """Mark the fault under the cursor, or unmark it."""
         fault, marked = self.fault, self.stage.marked
         if fault is None:
             return
@@ -132,7 +132,7 @@ class FaultView(PickView):
         share = self.foresight.share(fault.statement)
         if share is None and self.is_large:
             when = "chosen" if self.is_vast else "selected"
-            return line(Span(f"worked out when it is {when}", "faint"))
+            return line(Span(f"predicted when {when}", "faint"))
         return line(Span("" if share is None else f"{UNKNOWN} {share:.0%}", "faint"))
 
     def warning(self, fault: Fault) -> str:
@@ -152,7 +152,7 @@ class FaultView(PickView):
     def _next(self) -> str | None:
         """The statement to be looked into next: the cursor's, then the others in order.
 
-        The others wait until somebody is here, and of a large cluster until they are selected.
+        The others wait until the list has the keys; in a large cluster until they are selected.
         """
         if self.is_vast or (self.is_large and self.asked is not None):
             order = [] if self.asked is None else [self.asked.statement]
@@ -170,7 +170,7 @@ class FaultView(PickView):
 
     @property
     def is_vast(self) -> bool:
-        """Whether a copy takes so long that nobody gets one without asking."""
+        """Whether a copy takes so long that it is made only for a chosen fault."""
         return len(self.stage.index.keys) > VAST_PARTITIONS
 
     def on_resize(self, event: events.Resize) -> None:
@@ -178,7 +178,7 @@ class FaultView(PickView):
         self.refresh_effects()
 
     def on_unmount(self) -> None:
-        """Nobody is here any more who wants to know."""
+        """Stop predicting: the list is closed."""
         self.foresight.give_up()
 
     def look_ahead(self) -> None:

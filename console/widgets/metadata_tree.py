@@ -36,7 +36,7 @@ class MetadataTreeView(TreeView[MetadataNode]):
         super().unfold()
 
     def role(self, node: MetadataNode) -> str:
-        """Whether something is amiss there."""
+        """A node with a problem stands out."""
         value = node.value if isinstance(node.value, dict) else {}
         if value.get("leader", 0) < 0:
             return "error"

@@ -112,7 +112,7 @@ class Prompt(Vertical):
             self.screen.set_focus(self._opener, scroll_visible=False)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Tell who wants to know while it is typed."""
+        """Apply the text while it is typed, if it works live."""
         message.stop()
         if self.is_open and self._live is not None:
             complaint = self._live(message.value)

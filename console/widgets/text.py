@@ -29,7 +29,7 @@ class TextView(VirtualView):
         before, self.lines = self.lines, list(lines)
         if before == self.lines:
             return
-        self.resize()  # narrower lines may need no scrollbar any more
+        self.resize()  # narrower lines may no longer need a scrollbar
         if len(before) != len(self.lines):
             self.refresh()
             return
@@ -102,7 +102,7 @@ class TimeBarView(LabelView, can_focus=False):
     """The time bar; a click on it names a time."""
 
     class Pointed(Message):
-        """Somebody pointed at a place in time."""
+        """The mouse pointed at a place in time."""
 
         def __init__(self, time_us: int) -> None:
             self.time_us = time_us

@@ -88,7 +88,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     filters_live: ClassVar[bool] = True
 
     class Arranged(Message):
-        """Sort, filter or number of rows changed: titles around the table may want to say so."""
+        """Sort, filter or number of rows changed, which titles around the table show."""
 
     def __init__(self, stage: Stage, rows: Rows[Row], *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -312,7 +312,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.refresh()
 
     def do_pin(self) -> None:
-        """Keep the selected row in sight above the others, or let it go."""
+        """Pin the selected row above the others, or unpin it."""
         key = self.selected
         if key is None:
             return

@@ -280,7 +280,7 @@ class FetchSessions:
             asked = session.partitions.get(tp)
             if asked is not None:
                 limit_bytes = min(asked.max_bytes, left_bytes)
-                row = self._read(session, tp, asked, limit_bytes, at_least_one=at_least_one)
+                row = self._read(session, tp, asked, limit_bytes, at_least_one)
                 if row is not None:
                     rows[tp] = row
                     if row.batches:
@@ -294,7 +294,6 @@ class FetchSessions:
         tp: str,
         asked: FetchPartition,
         limit_bytes: int,
-        *,
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The answer for one partition; None: nothing new to read."""

@@ -141,7 +141,7 @@ class FetcherManager:
             and replica.epochs is not None
             and replica.epochs.latest >= 0
         )
-        fetcher.partitions[tp] = added(epoch=replica.leader_epoch, asks_epoch=asks_epoch)
+        fetcher.partitions[tp] = added(replica.leader_epoch, asks_epoch)
         if fetcher.forgotten:
             fetcher.forgotten.pop(tp, None)
         if asks_epoch:

@@ -193,6 +193,7 @@ class Lifecycle:
                 context.timestamp_ms,
             )
             if self.profile.has("broker_registration_multi"):
+                # The answer to setData holds the Stat, and so the czxid: the broker's epoch.
                 operations: list[Operation] = [
                     Create(path, None, ephemeral=True),
                     SetData(path, data, 0),

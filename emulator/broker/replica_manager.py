@@ -181,6 +181,7 @@ class ReplicaManager:
                 replica = self._admit(source, request, tp, info, errors)
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
+            # In every release in this order (makeLeaders, makeFollowers), whatever the request's.
             for replica, info in lead:
                 do(replica, _become_leader(info))
             live = frozenset((*message.live_brokers, *self.context.process.live_brokers))

@@ -125,8 +125,9 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
             raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
         if value is not None:
             try:
-                check_without_effect(name, value)
-                if name not in TOPICS_WITHOUT_EFFECT:
+                if name in TOPICS_WITHOUT_EFFECT:
+                    check_without_effect(name, value)
+                else:
                     checked |= check_topic_config({name: value})
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None

@@ -588,9 +588,9 @@ Allowed = int | tuple[str, ...] | type | None
 BOOLEAN: Final = ("true", "false")
 TOPICS: Final[dict[str, Allowed]] = {
     "cleanup.policy": ("compact", "delete", "compact,delete", "delete,compact"),
-    "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
     "compression.gzip.level": int,
     "compression.lz4.level": int,
+    "compression.type": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
     "compression.zstd.level": int,
     "delete.retention.ms": 0,
     "file.delete.delay.ms": 0,
@@ -614,7 +614,6 @@ TOPICS: Final[dict[str, Allowed]] = {
     "remote.storage.enable": BOOLEAN,
     "segment.index.bytes": 0,
     "segment.jitter.ms": 0,
-    "segment.ms": 1,
 }
 """What a real broker takes for a topic and nothing here depends on, with values (``LogConfig``).
 

@@ -73,6 +73,6 @@ class FetchState(Struct, array_like=True, gc=False):
             self.resume_us = resume_us
 
 
-def added(*, epoch: int, asks_epoch: bool) -> FetchState:
+def added(epoch: int, asks_epoch: bool) -> FetchState:
     """A partition is followed from now on; ``asks_epoch``: first where its latest epoch ends."""
     return FetchState(TRUNCATING if asks_epoch else FETCHING, epoch)

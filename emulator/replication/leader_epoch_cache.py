@@ -28,7 +28,7 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         """The newest epoch known, :data:`UNDEFINED` if none is."""
         return self.entries[-1][0] if self.entries else UNDEFINED
 
-    def assign(self, epoch: int, start_offset: int, *, repair: bool) -> bool:
+    def assign(self, epoch: int, start_offset: int, repair: bool) -> bool:
         """Take in that ``epoch`` begins at ``start_offset``.
 
         With ``repair`` (2.0.1 on) whatever contradicts the new entry gives way to it: every entry

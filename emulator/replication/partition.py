@@ -133,6 +133,7 @@ class Rules(Struct, frozen=True, gc=False):
     out_of_range_wipes: bool
     out_of_range_is_fatal: bool
     counts_fetch_first: bool
+    log_start_replicated: bool
 
     @staticmethod
     def of(profile: Profile) -> "Rules":
@@ -156,6 +157,7 @@ class Rules(Struct, frozen=True, gc=False):
             out_of_range_wipes=has("out_of_range_truncates_fully"),
             out_of_range_is_fatal=has("out_of_range_is_fatal"),
             counts_fetch_first=has("fetch_recorded_before_read"),
+            log_start_replicated=has("log_start_offset_replicated"),
         )
 
 
@@ -1103,7 +1105,7 @@ def _append_fetched(
     to = follower_high_watermark(command.high_watermark, state.log_end)
     if to != state.high_watermark:
         _move_high_watermark(state, to, "response", effects)
-    if command.log_start > state.log_start:
+    if rules.log_start_replicated and command.log_start > state.log_start:
         _move_log_start(state, command.log_start, effects)
     return effects
 
@@ -1201,7 +1203,7 @@ def _assign_epoch(
     cache = state.epochs
     if cache is None or cache.latest == epoch:
         return
-    if cache.assign(epoch, offset, repair=rules.epoch_assigned_at_election):
+    if cache.assign(epoch, offset, rules.epoch_assigned_at_election):
         effects.append(StoreEpochs(list(cache.entries)))
 
 

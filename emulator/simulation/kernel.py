@@ -143,7 +143,8 @@ class Kernel:
         if is_activity:
             state.activity_us = state.now_us
         if observers:
-            event = kind(seq, state.now_us, self.cause, *fields)
+            # Joined, the arguments take no list on the way: a hundredth of the whole emulator.
+            event = kind(*((seq, state.now_us, self.cause) + fields))  # noqa: RUF005
             for observe in observers:
                 observe(event)
         return seq

@@ -10,7 +10,8 @@ the client learns of that when it is heard again.
 """
 
 from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar
+from functools import partial
+from typing import TypeVar, TypeVarTuple
 
 from msgspec import Struct
 
@@ -26,8 +27,8 @@ from emulator.zookeeper.operations import ANY_VERSION, Create, Operation, SetDat
 from emulator.zookeeper.tree import ZooKeeper
 from emulator.zookeeper.znode import Znode
 
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
+_Arguments = TypeVarTuple("_Arguments")
 
 CONNECTED = "connected"
 DISCONNECTED = "disconnected"
@@ -164,8 +165,8 @@ class ZkClient:
             self.state.session,
             path,
             data,
-            ephemeral=ephemeral,
-            sequential=sequential,
+            ephemeral,
+            sequential,
         )
 
     def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
@@ -238,14 +239,13 @@ class ZkClient:
         operation: str,
         path: str,
         version: int,
-        work: Callable[_P, _T],
-        *args: _P.args,
-        **named: _P.kwargs,
+        work: Callable[[*_Arguments], _T],
+        *arguments: *_Arguments,
     ) -> _T:
         try:
             if self.undisturbed():
-                return work(*args, **named)
-            return self._request(path, lambda: work(*args, **named))
+                return work(*arguments)
+            return self._request(path, partial(work, *arguments))
         except errors.ConnectionLoss:
             raise
         except errors.ZooKeeperError as error:

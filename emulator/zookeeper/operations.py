@@ -50,7 +50,7 @@ Operation = Create | SetData | Delete | Check
 """What a transaction is made of."""
 
 
-def admit_create(look: Look, path: str, *, sequential: bool) -> str:
+def admit_create(look: Look, path: str, sequential: bool) -> str:
     """Return the path at which a znode may be created; the order of the checks is ZooKeeper's."""
     parent = look(parent_path(path))
     if parent is None:
@@ -90,7 +90,7 @@ def admit(look: Look, operation: Operation) -> str:
     """Admit one operation of a transaction; returns the path it is about."""
     match operation:
         case Create():
-            return admit_create(look, operation.path, sequential=operation.sequential)
+            return admit_create(look, operation.path, operation.sequential)
         case Delete():
             admit_delete(look, operation.path, operation.version)
         case _:

@@ -89,16 +89,15 @@ class ZooKeeper(Struct, array_like=True):
         session: int,
         path: str,
         data: str | None,
-        *,
         ephemeral: bool = False,
         sequential: bool = False,
     ) -> str:
         """Create a znode and return its path; ``session`` 0 is somebody without a session."""
-        check_path(path, sequential=sequential)
+        check_path(path, sequential)
         zxid = self._next_zxid()
         if session or ephemeral:
             self._check_session(session, path)
-        path = operations.admit_create(self.nodes.get, path, sequential=sequential)
+        path = operations.admit_create(self.nodes.get, path, sequential)
         self._create(env, zxid, path, data, session if ephemeral else 0)
         return path
 

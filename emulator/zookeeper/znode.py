@@ -75,7 +75,7 @@ ZOOKEEPERS_OWN: Final = ("/", "/zookeeper", "/zookeeper/quota", "/zookeeper/conf
 _FORBIDDEN_RANGES: Final = ((0x0, 0x1F), (0x7F, 0x9F), (0xD800, 0xF8FF), (0xFFF0, 0xFFFF))
 
 
-def check_path(path: str, *, sequential: bool = False) -> None:
+def check_path(path: str, sequential: bool = False) -> None:
     """Refuse a path that ``PathUtils.validatePath`` refuses; a sequential one may end in a slash.
 
     Raises:

@@ -45,7 +45,7 @@ def new_partition(topic: str, number: int, created_us: int) -> PartitionState:
     )
 
 
-def new_replica(broker: int, seq: int, *, has_epochs: bool) -> ReplicaState:
+def new_replica(broker: int, seq: int, has_epochs: bool) -> ReplicaState:
     """An empty replica; ``log`` and ``remote_leo`` are replaced when something comes into them."""
     epochs = _NONE if has_epochs else None
     return ReplicaState(broker, "offline", 0, 0, 0, epochs, _NONE, 0, -1, False, _NOBODY, seq)

@@ -130,7 +130,7 @@ class Model:
         partition.changed = seq
         replica = partition.replica_states.get(broker)
         if replica is None:
-            replica = copies.new_replica(broker, seq, has_epochs=self.has_epochs)
+            replica = copies.new_replica(broker, seq, self.has_epochs)
             partition.replica_states[broker] = replica
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.replica(replica)

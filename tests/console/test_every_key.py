@@ -75,7 +75,7 @@ async def press(driven: Console, action: Action, kind: str, done: list[str]) -> 
     assert app.handler(action) is not None, f"{action.id} on {context}"
     await send(driven, action.keys[0], done)
     assert done == [action.id], f"{action.id} on {context}: {done}"
-    if action.id == "app.palette":
+    if action.id in ("app.palette", "pane.jump"):
         await app.pop_screen()
     await ready(driven)
     assert driven.screen.context in SCREENS

@@ -26,10 +26,10 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "clients": ("clients ── 0 connections", "No client is connected", "console --serve"),
     "record": ("record 72,004", "value       m4", "COPIES", "offset        4  epoch 0"),
     "bookmarks": ("bookmarks ── 1 bookmark", "b1", "before the crash"),
-    "difference": ("Nothing differs.", ", . < > [ ] { } go elsewhere in time"),
+    "difference": ("Nothing differs.", ", . < > [ ] { } move in time"),
     "menu": ("sort by", "TOPIC-PART", "LEO"),
     "page": ("help: partitions", "esc goes back"),
-    "notice": ("It is one.", "To come back to this:", "shows event #20"),
+    "notice": ("It is one.", "To return to this:", "shows event #20"),
 }
 """What is to be read on each screen of the recorded failover."""
 EMPTY: dict[str, tuple[str, ...]] = {

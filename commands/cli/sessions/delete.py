@@ -43,10 +43,10 @@ def delete(
 
 
 def _confirmed(paths: list[Path]) -> bool:
-    """Whether somebody at a terminal says yes.
+    """Whether the user confirms at the terminal.
 
     Raises:
-        CommandError: there is nobody to ask.
+        CommandError: there is no terminal to ask at.
     """
     stream = sys.stdin
     if stream is None or stream.closed or not stream.isatty():

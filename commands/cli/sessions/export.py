@@ -23,7 +23,8 @@ app = typer.Typer()
 def export(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
     out: Annotated[
-        str, option("--out", metavar="DATASET", text="a dataset, a folder or URI; made if need be")
+        str,
+        option("--out", metavar="DATASET", text="a dataset, a folder or URI; created if missing"),
     ],
     replace: Annotated[
         bool, flag("--replace", text="put a session in the place of another of its name")

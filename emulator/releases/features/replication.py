@@ -105,6 +105,13 @@ REPLICATION: Final = (
         "records carry leader epochs; followers ask for the end of their epoch and cut there",
     ),
     Feature(
+        "log_start_offset_replicated",
+        "0.11",
+        None,
+        "KIP-107",
+        "followers delete the records before their leader's log start offset",
+    ),
+    Feature(
         "epoch_end_offset_has_epoch",
         "2.0",
         None,

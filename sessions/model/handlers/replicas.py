@@ -15,7 +15,7 @@ def log_created(model: Model, event: events.LogCreated) -> None:
     """An empty log begins."""
     partition = model.partition(event.tp, event.seq)
     broker, seq = event.broker, event.seq
-    replica = copies.new_replica(broker, seq, has_epochs=model.has_epochs)
+    replica = copies.new_replica(broker, seq, model.has_epochs)
     partition.replica_states[broker] = replica
 
 

@@ -77,6 +77,20 @@ async def test_a_page_of_another_site_gets_no_socket() -> None:
         assert refused.value.status == 403
 
 
+async def test_no_page_may_frame_it_and_a_plain_request_for_the_socket_is_told_where_to_go() -> (
+    None
+):
+    with served() as address:
+        await answering(address)
+        async with ClientSession() as client:
+            async with client.get(address) as page:
+                assert page.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+                assert page.headers["X-Frame-Options"] == "DENY"
+            async with client.get(f"{address}/ws") as refused:
+                assert refused.status == 400
+                assert await refused.text() == f"this is a WebSocket: open {address} instead\n"
+
+
 def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind((LOOPBACK, 0))

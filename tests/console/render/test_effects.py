@@ -50,7 +50,7 @@ def test_everything_else_is_said_if_it_happens() -> None:
     )
     assert said == (
         "3 under-replicated, 2 change leader, 2 unserved for 13.4 s, controller moves to 1, "
-        "1 record lost, 2 records twice, 3 records diverged"
+        "1 record lost, 2 records duplicated, 3 records diverged"
     )
 
 

@@ -73,7 +73,7 @@ def test_all_that_a_recording_says_of_itself() -> None:
         "bookmarks 2",
         "alerts    1 change with partitions offline or below min ISR, at worst 2 offline",
         "expected  5 held, 0 failed",
-        "records   4 acknowledged, 1 lost, 0 twice, 0 diverged",
+        "records   4 acknowledged, 1 lost, 0 duplicated, 0 diverged",
     ):
         assert said in text
 

@@ -79,3 +79,21 @@ async def test_before_the_first_partition_the_log_shows_the_events_of_all() -> N
         await driven.press("enter")
         assert "There are no partitions at this time." in driven.text()
         assert "── events ──" in driven.text()
+
+
+async def test_lines_that_the_brokers_do_not_need_show_more_of_what_happened() -> None:
+    async with console(None, "3", size=(200, 60)) as driven:
+        screen = driven.screen
+        table, log = screen.panes[0], screen.panes[-1]
+        rows = driven.lines()
+        blank = [y for y in range(table.region.y, log.region.y) if not rows[y].strip()]
+        assert len(blank) < 8
+        assert log.region.height > 25
+        await driven.press("z")
+        assert table.region.height > 50
+        await driven.press("z", "2")
+        table, log = driven.screen.panes[0], driven.screen.panes[-1]
+        assert log.region.height > 20
+        await driven.pilot.resize_terminal(80, 24)
+        await driven.settle()
+        assert table.region.height == 20

@@ -40,7 +40,7 @@ async def test_on_a_small_screen_the_panes_take_turns() -> None:
         await driven.press("tab")
         assert "── faults of broker 2" in driven.text()
         await driven.press("tab")
-        assert "none yet; : gives one" in driven.text()
+        assert "none yet; : enters one" in driven.text()
 
 
 async def test_it_opens_on_the_release_that_was_chosen() -> None:

@@ -52,7 +52,7 @@ async def test_lines_lead_to_what_they_are_about() -> None:
 async def test_a_large_screen_is_filled_with_what_was_when() -> None:
     async with console(size=(200, 60)) as driven:
         text = driven.text()
-        assert "── over time ── 1 topic ── a column a second ──" in text
+        assert "── over time ── 1 topic ── one column per second ──" in text
         assert "orders-3          leader 2" in text
         assert "broker 1             crashed" in text
         assert "records lost               0" in text

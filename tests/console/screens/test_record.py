@@ -19,7 +19,7 @@ async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]
         text = driven.text()
         assert "orders-0 record 72,004" in driven.lines()[1]
         assert "value       m4" in text
-        assert "told        acknowledged" in text
+        assert "response    acknowledged" in text
         assert "1 down" in text
         assert "offset        4  epoch 0  below its HW" in text
         await driven.press("less_than_sign")
@@ -27,7 +27,7 @@ async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]
         while source.seq > 75:
             await driven.press("less_than_sign")
         assert source.seq in (73, 74, 75)
-        assert "told        nothing yet" in driven.text()
+        assert "response    none yet" in driven.text()
         await driven.press("G", "enter")
         assert driven.screen.context in ("event", "record")
 

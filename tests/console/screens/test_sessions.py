@@ -88,7 +88,7 @@ async def test_what_cannot_be_opened_or_verified_is_told_with_its_cause(recordin
         await done(driven)
         assert driven.screen.context == "notice"
         assert "is not a session" in words(driven)
-        assert "The recording is as it was." in driven.text()
+        assert "The recording is unchanged." in driven.text()
 
 
 async def test_a_recording_is_added_to_a_dataset_and_a_failure_is_told(recordings: Path) -> None:

@@ -37,15 +37,17 @@ def test_of_a_json_object_the_fields_that_changed_are_shown() -> None:
 async def test_every_version_is_listed_with_what_was_written() -> None:
     async with console(history(), size=LARGE) as driven:
         await opened(driven)
-        rows = [row[:70] for row in driven.lines() if "  0x" in row[:18] or "told 3" in row[:70]]
+        rows = [
+            row[:70] for row in driven.lines() if "  0x" in row[:18] or "notified 3" in row[:70]
+        ]
         assert "created ephemeral  {" in rows[0]
         assert "deleted" in rows[1]
-        assert "told 3: NodeDeleted" in rows[2]
+        assert "notified 3: NodeDeleted" in rows[2]
         assert "broker 2 created ephemeral  " in rows[3]
         assert rows[4].startswith("▸    v1     0x33")
         assert "broker 3 set  brokerid 2" in rows[4]
         assert "brokerid  3" in driven.text()
-        assert "3          told 00:00:06.2" in driven.text()
+        assert "3          notified 00:00:06.2" in driven.text()
 
 
 async def test_enter_brings_the_time_cursor_to_the_version_in_all_kinds_of_time() -> None:
@@ -57,7 +59,7 @@ async def test_enter_brings_the_time_cursor_to_the_version_in_all_kinds_of_time(
         assert isinstance(screen.versions.selected, events.ZnodeDeleted)
         await driven.press("tab")
         assert "It does not exist at this time." in driven.text()
-        assert "will be told" in driven.text()
+        assert "will be notified" in driven.text()
         await driven.press("tab", "greater_than_sign")
         assert source.seq == 171
         await driven.press("W")
@@ -96,4 +98,4 @@ async def test_watches_and_writers_are_those_of_the_cluster_at_any_time() -> Non
             source.seek_time(1_000_000)
             was = await watches(driven, "/controller")
             assert [each for each in range(4) if f"broker {each}  data" in was] == [0, 1, 2, 3]
-            assert "nobody watches it" in await watches(driven, "/consumers")
+            assert "no watches" in await watches(driven, "/consumers")

@@ -53,7 +53,7 @@ def test_in_a_vast_cluster_only_what_is_chosen_is_looked_into(
         fault = view.fault
         assert fault is not None
         assert not view.is_busy()
-        assert text_of(view.effect(fault)) == "worked out when it is chosen"
+        assert text_of(view.effect(fault)) == "predicted when chosen"
         view.asked = fault
         while view.is_busy():
             view.look_ahead()
@@ -75,7 +75,7 @@ async def test_in_a_large_cluster_the_selected_one_is_looked_into_in_the_backgro
             assert view.foresight.in_background
             selected, *others = [row for row in driven.lines() if "broker 0  " in row][1:]
             assert selected.split()[-2:] == ["2", "."]
-            assert all("worked out when it is selected" in row for row in others)
+            assert all("predicted when selected" in row for row in others)
             assert not source.is_held
 
 

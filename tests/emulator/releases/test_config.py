@@ -249,7 +249,7 @@ def test_a_name_that_came_later_says_since_when_it_exists() -> None:
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
-        ("segment.jitter.ms", ("0", "60000"), ("soon", "-2", "1.5", "")),
+        ("local.retention.ms", ("-2", "60000"), ("soon", "-3", "1.5", "")),
         ("cleanup.policy", ("compact", "compact, delete"), ("keep",)),
         ("min.cleanable.dirty.ratio", ("0.5", "1"), ("half",)),
         ("preallocate", ("true",), ("yes",)),

@@ -22,6 +22,7 @@ isr_expiration_at_half_lag_time 0.10.2..3.9
 caught_up_replicas_hold_high_watermark 0.10.2..3.9
 caught_up_at_previous_fetch 0.10.2..3.9
 leader_epochs 0.11..3.9
+log_start_offset_replicated 0.11..3.9
 epoch_end_offset_has_epoch 2.0.0..3.9
 epoch_assigned_at_election 2.0.1..3.9
 isr_expand_needs_epoch_start 2.0.1..3.9
@@ -88,6 +89,7 @@ rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9
 offsets_loaded_to_log_end 0.11..3.9
 idempotence 0.11..3.9
+transaction_abortable_error 3.9
 producer_state_keeps_five_batches 1.1..3.9
 unknown_producer_id_error 1.1..2.4
 delivery_timeout 2.1..3.9

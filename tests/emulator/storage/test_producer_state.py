@@ -187,3 +187,42 @@ def test_truncating_a_long_log_reads_only_its_end(monkeypatch: pytest.MonkeyPatc
     assert min(read) >= 990
     kept = [each.base_offset for each in leader.states.producers[1000].batches]
     assert kept == [990, 991, 992, 993, 994]
+
+
+def test_of_what_is_left_in_the_log_the_latest_five_batches_are_remembered_again() -> None:
+    leader = seven_batches(NOW)
+    leader.log.truncate(6)
+    leader.states.truncate(leader.log)
+    assert [leader.send(sequence) for sequence in (1, 5)] == [("NONE", 1), ("NONE", 5)]
+    assert leader.send(0) == OUT_OF_ORDER
+    assert leader.send(6) == ("NONE", 6)
+
+
+def test_a_producer_of_a_few_batches_keeps_all_that_are_left() -> None:
+    leader = Leader(NOW)
+    for sequence in range(4):
+        leader.send(sequence)
+    leader.log.truncate(3)
+    leader.states.truncate(leader.log)
+    batches = leader.states.producers[1000].batches
+    assert [each.base_offset for each in batches] == [0, 1, 2]
+
+
+def test_an_older_epoch_does_not_come_back_by_truncation() -> None:
+    leader = Leader(NOW)
+    for epoch in (0, 1):
+        for sequence in range(2):
+            leader.send(sequence, epoch=epoch)
+    leader.log.truncate(3)
+    leader.states.truncate(leader.log)
+    state = leader.states.producers[1000]
+    assert (state.epoch, [each.base_offset for each in state.batches]) == (1, [2])
+
+
+def test_a_batch_whose_sequence_numbers_go_round_ends_after_its_records() -> None:
+    leader = Leader(NOW)
+    batch = RecordBatch(0, 4, 0, 0, 1000, 0, SEQUENCE_MAX - 1)
+    leader.log.append(batch)
+    leader.states.append(batch)
+    (remembered,) = leader.states.producers[1000].batches
+    assert (remembered.last_sequence, remembered.end_offset) == (1, 4)
