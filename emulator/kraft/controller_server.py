@@ -247,6 +247,7 @@ class ControllerServer:
             state.deferred.append(Deferred(end, destination, request, response))
             self._answer()
         self._arm_fencing()
+        self._arm_leader_checks()
 
     def _append(self) -> None:
         """What was gathered in the linger time goes into the log as one batch."""
@@ -305,12 +306,9 @@ class ControllerServer:
         self.kernel.emit(events.ControllerElected, self.id, state.quorum.epoch, 0)
         if is_new:
             self._write(controller.bootstrap(self.features))
-        config = self.config
         self._arm_no_op()
         self._arm_fencing()
-        self.timers.later("unclean-election", config.unclean_election_interval_us)
-        if config.auto_leader_rebalance_enable:
-            self.timers.later("rebalance", config.leader_imbalance_check_interval_us)
+        self._arm_leader_checks()
         self.timers.later("register", 0)
 
     def _role_changed(self) -> None:
@@ -392,20 +390,27 @@ class ControllerServer:
         if result.response:
             self.timers.later("fence", RESCHEDULE_US)
 
+    def _arm_leader_checks(self) -> None:
+        """Look at leaders an interval from now, unless that is due earlier.
+
+        Up to 3.9 an interval counts from when there was first something to do; from 4.0 on it
+        passes in any case (``PeriodicTaskControlManager``, KAFKA-17793).
+        """
+        controller, config = self.controller, self.config
+        if controller is None:
+            return
+        if controller.wants_unclean_election_check:
+            self.timers.later("unclean-election", config.unclean_election_interval_us)
+        if config.auto_leader_rebalance_enable and controller.wants_balance_check:
+            self.timers.later("rebalance", config.leader_imbalance_check_interval_us)
+
     def _rebalance(self) -> None:
-        interval_us = self.config.leader_imbalance_check_interval_us
-        self._look_at_leaders(
-            "rebalance", QuorumController.maybe_balance_partition_leaders, interval_us
-        )
+        self._look_at_leaders("rebalance", QuorumController.maybe_balance_partition_leaders)
 
     def _elect_uncleanly(self) -> None:
-        interval_us = self.config.unclean_election_interval_us
-        task = QuorumController.maybe_elect_unclean_leaders
-        self._look_at_leaders("unclean-election", task, interval_us)
+        self._look_at_leaders("unclean-election", QuorumController.maybe_elect_unclean_leaders)
 
-    def _look_at_leaders(
-        self, task: str, look: Callable[[QuorumController], Result[bool]], interval_us: int
-    ) -> None:
+    def _look_at_leaders(self, task: str, look: Callable[[QuorumController], Result[bool]]) -> None:
         controller = self.controller
         if controller is None:
             return
@@ -414,7 +419,8 @@ class ControllerServer:
         if result.records:
             self.kernel.fired(self.id, task)
         self._write(result)
-        self.timers.later(task, RESCHEDULE_US if result.response else interval_us)
+        if result.response:
+            self.timers.later(task, RESCHEDULE_US)
 
     # ---- requests of brokers and controllers
 

@@ -241,9 +241,7 @@ class Network:
         going = [each for each in link.waiting if _covers(name, type(each[2]).__name__)][:count]
         link.waiting = [each for each in link.waiting if each not in going]
         if count is None:
-            link.holding = [
-                each for each in link.holding if not _covers(name, each) and not _covers(each, name)
-            ]
+            link.holding = [each for each in link.holding if not _is_same(name, each)]
         self._let_go(source, destination, going, lose)
         self._settle_link(source, destination, link)
 
@@ -302,6 +300,11 @@ def _held(link: Link, name: str) -> bool:
     ``LeaderAndIsr`` stands for its request, and ``AlterIsr`` is what 2.7 called AlterPartition.
     """
     return any(_covers(each, name) for each in link.holding)
+
+
+def _is_same(name: str, held: str) -> bool:
+    """Whether what is released is all that is held under that name, which may be an API's."""
+    return _covers(name, held) or (held != "*" and _covers(held, name))
 
 
 def _covers(given: str, name: str) -> bool:

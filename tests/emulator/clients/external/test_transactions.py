@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from emulator.cluster import Cluster
 from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
 from emulator.protocol.errors import ERRORS
+from emulator.scenario.runner import Runner
 from emulator.wire.messages.committed_offsets import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -388,3 +390,24 @@ def test_a_producer_that_begins_anew_goes_on_in_its_next_epoch() -> None:
     assert producer.epoch == first[1] + 1
     producer.epoch = 7
     assert producer.init() == "PRODUCER_FENCED"
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.1"])
+def test_the_same_inputs_come_to_the_same_state_without_a_client(version: str) -> None:
+    lab = made(version)
+    producer = TransactionalProducer(lab, version=version)
+    producer.init()
+    producer.transact(["t-0", "t-1"], "a", commit=True)
+    producer.add("t-0")
+    producer.send("t-0", "open")
+    again = Runner(Cluster(lab.cluster.spec))
+    for time_us, steps, statement in lab.given:
+        again.return_to(time_us, steps)
+        again.submit(statement)
+    again.return_to(lab.runner.now_us, lab.runner.steps)
+    assert again.state_hash == lab.runner.state_hash
+    copy = WireLab(lab.runner.fork())
+    copy.pass_time(120_000_000)
+    assert copy.cluster.brokers[0].replicas.by_name["t-0"].last_stable_offset == 4
+    lab.pass_time(120_000_000)
+    assert copy.runner.state_hash == lab.runner.state_hash
