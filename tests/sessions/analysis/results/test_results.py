@@ -3,7 +3,7 @@
 import pytest
 
 from sessions.analysis.jobs import JOBS
-from sessions.analysis.results import availability, cluster, failover, latency, truth
+from sessions.analysis.results import availability, cluster, failover, latency, quorum, truth
 from sessions.analysis.results.columns import percentile_columns
 from sessions.dataset.schema import SESSION, Table
 
@@ -15,7 +15,7 @@ def declared(module: object) -> list[Table]:
 
 
 def test_each_declared_table_is_a_result_of_one_job() -> None:
-    modules = (availability, cluster, failover, latency, truth)
+    modules = (availability, cluster, failover, latency, quorum, truth)
     found = [table for module in modules for table in declared(module)]
     assert sorted(table.name for table in found) == sorted(table.name for table in TABLES)
 
