@@ -264,7 +264,7 @@ class BrokerActions(ABC):
     # ---- fetching
 
     def ask(self, follower: int, replica: Replica, *values: Any) -> Outcomes:
-        """A follower asks its leader, which answers at once; the response is on its way then."""
+        """A follower sends a request; the leader handles it at once, the response is pending."""
         *around, led = values
         leader = replica.leader
         process: Process = around[0][leader - 1]

@@ -173,7 +173,7 @@ class Network:
         link.waiting = []
 
     def host_ended(self, number: int) -> None:
-        """A process ended: what it could not send is lost, and peers see the connection close."""
+        """Close an ended process's connections: unsent messages are lost, peers are notified."""
         for (source, _), sending in self.state.links.items():
             if source == number and sending.cut:
                 self._lose_waiting(sending)
