@@ -1,11 +1,11 @@
-"""What conditions are made of, as plain data: ``orders-0.hw >= 3``."""
+"""The structure of conditions such as ``orders-0.hw >= 3``, as plain data."""
 
 from typing import Final, Literal
 
 from msgspec import Struct
 
 Value = int | str | bool | list[int | str | list[int]] | None
-"""What a subject can be, and what it can be compared with."""
+"""The value of a subject, or a value to compare it with."""
 
 
 class Subject(Struct, frozen=True, array_like=True):
@@ -36,10 +36,10 @@ class Subject(Struct, frozen=True, array_like=True):
 
 
 class Clause(Struct, frozen=True, array_like=True):
-    """``left op right``; ``right`` is a value or, with ``right_subject``, what that subject has.
+    """``left op right``; ``right`` is a value or, with ``right_subject``, that subject's value.
 
-    With ``and``, ``or`` or ``not`` for its ``op`` it joins ``parts`` (one for ``not``), and has no
-    left and right.
+    If ``op`` is ``and``, ``or`` or ``not``, the clause combines ``parts`` (one for ``not``), and
+    has no left and right.
     """
 
     left: Subject
@@ -51,9 +51,9 @@ class Clause(Struct, frozen=True, array_like=True):
 
     @property
     def joins(self) -> bool:
-        """Whether it is made of other clauses."""
+        """Whether it combines other clauses."""
         return self.op in ("and", "or", "not")
 
 
 JOINED: Final = Subject("", "", "")
-"""The left side of what has none."""
+"""The left side of a combined clause."""

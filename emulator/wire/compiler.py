@@ -28,7 +28,7 @@ from emulator.wire.types import Message, Number, Sized
 from emulator.wire.varints import ONE_BYTE, read_unsigned_varint, unsigned_varint
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
-"""Gives the message that begins at an offset, and where it ends."""
+"""Returns the message that starts at an offset, and its end."""
 Writer = Callable[[Any], bytes]
 
 
@@ -45,7 +45,7 @@ def writer(message: type[Message], version: int, *, flexible: bool) -> Writer:
 
 
 class _Source:
-    """Python source in the making, and the constants that it uses."""
+    """Generated Python source and its constants."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         self.version = version
@@ -69,7 +69,7 @@ class _Source:
         return name
 
     def default(self, field: Field) -> str:
-        """The default as an expression; a list is new every time."""
+        """The default as an expression; a list is created each time."""
         if isinstance(field.default, Message):
             return self.constant(field.default, "DEFAULT")
         return repr(field.default)
@@ -81,7 +81,7 @@ class _Source:
 
 
 class _ReaderSource(_Source):
-    """Collects neighbours of fixed size in ``pending`` until something else has to be read."""
+    """Collects adjacent fixed-size fields in ``pending`` until another field has to be read."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         super().__init__(version, flexible)
@@ -116,7 +116,7 @@ class _ReaderSource(_Source):
         self.pending.clear()
 
     def structure(self, message: type[Message]) -> str:
-        """Read all fields, and return the expression that makes the structure."""
+        """Read all fields, and return the expression that creates the structure."""
         values = {f.name: self.field(f) for f in fields_in(message, self.version)}
         if self.flexible:
             values |= self.tagged(tagged_in(message, self.version))
@@ -136,7 +136,7 @@ class _ReaderSource(_Source):
         return self.nullable_structure(kind) if nullable else self.structure(kind)
 
     def length(self, code: str) -> str:
-        """Read a length; -1 stands for null in both encodings."""
+        """Read a length; -1 means null in both encodings."""
         name = self.fixed("B" if self.flexible else code)
         self.flush()
         if self.flexible:
@@ -149,7 +149,7 @@ class _ReaderSource(_Source):
         value = self.name()
         taken = "data[at:end]"
         if kind is Sized.STRING:
-            # As Kafka's readString: bytes that are no UTF-8 become U+FFFD, and no error.
+            # As Kafka's readString: invalid UTF-8 is replaced by U+FFFD without an error.
             taken += ".decode('utf-8', 'replace')"
         if nullable:
             self.line(f"if {length} == -1: {value} = None")
@@ -201,7 +201,7 @@ class _ReaderSource(_Source):
         return value
 
     def tagged(self, fields: tuple[Field, ...]) -> dict[str, str]:
-        """Read the tagged fields: nearly always a byte that says there are none."""
+        """Read the tagged fields: almost always a single byte that says there are none."""
         count = self.fixed("B")
         self.flush()
         if not fields:
@@ -248,7 +248,7 @@ class _ReaderSource(_Source):
 
 
 class _WriterSource(_Source):
-    """Collects neighbours of fixed size, as (code, expression), until something else comes."""
+    """Collects adjacent fixed-size fields, as (code, expression), until another field follows."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         super().__init__(version, flexible)
@@ -272,7 +272,7 @@ class _WriterSource(_Source):
         if not self.pending:
             return
         if all(expression == "0" for _, expression in self.pending):
-            self.line(f"add({bytes(len(self.pending))!r})")  # no tagged fields, once or more
+            self.line(f"add({bytes(len(self.pending))!r})")  # empty sections of tagged fields
         else:
             codes = ">" + "".join(code for code, _ in self.pending)
             pack = self.constant(struct.Struct(codes).pack, "PACK")
@@ -387,7 +387,7 @@ def _malformed(length: int, at: int, size: int) -> None:
 
 
 def skip_tags(data: bytes, at: int) -> int:
-    """Return where a section of tagged fields ends, none of which is known."""
+    """Return the end of a section of tagged fields, all of which are unknown."""
     count, at = read_unsigned_varint(data, at)
     for _ in range(count):
         _, at = read_unsigned_varint(data, at)

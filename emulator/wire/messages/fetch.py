@@ -138,7 +138,7 @@ class NodeEndpoint(Message, frozen=True):
 
 
 class FetchResponse(Message, frozen=True):
-    """Records, or an error, of each partition that the fetch asks for or its session has."""
+    """Records or an error for each partition in the fetch or its session."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Annotated[Int16, since(7)] = 0
