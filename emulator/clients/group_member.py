@@ -301,7 +301,7 @@ class GroupMembers:
     # ---- responses, timeouts, connections
 
     def answered(self, source: int, message: GroupResponse) -> None:
-        """Handle a response from the coordinator, or from the broker asked for it."""
+        """Handle a response from the coordinator, or from the broker that looks it up."""
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is None:

@@ -11,7 +11,7 @@ Value = int | str | bool | list[int | str | list[int]] | None
 class Subject(Struct, frozen=True, array_like=True):
     """The left side of a condition.
 
-    ``kind`` says of what, ``name`` of which one, ``field`` which value:
+    ``kind`` is the kind of object, ``name`` the object, and ``field`` one of its values:
 
     - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
       version; in KRaft mode also elr last_known_elr partition_epoch recovery adding removing
@@ -20,8 +20,8 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``broker``, ``2``: state session; in KRaft mode also fenced in_controlled_shutdown
       registrations
     - ``quorum``, empty: leader epoch; or a controller's or broker's id (``equal``, ``behind``);
-      of either also log_start (where its metadata log begins) and snapshot (where the latest one
-      ends; -1: there is none); empty is the leader
+      of either also log_start (the start of its metadata log) and snapshot (the end of the latest
+      one; -1: none); empty means the leader
     - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions

@@ -1,7 +1,7 @@
 """The events that follow from the committed metadata log; nothing in the cluster depends on them.
 
-Committed records are read here once, in order, whoever leads the quorum. The read model thus sees
-topics, partitions and configurations in the same way as in ZooKeeper mode.
+Committed records are read here once, in order, whichever controller leads the quorum. The read
+model thus sees topics, partitions and configurations in the same way as in ZooKeeper mode.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,8 @@
 """The active controller's view of brokers' heartbeats and sessions.
 
-This is soft state, which is not in the metadata log: a new active controller starts all sessions
-anew. Source: ``BrokerHeartbeatManager`` and, from 4.0, ``BrokerHeartbeatTracker`` (KAFKA-17793).
+This is soft state, which is not in the metadata log: a new active controller restarts all
+sessions. Source: ``BrokerHeartbeatManager`` and, from 4.0, ``BrokerHeartbeatTracker``
+(KAFKA-17793).
 """
 
 from enum import Enum

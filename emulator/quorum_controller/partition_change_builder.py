@@ -117,7 +117,7 @@ class PartitionChangeBuilder(Struct):
     # ---- eligible leader replicas
 
     def _eligible(self, isr: Replicas) -> Replicas:
-        """The ELR before an election, with members that left the ISR at or below the minimum."""
+        """The ELR before an election: former ISR members while the ISR is below the minimum."""
         partition = self.partition
         if not self.rules.elr_enabled:
             return partition.elr

@@ -31,7 +31,7 @@ class ControllerState(Struct):
     ) -> "ControllerState":
         """Return the state of a controller that becomes active with its whole log in ``image``.
 
-        All sessions start anew (``ClusterControlManager.activate``; KAFKA-18138).
+        All sessions are restarted (``ClusterControlManager.activate``; KAFKA-18138).
         """
         heartbeats = BrokerHeartbeats(
             settings.broker_session_timeout_us, rules.contact_times_by_broker_epoch

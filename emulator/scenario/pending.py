@@ -1,4 +1,4 @@
-"""What open statements are waiting for, as plain data, and checks for its completion.
+"""What open statements are waiting for, as plain data, and checks for their completion.
 
 Each struct has a function in :data:`CHECKS`. It is called with the cluster, the struct, and whether
 the struct's time limit has been reached; it returns the statement's outcome, or what it is waiting

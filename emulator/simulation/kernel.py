@@ -156,7 +156,7 @@ class Kernel:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether somebody observes all events, with all of their fields."""
+        """Whether an observer receives all events, with all of their fields."""
         return bool(self._observers)
 
     def fired(self, host: int, task: str) -> None:

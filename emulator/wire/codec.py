@@ -1,9 +1,9 @@
-"""Requests and responses as the bytes of a frame, both ways.
+"""Encoding and decoding of requests and responses.
 
-A request begins with API key, version, correlation id and client id, a response with the
-correlation id; where an API is flexible (KIP-482), tagged fields follow both.
+A request starts with API key, version, correlation id and client id, a response with the
+correlation id; in flexible versions (KIP-482), tagged fields follow both.
 
-A frame is what follows the four bytes of its length on a connection::
+On a connection, each frame is preceded by its length in four bytes::
 
     header, body = decode_request(frame)  # a broker
     answer = encode_response(header.api_key, header.api_version, header.correlation_id, response)
@@ -11,7 +11,7 @@ A frame is what follows the four bytes of its length on a connection::
     frame = encode_request(RequestHeader(3, 9, 1, "me"), MetadataRequest())  # a client
     correlation_id, response = decode_response(3, 9, answer)
 
-Whatever the bytes are, reading raises :class:`~emulator.wire.exceptions.WireError` or nothing.
+Decoding arbitrary bytes raises nothing but :class:`~emulator.wire.exceptions.WireError`.
 """
 
 import struct

@@ -1,9 +1,8 @@
 """Readers and writers of messages, generated from their declarations.
 
-For each message and version one reader and one writer are made when they are first needed, as
-Python source with everything that is known beforehand worked out: which fields the version has,
-which are nullable, and which neighbours have a fixed size and so are read by one call. A reader
-of FetchRequest 11 goes like this::
+A reader and a writer for each message and version are generated on first use, as Python source with
+everything known in advance resolved: the fields of the version, the nullable ones, and the adjacent
+fixed-size fields that are read in one call. The reader of FetchRequest 11 looks like this::
 
     def read(data, at):
         size = len(data)
@@ -12,9 +11,9 @@ of FetchRequest 11 goes like this::
         ...
         return FetchRequest(None, v1, REPLICASTATE, v2, v3, v4, v5, v6, v7, v9, v10, v11), at
 
-Readers trust nothing: a length is compared with what is left of the frame before anything is
-taken or allocated by it. They raise MalformedFrame; IndexError and struct.error where the frame
-ends early, which the codec turns into MalformedFrame.
+Readers do not trust their input: a length is checked against the rest of the frame before it is
+used. They raise MalformedFrame; or IndexError and struct.error if the frame ends early, which the
+codec converts to MalformedFrame.
 """
 
 import struct

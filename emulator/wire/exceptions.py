@@ -1,16 +1,16 @@
-"""What can be wrong with bytes or messages.
+"""Exceptions of encoding and decoding.
 
 ::
 
     WireError
-     ├─ MalformedFrame            the bytes are no such message; a broker closes the connection
+     ├─ MalformedFrame            the bytes are not a message; a broker closes the connection
      │   ├─ TrailingBytes         a response ends before the frame does
      │   └─ UnknownApiKey         no API has that key
-     ├─ UnsupportedVersion        the API has no such version; only ApiVersions is answered then
-     ├─ UnwritableMessage         a message that this version of its API cannot carry
+     ├─ UnsupportedVersion        the API has no such version; only ApiVersions gets a response
+     ├─ UnwritableMessage         a message that its API version cannot represent
      ├─ CorruptRecords            records whose length, magic byte, checksum or encoding is wrong
-     ├─ InvalidRecords            whole records that a broker does not append for a producer
-     ├─ UnsupportedCompression    a codec that the format asked for does not have
+     ├─ InvalidRecords            valid records that a broker rejects from a producer
+     ├─ UnsupportedCompression    a codec that the requested format does not support
      └─ LibraryMissing            the extra ``serve`` is not installed
 """
 

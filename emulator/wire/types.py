@@ -1,14 +1,14 @@
-"""The types of fields, as the declarations of messages use them.
+"""The field types used in the declarations of messages.
 
-A message is a class whose annotations say how each field is written::
+A message is a class whose annotations define the encoding of each field::
 
     class FetchPartition(Message):
         partition: Int32 = 0
         current_leader_epoch: Annotated[Int32, since(9)] = -1
         cluster_id: Annotated[String | None, since(12), tag(0)] = None
 
-For the type checker these are plain ``int``, ``str`` and ``bytes``. What a version does not have
-is left out when it is written, and has its default when it was read.
+For the type checker these are plain ``int``, ``str`` and ``bytes``. Fields that a version does not
+have are omitted on encoding, and have their defaults after decoding.
 Source: the protocol's primitive types, KIP-482 for compact types and tagged fields.
 """
 

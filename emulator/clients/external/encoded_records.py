@@ -26,8 +26,8 @@ class EncodedRecords:
     """Encodes batches: the bytes in the ledger, or the bytes they would have.
 
     An external client's batch is returned as it was sent, with the log's offset and leader epoch. A
-    scripted producer's batch is built. A partially truncated batch is encoded anew from the records
-    that are left.
+    scripted producer's batch is built. A partially truncated batch is re-encoded from the remaining
+    records.
     """
 
     def __init__(self, ledger: RecordLedger, magic: int) -> None:

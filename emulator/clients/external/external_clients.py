@@ -240,7 +240,7 @@ class ExternalClients:
         )
 
     def _note_answered(self, call: Call, response: Message) -> None:
-        """Emit a response; the errors in it are only collected if somebody subscribes."""
+        """Emit a response; the errors in it are only collected if there are observers."""
         told: list[str] = []
         if self.kernel.observed(events.ClientResponseSent):
             codes = dict.fromkeys(error_codes(response))

@@ -1,6 +1,6 @@
 """Records of external producers: received as bytes, and acknowledged by the leader's response.
 
-A batch that is sent again counts as the same records if its producer was not told that the first
+A batch that is sent again counts as the same records if its producer does not know that the first
 attempt succeeded, or if the batch has a sequence number. A second copy in the log is therefore
 recognised as a duplicate, and a record written only by the second attempt as the acknowledged one.
 """

@@ -55,9 +55,9 @@ class ForgottenTopic(Message, frozen=True):
 
 
 class FetchRequest(Message, frozen=True):
-    """Asks for records from an offset on, as a consumer (``replica_id`` -1) or a follower.
+    """Requests records from an offset on, as a consumer (``replica_id`` -1) or a follower.
 
-    Whole limit since version 3 (KIP-74), isolation level since 4 (KIP-98), sessions since 7
+    Response size limit since version 3 (KIP-74), isolation level since 4 (KIP-98), sessions since 7
     (KIP-227), leader epoch since 9 (KIP-320), rack since 11 (KIP-392), last fetched epoch since
     12 (KIP-595), topic ids since 13 (KIP-516).
     """

@@ -1,4 +1,4 @@
-"""Message sets of format 0 (up to 0.9) and 1 (0.10, KIP-32), each message on its own.
+"""Message sets of format 0 (up to 0.9) and 1 (0.10, KIP-32), with separate messages.
 
 ::
 
@@ -12,8 +12,8 @@
        value          4+n
 
 A compressed set is one message, the wrapper, whose value is another set. Its offset is that of its
-last message. The messages in it carry their own offsets in format 0, so a broker had to compress
-them anew; in format 1 they are counted from 0, and the wrapper's offset says the rest (KIP-31).
+last message. In format 0 the inner messages have absolute offsets, so a broker had to recompress
+them; in format 1 their offsets are relative, starting at 0 (KIP-31).
 """
 
 import struct
