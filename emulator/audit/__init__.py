@@ -1,1 +1,1 @@
-"""Observers, which nothing depends on: ground truth about records, and the invariants."""
+"""Observers that nothing depends on: ground truth about records, and the invariants."""

@@ -1,13 +1,13 @@
-"""Ground truth: which records were acknowledged, and whether the logs still have them.
+"""Ground truth: which records were acknowledged, and whether the logs still contain them.
 
-The audit knows every record that was ever produced and looks into every log, which no real
-component can. It watches and cannot steer. Work follows suspicion: a partition is looked at only
-when a log was cut, a leader changed, a batch was sent twice, or two logs were seen to differ. What
-settles itself in most cases (a record that is acknowledged when it is handed over, and that the
-leader writes a little later) is looked at after a while, or at the end of a statement.
+The audit knows every record ever produced and can read every log, which no real component can. It
+only observes. It checks a partition only if there is a reason: a log was truncated, the leader
+changed, a batch was sent twice, or two logs were found to differ. Situations that usually resolve
+themselves (a record acknowledged when sent, which the leader appends a little later) are checked
+after a delay, or at the end of a statement.
 
-A look leaves a mark: what was found below the end of the leader's log. The next one begins at the
-newest mark that still holds, so that it costs what has happened since and not what ever happened.
+A check leaves a mark: its findings below the end of the leader's log. The next check starts at the
+latest valid mark, so that its cost depends on what has happened since, not on the whole history.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,17 +23,17 @@ from emulator.simulation.packed_list import PackedList
 from emulator.storage.log import Log
 
 DEFERRED_US = 100_000
-"""After how long what may have settled itself is looked at."""
+"""The delay of checks for situations that may resolve themselves."""
 
 Found = list[tuple[int, int]]
 """Pairs of (offset, record id)."""
 
 MARKS: Final = 32
-"""How many marks a partition has at most; with one more, every other one is given up."""
+"""The maximum number of marks for a partition; beyond it, every other mark is dropped."""
 
 
 class Acked(Struct, frozen=True, array_like=True, gc=False):
-    """A batch that its producer was told is written (offset -1: never told where)."""
+    """A batch reported as written to its producer (offset -1: without an offset)."""
 
     first_record: int
     count: int
@@ -41,11 +41,11 @@ class Acked(Struct, frozen=True, array_like=True, gc=False):
 
 
 class AckedList(PackedList[Acked], kind=Acked):
-    """All that was acknowledged in a partition, or that a consumer was given."""
+    """All batches acknowledged in a partition, or returned to a consumer."""
 
 
 NONE_ACKED: Final = AckedList()
-"""What is shared, and never filled, by partitions to which nobody has written."""
+"""The shared, always empty list of partitions that nothing was written to."""
 
 
 def _none_acked() -> AckedList:
@@ -53,11 +53,11 @@ def _none_acked() -> AckedList:
 
 
 class Mark(Struct, frozen=True, array_like=True, gc=False):
-    """What a look found below ``offset``, where the log of the leader ended.
+    """The findings of a check below ``offset``, the end of the leader's log.
 
-    Of the first ``acked`` and ``consumed`` batches nothing else is missing in that part of the log,
-    whose largest record id is ``newest``. ``leader`` is whose log this is about, -1 if all have the
-    same batches, as far as they reach.
+    Nothing else of the first ``acked`` and ``consumed`` batches is missing in that part of the log,
+    whose largest record id is ``newest``. ``leader`` is the broker whose log was checked, or -1 if
+    all logs have the same batches as far as they reach.
     """
 
     offset: int = 0
@@ -72,14 +72,14 @@ class Mark(Struct, frozen=True, array_like=True, gc=False):
 
 
 NOTHING: Final = Mark()
-"""What is known before the first look."""
+"""The state before the first check."""
 
 
 class PartitionAudit(Struct, array_like=True, gc=False):
-    """What is known of one partition; ``newest_missing`` is the largest record id that is lost.
+    """The audit of one partition; ``newest_missing`` is the largest record id that is lost.
 
-    ``marks`` are in the order of their offsets. Records with ids below ``deleted`` were deleted on
-    purpose, as their time was over or somebody asked for it: none of them is missing.
+    ``marks`` are ordered by offset. Records with ids below ``deleted`` were deleted intentionally,
+    by retention or on request, and do not count as missing.
     """
 
     leader: int = -1
@@ -96,15 +96,15 @@ class PartitionAudit(Struct, array_like=True, gc=False):
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the partition has no findings."""
         return not (self.lost or self.duplicated or self.diverged or self.consumed_lost)
 
 
 class AuditState(Struct, array_like=True, gc=False):
-    """The audit's memory: plain data. ``acked`` counts records.
+    """The audit's state, as plain data. ``acked`` counts records.
 
-    ``dirty`` partitions are to be looked at (because of which event), ``deferred`` ones at
-    ``due_us``.
+    ``dirty`` maps partitions to be checked to the event responsible; ``deferred`` ones are checked
+    at ``due_us``.
     """
 
     acked: int = 0
@@ -115,18 +115,18 @@ class AuditState(Struct, array_like=True, gc=False):
 
 
 EMPTY: Final = Log()
-"""What is left of a deleted log."""
+"""The remains of a deleted log."""
 
 
 LogsOf = Callable[[str], dict[int, Log]]
-"""Each broker's log of a partition that has one."""
+"""Returns each broker's log of a partition."""
 
 
 class Audit:
-    """Folds events into ground truth and states what changes in it."""
+    """Derives ground truth from events and emits its changes."""
 
     def __init__(self, state: AuditState, kernel: Kernel, logs_of: LogsOf) -> None:
-        """Watch through ``kernel``; look into logs by ``logs_of``."""
+        """Observe ``kernel``; read logs through ``logs_of``."""
         self.state = state
         self.kernel = kernel
         self.logs_of = logs_of
@@ -156,7 +156,8 @@ class Audit:
         if isinstance(event, events.LogDeleted):
             logs.pop(event.broker, None)
         cut = logs.get(event.broker, EMPTY)
-        # While another log reaches a mark of equal logs, what is written anew is compared with it.
+        # While another log catches up with a mark of equal logs, rewritten batches are compared
+        # with the mark's log.
         reached = max((log.end for log in logs.values()), default=0)
         found.marks = [
             mark
@@ -164,7 +165,7 @@ class Audit:
             if not cut.start and mark.offset <= (reached if mark.leader < 0 else cut.end)
         ]
 
-    # ---- folding
+    # ---- handling events
 
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
@@ -192,7 +193,7 @@ class Audit:
             offset += count
 
     def _is_held(self, tp: str, leader: int, offset: int, record: int) -> bool:
-        """Whether the leader's log has that very record there: who was told so may be late."""
+        """Whether the leader's log has that record there: the report may be late."""
         log = self.logs_of(tp).get(leader)
         batch = None if log is None else _batch_at(log, offset)
         return batch is not None and batch.first_record + offset - batch.base_offset == record
@@ -210,7 +211,7 @@ class Audit:
                 self.state.dirty[event.tp] = event.seq
 
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
-        """A leader deletes the beginning of its log: what was there is not lost."""
+        """Records deleted from the start of the leader's log do not count as lost."""
         found = self._of(event.tp)
         log = self.logs_of(event.tp).get(event.broker)
         if event.broker != found.leader or log is None:
@@ -226,13 +227,13 @@ class Audit:
         self.state.deferred.pop(event.tp, None)
 
     def _assigned(self, event: events.ReplicasAssigned) -> None:
-        """Other logs are looked at from now on: nothing is known of them."""
+        """Drop what was known, since a different set of logs is checked from now on."""
         found = self.state.partitions.get(event.tp)
         if found is not None:
             found.marks = []
 
     def _topic_gone(self, event: events.TopicDeleted) -> None:
-        """It may come back, with other replicas."""
+        """Reset a deleted topic, which may be re-created with other replicas."""
         for tp, found in self.state.partitions.items():
             if tp.rpartition("-")[0] == event.topic:
                 found.marks = []
@@ -247,9 +248,9 @@ class Audit:
             self._defer(event.tp, event.seq)
 
     def _differs(self, event: events.RecordsAppended, found: PartitionAudit) -> bool:
-        """Whether another log that reaches as far holds something else at this offset.
+        """Whether another log that reaches this offset differs there.
 
-        Marks above it do not hold any more then, nor if just the batches are not the same.
+        Marks above the offset become invalid in that case, and also if only the batches differ.
         """
         differs = False
         base = event.base_offset
@@ -265,10 +266,10 @@ class Audit:
             found.marks = [mark for mark in found.marks if mark.offset <= base]
         return differs
 
-    # ---- looking
+    # ---- checking
 
     def flush(self) -> None:
-        """Look at the partitions under suspicion whose time has come, and state what is new."""
+        """Check the suspicious partitions that are due and emit new findings."""
         if self.state.deferred and self.kernel.now >= self.state.due_us:
             self._take_deferred()
         dirty, self.state.dirty = self.state.dirty, {}
@@ -281,7 +282,7 @@ class Audit:
         self.kernel.cause = 0
 
     def settle(self) -> None:
-        """Look at everything under suspicion at once: a statement ends."""
+        """Check all suspicious partitions at once, at the end of a statement."""
         if self.state.dirty or self.state.deferred:
             self._take_deferred()
             self.flush()
@@ -305,9 +306,9 @@ class Audit:
                 del found.marks[1::2]
 
     def findings(self, tp: str, found: PartitionAudit) -> Mark:
-        """What is wrong with a partition now: what its newest mark says, and what came since.
+        """A partition's current findings: those of its latest mark and those since.
 
-        Changes nothing: it may be asked at any time.
+        Has no side effects and may be called at any time.
         """
         logs = self.logs_of(tp)
         leader = logs.get(found.leader)
@@ -328,7 +329,7 @@ class Audit:
         in_question: list[RecordBatch | Acked] = [*batches, *acked, *consumed]
         oldest = min((each.first_record for each in in_question), default=base.newest + 1)
         if oldest <= base.newest:
-            # Other copies may lie below the mark, but only where such large ids are.
+            # Other copies may be below the mark, but only where there are record ids this large.
             without = max(mark.offset for mark in marks if mark.newest < oldest)
             batches = _since(leader, without)
         ids = _ids(batches)
@@ -344,10 +345,10 @@ class Audit:
             _missing([*_each(base.consumed_lost), *consumed], ids),
         )
 
-    # ---- asked
+    # ---- queries
 
     def count(self, what: str) -> int:
-        """Count the records that are ``acked``, ``lost``, ``duplicated`` and so on now."""
+        """Count the records that are currently ``acked``, ``lost``, ``duplicated`` and so on."""
         if what == "acked":
             return self.state.acked
         suspected = (*self.state.dirty, *self.state.deferred)
@@ -359,12 +360,12 @@ class Audit:
 
 
 def _since(log: Log, offset: int) -> list[RecordBatch]:
-    """The batches of a log that reach beyond an offset."""
+    """The batches of a log that extend beyond an offset."""
     return list(log.batches) if offset <= log.start else log.read(offset, log.end)
 
 
 def _batch_at(log: Log, offset: int) -> RecordBatch | None:
-    """The batch that holds an offset; in most cases it is the last."""
+    """The batch that contains an offset, usually the last one."""
     if not log.start <= offset < log.end:
         return None
     last = log.batches[-1]
@@ -372,7 +373,7 @@ def _batch_at(log: Log, offset: int) -> RecordBatch | None:
 
 
 def _is_in_place(told: Acked, log: Log) -> bool:
-    """Whether a log has the records where their producer or consumer was told that they are."""
+    """Whether a log has the records at the offset reported to their producer or consumer."""
     batch = _batch_at(log, told.base_offset)
     return (
         batch is not None
@@ -382,7 +383,7 @@ def _is_in_place(told: Acked, log: Log) -> bool:
 
 
 def _suspects(told: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
-    """What a log does not have where it should, unless it was deleted on purpose."""
+    """Batches that a log does not have where it should, unless deleted intentionally."""
     return [
         each
         for each in told
@@ -395,7 +396,7 @@ def _each(found: Found) -> Iterable[Acked]:
 
 
 def _ids(batches: Iterable[RecordBatch]) -> dict[int, int]:
-    """First record id to count of batches (the larger, where one is there twice)."""
+    """Map first record ids to the number of records (the larger if there are two batches)."""
     found: dict[int, int] = {}
     for batch in batches:
         found[batch.first_record] = max(batch.count, found.get(batch.first_record, 0))
@@ -403,7 +404,7 @@ def _ids(batches: Iterable[RecordBatch]) -> dict[int, int]:
 
 
 def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
-    """What of ``batches`` is not among ``ids``."""
+    """The records of ``batches`` that are not among ``ids``."""
     missing: Found = []
     whole: dict[int, None] | None = None
     for batch in batches:
@@ -431,9 +432,9 @@ def _duplicated(batches: Iterable[RecordBatch]) -> Found:
 
 
 def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
-    """Whether all logs are alike from an offset on, batch by batch, as far as they reach.
+    """Whether all logs are equal from an offset on, batch by batch, as far as they reach.
 
-    And the offsets below both ends at which two differ, with the first log's record.
+    Also returns the offsets at which two logs differ, with the first log's record.
     """
     alike, found = True, dict[int, int]()
     since = [(log, _since(log, begin)) for log in logs]
@@ -450,7 +451,7 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
 
 
 def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:
-    """Whether two logs that begin together are equal, batch by batch, below ``end``."""
+    """Whether two logs with the same start are equal, batch by batch, below ``end``."""
     for a, b in zip(one, other, strict=False):
         if a is b:
             continue

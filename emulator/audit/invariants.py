@@ -1,8 +1,8 @@
-"""What must hold whatever happens: the protocol's invariants, checked as facts are stated.
+"""The protocol's invariants, checked on every event.
 
-A broken invariant is itself an event. Some releases are known to break some of them (that is why
-later ones exist); such a violation is stated as known. The names follow
-hachikuji/kafka-specification where it has one.
+A violation is an event of its own. Some releases are known to violate some invariants (which is why
+later releases exist); such a violation is marked as known. The names follow
+hachikuji/kafka-specification where it defines one.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from emulator.simulation.kernel import Kernel
 NOBODY = -1
 METADATA_LOG = "__cluster_metadata-0"
 QUORUM_EPOCHS = 16
-"""Of how many of the last epochs of the quorum the leaders are remembered."""
+"""The number of latest quorum epochs whose leaders are remembered."""
 POWER_LOSS = "power loss"
-"""Why a log was cut that had not been flushed."""
+"""The reason for truncating a log whose tail was not flushed."""
 
 INVARIANTS = {
     "HighWatermarkInLog": "no replica's HW is above its LEO",
@@ -35,13 +35,14 @@ INVARIANTS = {
     "CommittedMetadata": "what is committed of the metadata log is in the log of each later leader",
     "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
 }
-"""Name of each invariant and what it says."""
+"""The name of each invariant and its meaning."""
 
 
 class Watched(Struct, array_like=True, gc=False):
-    """What is remembered of one partition to check it.
+    """What is remembered of a partition in order to check it.
 
-    ``torn`` are replicas that lost records with their power or their disk, until they join the ISR.
+    ``torn`` are replicas that lost records through a power loss or disk failure, until they rejoin
+    the ISR.
     """
 
     leader_epoch: int = -1
@@ -53,10 +54,10 @@ class Watched(Struct, array_like=True, gc=False):
 
 
 class InvariantState(Struct, array_like=True, gc=False):
-    """The invariants' memory: plain data. ``violated`` counts by name.
+    """The state of the invariant checks, as plain data. ``violated`` counts by name.
 
-    ``pending`` waits to be stated; ``cut`` are replicas (with the event) whose HW is to be looked
-    at once the cut is over. ``quorum_leaders`` are the last leaders of the quorum by epoch.
+    ``pending`` violations are to be emitted; ``cut`` maps replicas, with the event, whose HW is to
+    be checked after truncation. ``quorum_leaders`` holds the latest leaders of the quorum by epoch.
     """
 
     partitions: dict[str, Watched] = field(default_factory=dict)
@@ -69,16 +70,16 @@ class InvariantState(Struct, array_like=True, gc=False):
 
 
 ReplicaOf = Callable[[str, int], Partition | None]
-"""A broker's replica of a partition."""
+"""Returns a broker's replica of a partition."""
 
 
 class Invariants:
-    """Checks facts as they are stated."""
+    """Checks the invariants as events are emitted."""
 
     def __init__(
         self, state: InvariantState, kernel: Kernel, profile: Profile, replica_of: ReplicaOf
     ) -> None:
-        """Watch through ``kernel``; look up LEOs and HWs by ``replica_of``."""
+        """Observe ``kernel``; look up LEOs and HWs through ``replica_of``."""
         self.state = state
         self.kernel = kernel
         self.replica_of = replica_of
@@ -109,7 +110,7 @@ class Invariants:
         self.state.pending.append((name, tp, detail, seq))
 
     def flush(self) -> None:
-        """State what was found broken."""
+        """Emit the violations found."""
         cut, self.state.cut = self.state.cut, []
         for tp, broker, seq in cut:
             replica = self.replica_of(tp, broker)
@@ -201,7 +202,7 @@ class Invariants:
         watched = self._of(event.tp)
         if event.strategy == "Unclean":
             watched.committed = min(watched.committed, self.end_of(event.tp, event.leader))
-            # what an older leader goes on to commit is given up with the rest
+            # what an older leader goes on to commit is discarded with the rest
             watched.led_epoch, watched.led_by = event.leader_epoch, NOBODY
             return
         if watched.committed:
@@ -229,10 +230,10 @@ class Invariants:
             del leaders[next(iter(leaders))]
 
     def metadata_lost(self, detail: str) -> None:
-        """A leader of the quorum lacks what was committed."""
+        """Record that a leader of the quorum lacks a committed record."""
         self._broken("CommittedMetadata", METADATA_LOG, detail, self.kernel.state.sequence)
 
-    # ---- what partitions there are
+    # ---- which partitions exist
 
     def _created(self, event: events.TopicCreated | events.PartitionsAdded) -> None:
         first = event.first if isinstance(event, events.PartitionsAdded) else 0
@@ -247,7 +248,7 @@ class Invariants:
 
 
 def known_violations(profile: Profile) -> dict[str, str]:
-    """The invariants that a release is known to break, and why."""
+    """The invariants that a release is known to violate, and why."""
     known: dict[str, str] = {}
     if not profile.has("high_watermark_in_log"):
         known["HighWatermarkInLog"] = "the HW is apart from the log and is not cut with it"

@@ -1,1 +1,1 @@
-"""Rules of clients: which partition a record goes to, what makes a batch a duplicate."""
+"""Client behaviour: partitioning, idempotence, group membership and metadata."""

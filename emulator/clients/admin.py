@@ -1,7 +1,7 @@
-"""Kafka's admin client: asks a broker who is controller, and the controller to do something.
+"""Kafka's admin client: finds the controller through a broker and sends it requests.
 
-A broker that says NOT_CONTROLLER, does not answer or cannot be reached costs a try; then another
-one is asked, until ``default.api.timeout.ms`` is over. Source: ``KafkaAdminClient`` 2.4 to 3.9.
+A broker that returns NOT_CONTROLLER, times out or cannot be reached costs an attempt; another one
+is then tried until ``default.api.timeout.ms`` expires. Source: ``KafkaAdminClient`` 2.4 to 3.9.
 """
 
 from emulator.clients.context import ClientContext
@@ -17,27 +17,27 @@ from emulator.protocol import (
 )
 
 API_TIMEOUT_US = 60_000_000
-"""When a call is given up (default.api.timeout.ms)."""
+"""The timeout of a call (default.api.timeout.ms)."""
 REQUEST_TIMEOUT_US = 30_000_000
-"""How long one request may take (request.timeout.ms)."""
+"""The timeout of a request (request.timeout.ms)."""
 BACKOFF_US = 100_000
-"""How long the client waits before the next try (retry.backoff.ms)."""
+"""The backoff before a retry (retry.backoff.ms)."""
 
 TASK = "admin"
-"""The name of its timers."""
+"""The name of the admin client's timers."""
 
 
 class AdminClient:
-    """Makes administrators' calls."""
+    """Performs administrators' calls."""
 
     def __init__(self, context: ClientContext, connections: NetworkClient) -> None:
-        """Call as ``context``'s host; ``connections`` chooses whom to ask for the controller."""
+        """Send through ``context``; ``connections`` selects brokers to ask for the controller."""
         self.context = context
         self.state = context.state.admin
         self.connections = connections
 
     def call(self, wanted: AdminRequest, tp: str) -> int:
-        """Ask the controller about one partition; returns the job's number."""
+        """Send a request about one partition to the controller; return the job's number."""
         job = self.context.new_id()
         self.state.calls[job] = AdminCall(wanted, tp, self.context.now + API_TIMEOUT_US)
         self.context.later(TASK, "limit", job, API_TIMEOUT_US)
@@ -45,9 +45,9 @@ class AdminClient:
         return job
 
     def ask(self, wanted: AdminRequest, timeout_us: int, controller: int = -1) -> int:
-        """Have a broker, or the controller itself, answer within ``timeout_us`` (KRaft).
+        """Send a request to a broker, or directly to a controller (KRaft), within ``timeout_us``.
 
-        Returns the job's number; the errors are in ``answers`` under it when it has ended.
+        Returns the job's number; when the call has completed, its errors are in ``answers``.
         """
         job = self.context.new_id()
         deadline_us = self.context.now + timeout_us
@@ -78,7 +78,7 @@ class AdminClient:
         source: int,
         message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,
     ) -> None:
-        """A broker answered."""
+        """Handle a broker's response."""
         self.connections.answered(self.state.connections, source)
         if isinstance(message, DescribeClusterResponse):
             self._described(message)
@@ -91,7 +91,7 @@ class AdminClient:
             self._answered(message)
 
     def _described(self, message: DescribeClusterResponse) -> None:
-        """A broker said who is controller: ask that one."""
+        """Send the call to the controller named by a broker."""
         for job, call in self.state.calls.items():
             if call.request == message.request:
                 if message.controller < 0:
@@ -103,7 +103,7 @@ class AdminClient:
                 return
 
     def _answered(self, message: AdminResponse) -> None:
-        """The broker that was taken for the controller answered."""
+        """Handle the response of the presumed controller."""
         for job, call in self.state.calls.items():
             if call.request == message.request:
                 error = message.errors.get(call.tp, message.error)
@@ -118,7 +118,7 @@ class AdminClient:
                 return
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke: what was asked there is asked again, perhaps of another broker."""
+        """Retry the requests of a broken connection, possibly with another broker."""
         for job, call in list(self.state.calls.items()):
             concerned = message.request in (0, call.request)
             if call.request and call.asked == message.peer and concerned:
@@ -130,7 +130,7 @@ class AdminClient:
         self.context.later(TASK, "retry", job, BACKOFF_US)
 
     def timer(self, what: str, job: int) -> None:
-        """A timer of a call fired; what it was for may have ended since."""
+        """Handle a call's timer; the call may have completed since."""
         call, now_us = self.state.calls.get(job), self.context.now
         if call is None:
             return

@@ -1,9 +1,9 @@
-"""Which member of a group reads which partitions: Kafka's assignors as pure functions.
+"""Kafka's partition assignors, as pure functions.
 
-Each takes the partition counts of the topics, what each member subscribes to, and (cooperative
-sticky alone uses it) what each member owns, and returns every member's partitions. Members count in
-the order of their ids. Source: ``RangeAssignor``, ``RoundRobinAssignor``, and
-``CooperativeStickyAssignor`` 0.9 to 3.9, without racks.
+Each takes the partition counts of the topics, each member's subscription and (for cooperative
+sticky only) the partitions each member owns, and returns every member's partitions. Members are
+ordered by id. Source: ``RangeAssignor``, ``RoundRobinAssignor``, and ``CooperativeStickyAssignor``
+0.9 to 3.9, without racks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Owned = Mapping[str, Sequence[str]]
 
 
 def assign_range(counts: Counts, subscriptions: Subscriptions, _owned: Owned) -> Partitions:
-    """Give each member of a topic a run of its partitions; the first ones get one more."""
+    """Assign each subscriber of a topic a range of its partitions; the first ones get one more."""
     assignment: Partitions = {member: [] for member in subscriptions}
     for topic in sorted(counts):
         members = sorted(m for m, topics in subscriptions.items() if topic in topics)
@@ -35,7 +35,7 @@ def assign_range(counts: Counts, subscriptions: Subscriptions, _owned: Owned) ->
 
 
 def assign_round_robin(counts: Counts, subscriptions: Subscriptions, _owned: Owned) -> Partitions:
-    """Deal the partitions of all topics out, passing over members that do not want one."""
+    """Assign the partitions of all topics in turn, skipping members that are not subscribed."""
     assignment: Partitions = {member: [] for member in subscriptions}
     turns = cycle(sorted(subscriptions))
     for topic in sorted(counts):
@@ -50,9 +50,9 @@ def assign_round_robin(counts: Counts, subscriptions: Subscriptions, _owned: Own
 def assign_cooperative_sticky(
     counts: Counts, subscriptions: Subscriptions, owned: Owned
 ) -> Partitions:
-    """Share evenly and move little; what another member still owns is left out until it lets go.
+    """Assign evenly with few moves; withhold partitions until their owners revoke them.
 
-    Members that have to give partitions up join again when they have (KIP-429).
+    Members that have to revoke partitions rejoin after doing so (KIP-429).
     """
     assignment = assign_sticky(counts, subscriptions, owned)
     given_up = {
@@ -69,7 +69,7 @@ ASSIGNORS: Final[dict[str, Callable[[Counts, Subscriptions, Owned], Partitions]]
     "roundrobin": assign_round_robin,
     "cooperative-sticky": assign_cooperative_sticky,
 }
-"""Every assignor by the name that members propose it under; the first one is Kafka's default."""
+"""Every assignor by its protocol name; the first one is Kafka's default."""
 
 COOPERATIVE: Final = "cooperative-sticky"
-"""The one with which members keep what they own while they join."""
+"""The assignor whose members keep their partitions while they rejoin."""

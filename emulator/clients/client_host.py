@@ -1,4 +1,4 @@
-"""All producers and consumers: one host that talks to the brokers."""
+"""All producers and consumers: one host that communicates with the brokers."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -50,10 +50,10 @@ LATE = (
 
 
 class ClientHost:
-    """Gives each message to the clients that it is for."""
+    """Dispatches messages to the clients they are addressed to."""
 
     def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
-        """Make the clients that stand on ``context``; ``racks`` are the brokers'."""
+        """Create the clients that use ``context``; ``racks`` maps brokers to their racks."""
         self.context = context
         self.state = context.state
         self.value_of = context.ledger.value_of
@@ -77,13 +77,13 @@ class ClientHost:
         self._handlers = self._table()
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message."""
+        """Handle a message."""
         if self._requests and self.external.take(message):
             return
         self._handlers[type(message)](source, message)
 
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
-        """Who takes each kind of message."""
+        """The handler of each message type."""
         group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
         return {
             ClusterMetadataResponse: _too_late,
@@ -108,7 +108,7 @@ class ClientHost:
         }
 
     def _told(self, source: int, message: MetadataResponse) -> None:
-        """A broker described a topic: whoever asked takes it."""
+        """Pass a broker's description of a topic to the client that requested it."""
         if not (self.producers.told(source, message) or self.members.told(source, message)):
             self.fetcher.told(source, message)
 
@@ -124,4 +124,4 @@ class ClientHost:
 
 
 def _too_late(_source: int, _message: AnyMessage) -> None:
-    """The client outside that asked has hung up."""
+    """Ignore a response whose external client has disconnected."""

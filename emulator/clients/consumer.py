@@ -1,4 +1,4 @@
-"""Consumers: their statements one after another, alone or as members of a group."""
+"""Consumers: their statements in sequence, standalone or as group members."""
 
 from emulator import events
 from emulator.clients.context import ClientContext
@@ -10,10 +10,10 @@ from emulator.inputs.statements import Consume
 
 
 class Consumers:
-    """The consumers' behaviour."""
+    """The behaviour of consumers."""
 
     def __init__(self, context: ClientContext, connections: NetworkClient) -> None:
-        """Act in ``context``, asking brokers by their ``connections``."""
+        """Use ``context``, and query brokers over ``connections``."""
         self.context = context
         self.kernel = context.kernel
         self.fetcher = Fetcher(context, connections, done=self._read)
@@ -26,7 +26,7 @@ class Consumers:
         )
 
     def start(self, wanted: Consume) -> int:
-        """Begin a `consume`; returns its id, under which its end is noted."""
+        """Start a `consume` statement; return its job id, under which its end is recorded."""
         consumers = self.context.state.consumers
         consumer = consumers.setdefault(wanted.consumer, Consumer(wanted.consumer))
         token = self.context.new_id()
@@ -47,7 +47,7 @@ class Consumers:
                 self.group.begin(consumer, consumer.reading)
 
     def _read(self, consumer: Consumer, error: str) -> None:
-        """The partitions are read; a member of a group goes on to its commit."""
+        """Continue after the partitions are read; a group member commits next."""
         assert consumer.reading is not None
         if consumer.reading.stage:
             self.group.finished(consumer, error)
@@ -55,7 +55,7 @@ class Consumers:
             self._close(consumer, error)
 
     def _close(self, consumer: Consumer, error: str) -> None:
-        """The statement is over; the consumer goes on with its next one."""
+        """End the statement; the consumer continues with its next one."""
         reading = consumer.reading
         assert reading is not None
         consumer.position, consumer.error = reading.offset, error

@@ -1,6 +1,6 @@
-"""What each part of the clients' host stands on: state, time, the network, a release's defaults.
+"""The common dependencies of the client host's parts: state, time, network, release defaults.
 
-No part knows the host. What a part needs of another it is given when it is made.
+No part depends on the host. A part receives what it needs from others on construction.
 """
 
 from emulator.clients.state import ClientsState
@@ -14,7 +14,7 @@ from emulator.storage.record_ledger import RecordLedger
 
 
 class ClientContext:
-    """The surroundings of all producers and consumers, as their parts use them."""
+    """The environment shared by all producers and consumers."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class ClientContext:
         bootstrap: list[int],
         in_kraft_mode: bool = False,
     ) -> None:
-        """Act on ``state``; ``bootstrap`` are the brokers of bootstrap.servers, in id order.
+        """Operate on ``state``; ``bootstrap`` lists the brokers of bootstrap.servers in id order.
 
-        ``in_kraft_mode``: producers are those of the recordings of real clusters without ZooKeeper.
-        Records without a key begin at partition 0, and of a topic that no broker knows a producer
-        says that it found no leader.
+        ``in_kraft_mode``: producers behave as in the recordings of real KRaft clusters. Records
+        without a key start at partition 0, and for a topic unknown to all brokers a producer
+        reports that it found no leader.
         """
         self.state = state
         self.kernel = kernel
@@ -50,18 +50,18 @@ class ClientContext:
         return self.kernel.state.now_us
 
     def new_id(self) -> int:
-        """A number for a statement, or to tell one timer from older ones."""
+        """A number for a statement, or to distinguish a timer from older ones."""
         self.state.next_id += 1
         return self.state.next_id
 
     def send(self, broker: int, request: AnyMessage) -> int:
-        """Send a request to a broker; returns the number that its answer will quote."""
+        """Send a request to a broker; return the number that its response will carry."""
         return self.network.send(CLIENTS, broker, request)
 
     def withdraw(self, broker: int, request: int) -> None:
-        """Close the connection that a request waits on: what of it is stuck on the way is lost."""
+        """Close the connection of a pending request; messages held on the way are lost."""
         self.network.withdraw(CLIENTS, broker, {request})
 
     def later(self, task: str, client: str, token: int, delay_us: int) -> None:
-        """Let ``task`` of a client be run after ``delay_us``, with ``token``."""
+        """Schedule ``task`` of a client after ``delay_us``, with ``token``."""
         self.kernel.timer(CLIENTS, delay_us, task, client, token)

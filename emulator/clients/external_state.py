@@ -1,4 +1,4 @@
-"""What is known of the connections of clients outside the emulator: plain data."""
+"""The state of external clients' connections, as plain data."""
 
 from msgspec import Struct, field
 
@@ -6,14 +6,14 @@ from emulator.protocol import AnyMessage
 
 
 class Connection(Struct, array_like=True):
-    """A connection of a client outside to one broker.
+    """An external client's connection to a broker.
 
-    A broker works on one request of a connection at a time, as Kafka's ``SocketServer`` does, which
-    mutes a channel until it has answered: ``frame`` is that request (empty: there is none),
-    ``waiting`` are those behind it. ``asked`` are the messages that it became, in order, and
-    ``answers`` what has come back so far, by message. ``entered`` are first id and number of the
-    records of each batch that it brought. ``client`` is the client id of its last request,
-    ``received`` the event that says that ``frame`` was received.
+    A broker handles one request of a connection at a time, like Kafka's ``SocketServer``, which
+    mutes a channel until it has responded: ``frame`` is that request (empty: none), ``waiting`` are
+    the requests queued behind it. ``asked`` lists the messages it was translated into, in order,
+    and ``answers`` the responses so far, by message. ``entered`` has the first id and the number of
+    the records of each of its batches. ``client`` is the client id of its last request,
+    ``received`` the event that recorded the receipt of ``frame``.
     """
 
     broker: int
@@ -27,7 +27,7 @@ class Connection(Struct, array_like=True):
 
 
 class Injection(Struct, array_like=True):
-    """The next ``times`` requests of an API that brokers do not carry out but refuse."""
+    """An injected error for the next ``times`` requests of an API, which are not carried out."""
 
     api: str
     error: str
@@ -35,13 +35,13 @@ class Injection(Struct, array_like=True):
 
 
 class ExternalState(Struct, array_like=True):
-    """All connections of clients outside.
+    """All connections of external clients.
 
-    ``listeners`` are the addresses that brokers tell clients. ``requests`` tells which connection
-    waits for the answer to a message, ``unanswered`` which one sent the last messages that nobody
-    answers (acks=0), oldest first. ``in_doubt`` has, for each partition, batches whose producer was
-    not told that they are written, by what tells them from others, with their first record's id: if
-    one comes again, it is the same records.
+    ``listeners`` are the advertised addresses of brokers. ``requests`` maps messages to the
+    connections waiting for their responses, ``unanswered`` maps the latest messages without a
+    response (acks=0) to their connections, oldest first. ``in_doubt`` holds, for each partition,
+    the batches whose producer does not know that they are written, by identity, with their first
+    record's id: a batch sent again consists of the same records.
     """
 
     listeners: dict[int, tuple[str, int]] = field(default_factory=dict)

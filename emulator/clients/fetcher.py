@@ -1,12 +1,12 @@
-"""Reading partitions one after another: finding each leader, fetching up to the high watermark.
+"""Reading partitions in turn: finding each leader and fetching up to the high watermark.
 
-When all have been read a statement may wait for more. Then it fetches from all leaders at once, and
-the brokers keep its fetches until there is something to answer or fetch.max.wait.ms is over.
+After all partitions have been read, a statement may wait for more records. It then fetches from all
+leaders at once, and the brokers hold the fetches until there is data or fetch.max.wait.ms expires.
 
-Since 2.1 (KIP-320) a consumer knows the epoch of the record before its position. When it finds the
-partition in another epoch than that in which it last saw the position to be good, it asks the
-leader where the epoch ends before it reads on: an end below the position means that records which
-it has been given were truncated. Source: ``Fetcher``, ``OffsetsForLeaderEpochClient`` and
+Since 2.1 (KIP-320) a consumer knows the leader epoch of the record before its position. If the
+partition's leader epoch has changed since the position was last validated, it asks the leader for
+that epoch's end offset before reading on: an end offset below the position means that records
+already consumed were truncated. Source: ``Fetcher``, ``OffsetsForLeaderEpochClient`` and
 ``SubscriptionState.maybeCompleteValidation`` of the Java client 2.1 to 3.9.
 """
 
@@ -35,7 +35,7 @@ from emulator.protocol.names import split
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
-"""How long a statement looks for a partition's leader, if it does not wait longer anyway."""
+"""How long a statement looks for a partition's leader, unless its own timeout is longer."""
 ROUTING: Final = frozenset(
     (
         "NOT_LEADER_OR_FOLLOWER",
@@ -44,10 +44,10 @@ ROUTING: Final = frozenset(
         "UNKNOWN_LEADER_EPOCH",
     )
 )
-"""Errors after which a consumer asks for the leader, and the epoch, again."""
+"""Errors after which a consumer refreshes the leader and its epoch."""
 UNDEFINED: Final = -1
 CONSUMER: Final = -1
-"""The replica id in requests of consumers, which are no replica."""
+"""The replica id in requests of consumers."""
 
 
 class Fetcher:
@@ -59,7 +59,7 @@ class Fetcher:
         connections: NetworkClient,
         done: Callable[[Consumer, str], None],
     ) -> None:
-        """Act in ``context``; ``done`` is told with what error a statement's reading ended."""
+        """Use ``context``; ``done`` is called with the error when a statement's reading ends."""
         self.context = context
         self.kernel = context.kernel
         self.connections = connections
@@ -72,13 +72,13 @@ class Fetcher:
         self.max_bytes = defaults.fetch_max_bytes if is_limited else NO_LIMIT
 
     def start(self, consumer: Consumer) -> None:
-        """Read the partitions that the statement names, or all of its topic."""
+        """Read the partitions named in the statement, or all partitions of its topic."""
         self._ask(consumer, _reading_of(consumer))
 
     def read_from(
         self, consumer: Consumer, positions: dict[int, int], epochs: dict[int, int]
     ) -> None:
-        """Read these partitions from these offsets; ``epochs`` as far as they are known."""
+        """Read these partitions from these offsets; ``epochs`` holds the known leader epochs."""
         reading = _reading_of(consumer)
         reading.positions, reading.left = positions, sorted(positions)
         reading.epochs = epochs
@@ -111,7 +111,7 @@ class Fetcher:
         self.context.later("consumer", consumer.name, reading.token, delay_us)
 
     def told(self, source: int, message: MetadataResponse) -> None:
-        """A broker answered a metadata question."""
+        """Handle a metadata response."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request and reading.target < 0:
@@ -155,10 +155,10 @@ class Fetcher:
         reading.patience_us = self.kernel.now + patience_us
         reading.leader_epoch = UNDEFINED
 
-    # ---- is the position still good?
+    # ---- validating positions
 
     def _validate(self, consumer: Consumer, reading: Reading, leader: int) -> None:
-        """Ask the leader where the epoch of the record before the position ends."""
+        """Request the end offset of the leader epoch of the record before the position."""
         reading.target, reading.validating = leader, True
         asked = {_tp(reading): (reading.leader_epoch, reading.epochs[reading.partition])}
         request = OffsetsForLeaderEpochRequest(CONSUMER, asked, one_shot=True)
@@ -166,7 +166,7 @@ class Fetcher:
         self._limit(consumer, reading, ANSWER_US)
 
     def validated(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
-        """A leader told where an epoch ends."""
+        """Handle the end offset of a leader epoch."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.validating and reading.request == message.request:
@@ -213,11 +213,11 @@ class Fetcher:
     # ---- offsets by timestamp
 
     def _locate(self, consumer: Consumer, reading: Reading, leader: int, timestamp_ms: int) -> None:
-        """Ask the leader for the offset of a time.
+        """Request the offset of a timestamp from the leader.
 
-        It is asked for the time that the statement names, or where its log begins if the position
-        is out of range (auto.offset.reset=earliest). Source: ``OffsetFetcher.offsetsForTimes`` and
-        ``resetPositionsIfNeeded`` (``Fetcher.resetOffset`` before).
+        This is the timestamp in the statement, or the log start if the position is out of range
+        (auto.offset.reset=earliest). Source: ``OffsetFetcher.offsetsForTimes`` and
+        ``resetPositionsIfNeeded`` (formerly ``Fetcher.resetOffset``).
         """
         reading.target, reading.located_by = leader, timestamp_ms
         request = ListOffsetsRequest(CONSUMER, _tp(reading), reading.leader_epoch, timestamp_ms)
@@ -225,7 +225,7 @@ class Fetcher:
         self._limit(consumer, reading, ANSWER_US)
 
     def located(self, source: int, message: ListOffsetsResponse) -> None:
-        """A leader told the offset of a time."""
+        """Handle the offset of a timestamp."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is None or reading.request != message.request:
@@ -241,9 +241,9 @@ class Fetcher:
     ) -> None:
         if message.error != "NONE":
             if asked_ms != EARLIEST:
-                del reading.sources[reading.partition]  # the time is still to be looked up
+                del reading.sources[reading.partition]  # the timestamp still has to be looked up
             self._look_again(consumer, reading, message.error)
-        elif message.offset < 0:  # no record is as young as that: begin with the next one
+        elif message.offset < 0:  # no record is that recent: start at the next one
             self._locate(consumer, reading, reading.target, LATEST)
         elif asked_ms == EARLIEST and message.offset == reading.offset:
             self._end(consumer, reading, "OFFSET_OUT_OF_RANGE")
@@ -259,8 +259,8 @@ class Fetcher:
         wanted = FetchPartition(
             reading.offset, reading.leader_epoch, max_bytes=self.partition_max_bytes
         )
-        # What there is is read without waiting (fetch.max.wait.ms) for more in this partition: that
-        # the statement does once it has read all of them.
+        # Available records are read without waiting (fetch.max.wait.ms) for more in this partition;
+        # the statement waits once it has read all partitions.
         request = FetchRequest(
             CONSUMER,
             0,
@@ -273,7 +273,7 @@ class Fetcher:
         self._limit(consumer, reading, ANSWER_US)
 
     def fetched(self, source: int, message: FetchResponse) -> None:
-        """Records came, or there are none left, or an error."""
+        """Handle a fetch response: records, the end of the partition, or an error."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request:
@@ -306,7 +306,7 @@ class Fetcher:
             self._poll_all(consumer, reading)
 
     def _give(self, consumer: Consumer, reading: Reading, tp: str, row: FetchedPartition) -> bool:
-        """Hand out what lies between the position and the HW; False if that is nothing."""
+        """Return the records between the position and the HW; return False if there are none."""
         limit = reading.input.max_records
         runs: list[tuple[int, int]] = []
         offset, epoch = reading.offset, UNDEFINED
@@ -335,7 +335,7 @@ class Fetcher:
     # ---- waiting for more
 
     def _poll_all(self, consumer: Consumer, reading: Reading) -> None:
-        """Everything there is has been read: wait for more if the statement does."""
+        """All available records are read: wait for more if the statement does."""
         timeout_us = reading.input.timeout_us
         if timeout_us is None or not reading.sources or _is_full(reading):
             self._end(consumer, reading, "NONE")
@@ -347,7 +347,7 @@ class Fetcher:
         self._limit(consumer, reading, max(0, reading.idle_us - self.kernel.now))
 
     def _poll(self, reading: Reading, broker: int) -> None:
-        """Fetch from a broker, which may wait, all partitions that are read from it."""
+        """Send a fetch that may wait, with all partitions read from a broker."""
         wanted, topic = reading.input, reading.input.topic
         partitions = {
             f"{topic}-{partition}": FetchPartition(
@@ -368,7 +368,7 @@ class Fetcher:
         reading.polls[self.context.send(broker, request)] = broker
 
     def _polled(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
-        """A fetch that waited was answered: take what it holds, and go on waiting."""
+        """Handle the response to a waiting fetch and keep waiting."""
         broker = reading.polls.pop(message.request)
         gave, others = False, []
         for tp, row in message.partitions.items():
@@ -389,21 +389,21 @@ class Fetcher:
                 self._limit(consumer, reading, reading.idle_us - self.kernel.now)
 
     def _read_again(self, consumer: Consumer, reading: Reading, partitions: list[int]) -> None:
-        """Find out what is the matter with partitions as when they were read first."""
+        """Recheck partitions in the same way as on the first read."""
         reading.polls, reading.left = {}, partitions
         self._next_partition(reading)
         self._ask(consumer, reading)
 
     def stop_waiting(self, consumer: Consumer) -> None:
-        """End a statement that only waits for more, as if its time were over."""
+        """Complete a statement that only waits for more records, as if it had timed out."""
         reading = consumer.reading
         if reading is not None and reading.polls:
             self._end(consumer, reading, "NONE")
 
-    # ---- pauses and ends
+    # ---- backoff and completion
 
     def _look_again(self, consumer: Consumer, reading: Reading, error: str) -> None:
-        """Nobody leads there: ask for the leader after a pause, or end after a few seconds."""
+        """Find the leader again after a backoff, or fail after a few seconds."""
         reading.target = reading.question.asked = -1
         reading.validating, reading.located_by = False, None
         if self.kernel.now < reading.patience_us:
@@ -419,7 +419,7 @@ class Fetcher:
         self.done(consumer, error)
 
     def timer(self, name: str, token: int) -> None:
-        """A pause is over, nothing has come for a while, or an answer has not come in time."""
+        """Handle the end of a backoff, an idle timeout, or a request timeout."""
         consumer = self.context.state.consumers[name]
         reading = consumer.reading
         if reading is None or reading.token != token:
@@ -437,7 +437,7 @@ class Fetcher:
             self._ask(consumer, reading)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke or was refused."""
+        """Handle a broken or refused connection."""
         peer, request = message.peer, message.request
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
@@ -458,7 +458,7 @@ class Fetcher:
                 self._ask_next(consumer, reading)
 
     def _poll_lost(self, consumer: Consumer, reading: Reading, peer: int, request: int) -> None:
-        """The connection to a broker broke: look for the leaders of what was read from it."""
+        """Find the leaders of the partitions read from a broker whose connection broke."""
         polls = reading.polls
         if request in polls or (not request and peer in polls.values()):
             self.connections.broke(consumer.connections, peer)

@@ -1,8 +1,8 @@
-"""Consumers in groups: finding the coordinator, joining, staying a member.
+"""Group members: finding the coordinator, joining the group and staying in it.
 
-One request of a member is under way at a time, besides heartbeats; what comes next follows from its
-state (:meth:`GroupMembers.pump`). A read that has begun goes on to its commit before the member
-joins again. Source: ``AbstractCoordinator`` and ``ConsumerCoordinator`` 0.9 to 3.9.
+A member has at most one request in flight, besides heartbeats; its state determines the next one
+(:meth:`GroupMembers.pump`). A poll that has begun is completed, including its commit, before the
+member rejoins. Source: ``AbstractCoordinator`` and ``ConsumerCoordinator``, 0.9 to 3.9.
 """
 
 from collections.abc import Callable
@@ -43,14 +43,14 @@ from emulator.protocol import (
 from emulator.protocol.errors import NONE
 
 JOIN_MARGIN_US: Final = 5_000_000
-"""How much longer than a rebalance a JoinGroup is waited for."""
+"""How long a member waits for a JoinGroup response beyond the rebalance timeout."""
 IDLE_US: Final = 1_000_000
-"""The pause before a member tries again for which no statement waits."""
+"""The retry interval of a member with no waiting statement."""
 ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
 
 
 class GroupMembers:
-    """The behaviour of consumers that are in groups."""
+    """The group membership protocol of consumers."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class GroupMembers:
         answered: Callable[[Consumer, Membership, GroupResponse | MetadataResponse], None],
         refused: Callable[[Consumer, str], None],
     ) -> None:
-        """Act in ``context``.
+        """Use ``context``.
 
-        ``steady`` does what a member's statement wants next, ``answered`` takes the answer to what
-        that has asked, ``refused`` ends the statement of a consumer that cannot be a member.
+        ``steady`` takes a stable member's next step for its statement, ``answered`` handles the
+        response to it, and ``refused`` fails the statement of a consumer that cannot join.
         """
         self.context = context
         self.kernel = context.kernel
@@ -74,10 +74,10 @@ class GroupMembers:
         self._statement_answered = answered
         self._statement_refused = refused
 
-    # ---- what comes next
+    # ---- next request
 
     def pump(self, consumer: Consumer) -> None:
-        """Send the next request if none is under way."""
+        """Send the next request unless one is in flight."""
         mine = consumer.membership
         idle = consumer.reading is None
         if mine is None or mine.request or mine.paused or (idle and not mine.subscribes):
@@ -100,7 +100,7 @@ class GroupMembers:
         return free and (mine.phase == OUT or mine.rejoin)
 
     def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:
-        """Send the member's one request to a broker."""
+        """Send the member's request to a broker."""
         mine = consumer.membership
         assert mine is not None
         mine.target = target
@@ -108,7 +108,7 @@ class GroupMembers:
         self._limit(consumer, mine, limit_us)
 
     def ask_coordinator(self, consumer: Consumer, message: AnyMessage) -> None:
-        """Send the member's one request to its coordinator."""
+        """Send the member's request to its coordinator."""
         mine = consumer.membership
         assert mine is not None
         self.ask(consumer, mine.coordinator, message, self.defaults.request_timeout_us)
@@ -118,7 +118,7 @@ class GroupMembers:
         self.context.later("group", consumer.name, mine.token, delay_us)
 
     def pause(self, consumer: Consumer) -> None:
-        """Try again in a while (retry.backoff.ms; longer if no statement waits for it)."""
+        """Retry after a backoff (retry.backoff.ms, or longer if no statement waits)."""
         mine = consumer.membership
         assert mine is not None
         mine.request, mine.paused = 0, True
@@ -141,7 +141,7 @@ class GroupMembers:
             self.pause(consumer)
 
     def lost(self, consumer: Consumer, mine: Membership) -> None:
-        """The coordinator does not answer, or is none (any longer): look for it again."""
+        """Mark the coordinator as unknown and look it up again."""
         self._hang_up(mine)
         mine.coordinator = -1
         if mine.phase in (COUNTING, SYNCING):
@@ -150,7 +150,7 @@ class GroupMembers:
             self.pause(consumer)
 
     def _hang_up(self, mine: Membership) -> None:
-        """Take back what has no answer; what is on its way there may still arrive."""
+        """Withdraw the unanswered request; a request already sent may still arrive."""
         if mine.request:
             self.context.withdraw(mine.target, mine.request)
         if mine.heartbeat:
@@ -160,7 +160,7 @@ class GroupMembers:
     # ---- joining
 
     def subscription(self, mine: Membership) -> Subscription:
-        """What it wants; only with the cooperative assignor it also says what it owns."""
+        """The member's subscription; the cooperative assignor includes owned partitions."""
         owned = list(mine.partitions) if mine.assignor == COOPERATIVE else []
         return Subscription([mine.topic], owned)
 
@@ -196,7 +196,7 @@ class GroupMembers:
         self.pump(consumer)
 
     def _count(self, consumer: Consumer, mine: Membership) -> None:
-        """As the leader: learn how many partitions there are to assign."""
+        """As the leader, fetch the number of partitions to assign."""
         if not mine.counting:
             mine.phase = SYNCING
             self.pump(consumer)
@@ -204,7 +204,7 @@ class GroupMembers:
         self.ask_coordinator(consumer, MetadataRequest(mine.counting[0]))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
-        """A broker told of a topic; False if no member asked it."""
+        """Handle a broker's metadata of a topic; return False if no member requested it."""
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is not None and mine.request == message.request:
@@ -242,7 +242,7 @@ class GroupMembers:
         self.pump(consumer)
 
     def failed(self, consumer: Consumer, error: str) -> None:
-        """An answer was an error: join anew, look elsewhere, or only wait; else it is the end."""
+        """Handle an error: rejoin, look up the coordinator, retry, or fail the statement."""
         mine = consumer.membership
         assert mine is not None
         mine.error = error
@@ -260,7 +260,7 @@ class GroupMembers:
             consumer.membership = None
             self._statement_refused(consumer, error)
 
-    # ---- staying and going
+    # ---- heartbeats and leaving
 
     def _next_heartbeat(self, consumer: Consumer, mine: Membership) -> None:
         mine.heartbeat_token = self.context.new_id()
@@ -268,7 +268,7 @@ class GroupMembers:
         self.context.later("heartbeat", consumer.name, mine.heartbeat_token, delay_us)
 
     def beat(self, name: str, token: int) -> None:
-        """It is time for a member's heartbeat."""
+        """Send a heartbeat if it is due."""
         consumer = self.context.state.consumers[name]
         mine = consumer.membership
         if mine is None or mine.heartbeat_token != token or mine.phase != MEMBER:
@@ -292,16 +292,16 @@ class GroupMembers:
         self.pump(consumer)
 
     def drop(self, consumer: Consumer) -> None:
-        """Be no member any longer: say so to the coordinator, if there is one to tell."""
+        """Leave the group and notify the coordinator if it is known."""
         mine, consumer.membership = consumer.membership, None
         if mine is not None and mine.member_id and mine.coordinator >= 0:
             message = LeaveGroupRequest(mine.group, mine.member_id)
             self.context.send(mine.coordinator, message)
 
-    # ---- answers, time limits, connections
+    # ---- responses, timeouts, connections
 
     def answered(self, source: int, message: GroupResponse) -> None:
-        """A coordinator (or, asked who that is, any broker) answered."""
+        """Handle a response from the coordinator, or from the broker that looks it up."""
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is None:
@@ -327,7 +327,7 @@ class GroupMembers:
                 self._statement_answered(consumer, mine, message)
 
     def timer(self, name: str, token: int) -> None:
-        """A pause is over, or an answer has not come in time."""
+        """Handle the end of a backoff, or a request timeout."""
         consumer = self.context.state.consumers[name]
         mine = consumer.membership
         if mine is None or mine.token != token:
@@ -341,14 +341,14 @@ class GroupMembers:
             self._unanswered(consumer, mine)
 
     def _unanswered(self, consumer: Consumer, mine: Membership) -> None:
-        """A request came to nothing: ask the next broker, or look for the coordinator again."""
+        """Handle a failed request: try the next broker, or look up the coordinator again."""
         if mine.coordinator < 0:
             self.pump(consumer) if mine.left else self.pause(consumer)
         else:
             self.lost(consumer, mine)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke or was refused; heartbeats share it with what a member asks."""
+        """Handle a broken or refused connection, which heartbeats and requests share."""
         peer = message.peer
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership

@@ -1,4 +1,4 @@
-"""A group's `consume`: from being a member to the committed positions, the read, and the commit."""
+"""A group's `consume`: joining, fetching committed offsets, reading, and committing."""
 
 from collections.abc import Callable
 from typing import Final
@@ -31,7 +31,7 @@ from emulator.protocol.errors import NONE
 from emulator.protocol.names import split
 
 LIMIT_US: Final = 60_000_000
-"""How long a statement waits to be a member, and for its commit (default.api.timeout.ms)."""
+"""The time limit for joining the group and for the commit (default.api.timeout.ms)."""
 RETRIED: Final = frozenset(
     (
         "NOT_COORDINATOR",
@@ -40,7 +40,7 @@ RETRIED: Final = frozenset(
         "REQUEST_TIMED_OUT",
     )
 )
-"""Errors of a commit after which it is sent again."""
+"""Retriable errors of a commit."""
 
 
 class GroupOffsets:
@@ -55,11 +55,11 @@ class GroupOffsets:
         stop_waiting: Callable[[Consumer], None],
         close: Callable[[Consumer, str], None],
     ) -> None:
-        """Act in ``context``.
+        """Use ``context``.
 
-        ``read`` reads partitions from offsets, of which the epochs may be known, and then calls
-        :meth:`finished`; ``stop_waiting`` lets a read end that only waits for more. ``close`` ends
-        the statement.
+        ``read`` reads partitions from offsets, whose leader epochs may be known, and then calls
+        :meth:`finished`; ``stop_waiting`` completes a read that only waits for more records.
+        ``close`` ends the statement.
         """
         self.context = context
         self.members = GroupMembers(
@@ -70,7 +70,7 @@ class GroupOffsets:
         self._close_statement = close
 
     def begin(self, consumer: Consumer, reading: Reading) -> None:
-        """A statement with a group begins: be a member of it, for its topic."""
+        """Start a statement with a group: join the group with its topic."""
         wanted = reading.input
         subscribes = wanted.partition is None
         mine = consumer.membership
@@ -87,7 +87,7 @@ class GroupOffsets:
         self._enter(consumer, reading, JOINING)
 
     def _enter(self, consumer: Consumer, reading: Reading, stage: str) -> None:
-        """Begin a stage that has to end in time."""
+        """Enter a stage that has a time limit."""
         reading.stage = stage
         reading.token = self.context.new_id()
         self.context.later("group-limit", consumer.name, reading.token, LIMIT_US)
@@ -97,14 +97,14 @@ class GroupOffsets:
         self.members.pump(consumer)
 
     def _go_on(self, consumer: Consumer, mine: Membership) -> None:
-        """The member is steady: do what its statement wants next."""
+        """Take the next step of the statement, as the member is stable."""
         reading = consumer.reading
         if reading is None:
             return
         if reading.stage in (JOINING, POSITIONS):
             self._fetch(consumer, mine, reading)
         elif reading.stage == READING and (mine.rejoin or mine.phase != MEMBER):
-            # Positions are committed before the member joins again (onJoinPrepare).
+            # Offsets are committed before the member rejoins (onJoinPrepare).
             self._stop_waiting(consumer)
         elif reading.stage == COMMITTING:
             self._commit(consumer, mine, reading)
@@ -112,7 +112,7 @@ class GroupOffsets:
             message = LeaveGroupRequest(mine.group, mine.member_id)
             self.members.ask_coordinator(consumer, message)
 
-    # ---- where to begin
+    # ---- initial positions
 
     def _fetch(self, consumer: Consumer, mine: Membership, reading: Reading) -> None:
         reading.stage = POSITIONS
@@ -142,10 +142,10 @@ class GroupOffsets:
             consumer, positions, {split(tp)[1]: epoch for tp, epoch in epochs.items()}
         )
 
-    # ---- where it ended
+    # ---- commits
 
     def finished(self, consumer: Consumer, error: str) -> None:
-        """The read is over: commit how far it came, then end the statement."""
+        """Commit the positions after the read, then end the statement."""
         reading = consumer.reading
         assert reading is not None
         reading.error = error
@@ -167,7 +167,7 @@ class GroupOffsets:
     def _answered(
         self, consumer: Consumer, mine: Membership, message: GroupResponse | MetadataResponse
     ) -> None:
-        """The coordinator answered a fetch of positions, a commit, a leave, or about the topic."""
+        """Handle a response about offsets, a commit, a departure, or the topic."""
         reading = consumer.reading
         if reading is None:
             return
@@ -193,7 +193,7 @@ class GroupOffsets:
                 self._end(consumer, message.error)
 
     def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
-        """It has no partition to read: is that so because there is no such topic?"""
+        """With no partition assigned, check whether the topic exists."""
         if reading.stage != POSITIONS:
             self.members.pump(consumer)
         elif message.error == UNKNOWN:
@@ -202,7 +202,7 @@ class GroupOffsets:
             self._read(consumer, reading, {}, {})
 
     def _end(self, consumer: Consumer, error: str) -> None:
-        """The statement is over but for what becomes of the member (``--then``)."""
+        """Complete the statement, except for the member's departure (``--then``)."""
         reading, mine = consumer.reading, consumer.membership
         if reading is None or not reading.stage:
             return
@@ -222,7 +222,7 @@ class GroupOffsets:
         self.members.pump(consumer)
 
     def out_of_time(self, name: str, token: int) -> None:
-        """A stage has not come to its end in time."""
+        """Handle a stage that timed out."""
         consumer = self.context.state.consumers[name]
         reading, mine = consumer.reading, consumer.membership
         if reading is None or reading.token != token or mine is None:

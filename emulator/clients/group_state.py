@@ -1,4 +1,4 @@
-"""What a consumer remembers as a member of a group: plain data."""
+"""The state of a consumer as a group member, as plain data."""
 
 from typing import Final
 
@@ -18,20 +18,20 @@ COMMITTING: Final = "committing"
 LEAVING: Final = "leaving"
 
 GONE: Final = frozenset(("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"))
-"""Errors that say: you are no member of this generation."""
+"""Errors that end the membership in a generation."""
 
 
 class Membership(Struct, array_like=True):
-    """A consumer and its group. It ``subscribes``, or names its partition itself and never joins.
+    """A consumer's group membership. It ``subscribes``, or is assigned manually and never joins.
 
-    ``phase``: not (or no longer) in the present generation (OUT); in it, asking how many partitions
-    the topics in ``counting`` have, as the leader must (COUNTING); asking for its own (SYNCING);
-    reading them (MEMBER). ``rejoin``: it is to join again when its statement lets it.
+    ``phase``: not in the current generation (OUT); in it, as the leader fetching the partition
+    counts of the topics in ``counting`` (COUNTING); requesting its assignment (SYNCING); stable
+    (MEMBER). ``rejoin``: it has to rejoin as soon as its statement permits.
 
-    ``request`` is under way to broker ``target`` (0: none; ``paused``: the next one waits);
-    ``left`` are the brokers still to be asked who the coordinator is;
-    ``token`` tells its timer from older ones. ``heartbeat`` is a heartbeat without an answer (0:
-    none). ``error`` is what the last answer said.
+    ``request`` is in flight to broker ``target`` (0: none; ``paused``: the next one waits for a
+    backoff); ``left`` are the brokers still to be asked for the coordinator; ``token``
+    distinguishes its timer from older ones. ``heartbeat`` is the heartbeat in flight (0: none).
+    ``error`` is the error of the last response.
     """
 
     group: str
@@ -60,22 +60,22 @@ class Membership(Struct, array_like=True):
 
     @property
     def leads(self) -> bool:
-        """Whether it is the member that assigns."""
+        """Whether it is the group leader, which computes the assignment."""
         return bool(self.member_id) and self.leader == self.member_id
 
     def forget(self) -> None:
-        """The coordinator does not know it (any longer): it has to join as somebody new."""
+        """Drop the member id, which is unknown to the coordinator: rejoin as a new member."""
         self.phase, self.rejoin = OUT, False
         self.member_id, self.generation, self.leader = "", -1, ""
         self.partitions = []
 
     def counted(self, topic: str, partitions: int) -> None:
-        """As the leader: a topic that has grown since the assignment has to be shared anew."""
+        """As the leader, rejoin if a topic's partition count has changed since the assignment."""
         if self.leads and partitions != self.counts.get(topic, partitions):
             self.rejoin = True
 
     def refused(self, error: str) -> None:
-        """A member's request was refused: it has to join again, perhaps as somebody new."""
+        """Handle a rejected request: rejoin, possibly as a new member."""
         self.error = error
         if error in GONE:
             self.forget()

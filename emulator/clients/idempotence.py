@@ -1,9 +1,9 @@
-"""How an idempotent producer numbers its batches, and what it does when the numbers do not fit.
+"""Sequence numbers of an idempotent producer, and their recovery after errors.
 
-A batch keeps its numbers however often it is sent, so that the leader can tell a copy from a new
-batch. When a batch is given up nobody may know whether it was written: up to 2.4 the producer then
-takes a new id, later a new epoch of the same id (KIP-360), and counts from 0 again. Source:
-``TransactionManager`` of the Java client 1.1 to 3.9, ``Sender`` of 0.11.
+A batch keeps its sequence numbers across retries, so that the leader can detect duplicates. When a
+batch fails, it may be unknown whether it was written: up to 2.4 the producer then requests a new
+id, later it bumps its epoch (KIP-360), and restarts at sequence 0. Source: ``TransactionManager``
+of the Java client 1.1 to 3.9, ``Sender`` of 0.11.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ from emulator.storage.producer_state import OUT_OF_ORDER, UNKNOWN_PRODUCER, adva
 
 NONE: Final = -1
 GAPS: Final = (OUT_OF_ORDER, UNKNOWN_PRODUCER)
-"""The errors that say that numbers do not fit."""
+"""The errors that report inconsistent sequence numbers."""
 IN_FLIGHT_MAX: Final = 5
-"""How many batches of an idempotent producer may be under way: as many as a leader remembers."""
+"""The maximum in-flight batches of an idempotent producer: as many as a leader remembers."""
 
 
 def idempotence_conflict(profile: Profile, wanted: Produce) -> str | None:
-    """What of a statement contradicts ``--idempotent``, as Kafka's ConfigException says it."""
+    """The conflict of a statement with ``--idempotent``, worded like Kafka's ConfigException."""
     if wanted.acks not in (None, -1):
         return f"An idempotent producer needs acks=all, not {wanted.acks}: leave --acks out."
     if wanted.retries == 0:
@@ -41,20 +41,20 @@ def idempotence_conflict(profile: Profile, wanted: Produce) -> str | None:
 
 
 class Sequencer:
-    """A release's rules for numbering; the numbers themselves are the producer's."""
+    """A release's sequence number rules; the numbers themselves belong to the producer."""
 
     def __init__(self, profile: Profile) -> None:
-        """Number as that release does."""
+        """Follow the rules of that release."""
         self.counts_when_sent = profile.has("producer_state_keeps_five_batches")
         self.bumps_epoch = profile.has("producer_epoch_bump")
 
     # ---- before a batch is sent
 
     def may_send(self, producer: Producer, flight: Flight) -> bool:
-        """Whether it is this batch's turn.
+        """Whether this batch may be sent now.
 
-        A batch that is sent again waits until it is the oldest of its partition; a new one until
-        nothing is unresolved, and until those under an older id or epoch are done.
+        A batch being retried waits until it is the oldest of its partition; a new one waits until
+        nothing is unresolved and all batches of an older id or epoch are complete.
         """
         oldest = next(_numbered(producer, flight.tp), None)
         if _is_numbered(flight):
@@ -65,7 +65,7 @@ class Sequencer:
         return found.unresolved < 0 and (found.owner == _owner(producer) or oldest is None)
 
     def number(self, producer: Producer, flight: Flight) -> None:
-        """Give a batch its numbers, unless it has some."""
+        """Assign sequence numbers to a batch that has none."""
         if flight.batch is None or _is_numbered(flight):
             return
         found = producer.identity.partitions.get(flight.tp)
@@ -77,10 +77,10 @@ class Sequencer:
         if self.counts_when_sent:
             found.next = advance(found.next, flight.batch.count)
 
-    # ---- after an answer
+    # ---- after a response
 
     def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
-        """The batch is written: its last number is known to the leader."""
+        """Note that a batch is written, so the leader knows its last sequence number."""
         batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
         if batch is None or found is None or not _belongs(batch, found):
             return
@@ -92,7 +92,7 @@ class Sequencer:
             found.acked_offset = max(found.acked_offset, base_offset + batch.count - 1)
 
     def may_retry(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
-        """Whether an error is worth another attempt; may number the partition's batches anew."""
+        """Whether an error is retriable; may reassign the partition's sequence numbers."""
         if self.counts_when_sent and error in GAPS and flight.batch is not None:
             found = producer.identity.partitions.get(flight.tp)
             if found is None or not _belongs(flight.batch, found):
@@ -105,7 +105,7 @@ class Sequencer:
     def _retry_out_of_order(
         self, producer: Producer, flight: Flight, found: PartitionSequences
     ) -> bool:
-        """A gap: of course, if an earlier batch is still missing; else numbers were lost."""
+        """Retry a gap if an earlier batch is still missing; otherwise sequences were lost."""
         assert flight.batch is not None
         sequence = flight.batch.base_sequence
         is_next = sequence == found.acked + 1
@@ -120,7 +120,7 @@ class Sequencer:
     def _retry_unknown(
         self, producer: Producer, flight: Flight, found: PartitionSequences, log_start: int
     ) -> bool:
-        """The leader knows nothing of this producer (1.1-2.4): if it has a reason, count anew."""
+        """Restart the sequence if the leader lost the producer's state for a reason (1.1-2.4)."""
         if flight.renumbered:
             return True
         if self.bumps_epoch:
@@ -132,16 +132,16 @@ class Sequencer:
         return False
 
     def has_lost_identity(self, producer: Producer, flight: Flight) -> bool:
-        """Up to 2.4: whether the producer has another id now than the batch was sent with."""
+        """Whether the producer's id has changed since the batch was sent (up to 2.4)."""
         if self.bumps_epoch or flight.batch is None or not _is_numbered(flight):
             return False
         batch = flight.batch
         return (batch.producer_id, batch.producer_epoch) != _owner(producer)
 
-    # ---- when a batch is given up; it is no longer among the producer's
+    # ---- after a batch has failed and been removed from the producer
 
     def failed(self, producer: Producer, flight: Flight, error: str, *, exhausted: bool) -> None:
-        """The batch ended in ``error``; ``exhausted``: only because its retries ran out."""
+        """Handle a batch that failed with ``error``; ``exhausted``: only because of its retries."""
         batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
         if batch is None or found is None or not _is_numbered(flight):
             return
@@ -156,7 +156,7 @@ class Sequencer:
             _close_gap(producer, flight.tp, batch, found)
 
     def expired(self, producer: Producer, flight: Flight) -> None:
-        """The time of a batch ran out between attempts: nobody knows whether it is written."""
+        """Handle a delivery timeout between attempts: the batch may or may not be written."""
         batch, found = flight.batch, producer.identity.partitions.get(flight.tp)
         if batch is not None and found is not None and _is_numbered(flight):
             following = advance(batch.base_sequence, batch.count)
@@ -164,7 +164,7 @@ class Sequencer:
             producer.identity.in_doubt[flight.tp] = None
 
     def resolve(self, producer: Producer) -> None:
-        """Once nothing of an unresolved partition is under way: see whether its numbers add up."""
+        """Check the sequence of an unresolved partition once it has no batch in flight."""
         identity = producer.identity
         for tp in list(identity.in_doubt):
             if next(_numbered(producer, tp), None) is not None:
@@ -179,7 +179,7 @@ class Sequencer:
                 return
             self._new_epoch(producer, tp)
 
-    # ---- ids, epochs, numbers
+    # ---- producer ids, epochs, sequence numbers
 
     def _new_epoch(self, producer: Producer, tp: str) -> None:
         producer.identity.epoch += 1
@@ -202,12 +202,12 @@ def _is_numbered(flight: Flight) -> bool:
 
 
 def _numbered(producer: Producer, tp: str) -> Iterator[Flight]:
-    """The batches of a partition that have numbers, oldest first."""
+    """The batches of a partition that have sequence numbers, oldest first."""
     return (each for each in producer.flights if each.tp == tp and _is_numbered(each))
 
 
 def _belongs(batch: RecordBatch, found: PartitionSequences) -> bool:
-    """Whether a batch has the id and epoch that its partition is counted under now."""
+    """Whether a batch has the id and epoch of its partition's current sequence."""
     return (batch.producer_id, batch.producer_epoch) == found.owner
 
 
@@ -216,7 +216,7 @@ def _numbered_batch(batch: RecordBatch, owner: tuple[int, int], sequence: int) -
 
 
 def _start_at_zero(producer: Producer, tp: str, found: PartitionSequences) -> None:
-    """Count a partition's batches anew under the present id and epoch."""
+    """Restart a partition's sequence at 0 under the current id and epoch."""
     sequence, owner = 0, _owner(producer)
     for each in _numbered(producer, tp):
         assert each.batch is not None
@@ -227,7 +227,7 @@ def _start_at_zero(producer: Producer, tp: str, found: PartitionSequences) -> No
 
 
 def _close_gap(producer: Producer, tp: str, gone: RecordBatch, found: PartitionSequences) -> None:
-    """A batch was certainly not written: those after it move down to its numbers."""
+    """Close the gap left by a batch that was definitely not written."""
     found.next -= gone.count
     for each in _numbered(producer, tp):
         assert each.batch is not None
@@ -238,6 +238,6 @@ def _close_gap(producer: Producer, tp: str, gone: RecordBatch, found: PartitionS
 
 
 def _forget_identity(producer: Producer) -> None:
-    """Up to 2.4: throw the id away with all counts; a new one will be asked for."""
+    """Discard the producer id and all sequences; a new id is requested later (up to 2.4)."""
     producer.identity.producer_id = producer.identity.epoch = NONE
     producer.identity.partitions, producer.identity.in_doubt = {}, {}

@@ -1,6 +1,6 @@
-"""Which partition a producer's records go to, and what it knows of who leads it.
+"""A producer's metadata: partition leaders, and the partition of each record.
 
-What a producer was told of a topic it believes until an error says otherwise, or for five minutes
+Metadata of a topic is used until an error invalidates it, or for five minutes
 (metadata.max.age.ms).
 """
 
@@ -10,14 +10,14 @@ from emulator.clients.state import Producer
 from emulator.inputs.statements import Produce
 
 Leaders = dict[int, int]
-"""The leader of each partition of a topic by number; -1: it has none."""
+"""The leader of each partition of a topic by number; -1: none."""
 
 
 class ProducerMetadata:
     """A producer's metadata and its partitioner."""
 
     def __init__(self, context: ClientContext) -> None:
-        """Act in ``context`` by its release's defaults."""
+        """Use ``context`` with its release's defaults."""
         self.kernel = context.kernel
         self.defaults = context.producer_defaults
         profile = context.profile
@@ -28,7 +28,7 @@ class ProducerMetadata:
     # ---- leaders
 
     def known(self, producer: Producer, topic: str) -> Leaders | None:
-        """The leaders that the producer knows; None if it has to ask."""
+        """The leaders known to the producer; None if it has to request them."""
         leaders = producer.leaders.get(topic)
         if leaders is None:
             return None
@@ -36,18 +36,18 @@ class ProducerMetadata:
         return leaders if age_us < self.defaults.metadata_max_age_us else None
 
     def learn(self, producer: Producer, topic: str, leaders: Leaders) -> None:
-        """Believe what a broker said of a topic."""
+        """Store a broker's metadata of a topic."""
         self.forget(producer, topic)
         producer.leaders[topic] = dict(leaders)
         producer.learned_us[topic] = self.kernel.now
 
     def forget(self, producer: Producer, topic: str) -> None:
-        """Ask again before the next batch for that topic."""
+        """Request the topic's metadata again before its next batch."""
         producer.leaders.pop(topic, None)
         producer.available.pop(topic, None)
 
     def forget_broker(self, producer: Producer, broker: int) -> None:
-        """A connection closed: the next batch for a topic that is led there begins by asking."""
+        """Request metadata again for topics with a leader on a broker whose connection closed."""
         for topic in [t for t, led in producer.leaders.items() if broker in led.values()]:
             self.forget(producer, topic)
 
@@ -93,7 +93,7 @@ class ProducerMetadata:
         return chosen
 
     def gave(self, producer: Producer, wanted: Produce, size_bytes: int) -> None:
-        """Count what the built-in partitioner's present partition was given."""
+        """Count the bytes sent to the built-in partitioner's current partition."""
         chose = wanted.partition is None and wanted.key is None
         if self.built_in and chose and wanted.partitioner == "default":
             given = producer.sticky_bytes.get(wanted.topic, 0)
@@ -101,7 +101,7 @@ class ProducerMetadata:
 
 
 def _choices(producer: Producer, topic: str, leaders: Leaders) -> tuple[list[int], int]:
-    """The partitions that have a leader, and how many there are in all."""
+    """The partitions with a leader, and the total number of partitions."""
     count = max(1, len(leaders))
     if producer.leaders.get(topic) is not leaders:
         return _available(leaders), count

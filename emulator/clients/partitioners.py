@@ -1,8 +1,8 @@
-"""Which partition a record goes to.
+"""The partitioners of the Java client.
 
-Pure functions: counters and the sticky choice are the producer's to keep, random numbers are drawn
-by the caller. Source: ``DefaultPartitioner``, ``RoundRobinPartitioner``, ``BuiltInPartitioner`` and
-``Utils.murmur2`` of the Java client.
+Pure functions: counters and the sticky partition are kept by the producer, and random numbers are
+drawn by the caller. Source: ``DefaultPartitioner``, ``RoundRobinPartitioner``,
+``BuiltInPartitioner`` and ``Utils.murmur2`` of the Java client.
 """
 
 from bisect import bisect_left
@@ -18,7 +18,7 @@ _SIGN: Final = 0x80000000
 
 
 def murmur2(data: bytes) -> int:
-    """Return the 32-bit murmur2 hash of ``data`` as Kafka seeds it, signed as Java has it."""
+    """Return the 32-bit murmur2 hash of ``data`` with Kafka's seed, signed as in Java."""
     hashed = _SEED ^ len(data)
     whole = len(data) & ~3
     for start in range(0, whole, 4):
@@ -33,31 +33,27 @@ def murmur2(data: bytes) -> int:
 
 
 def to_positive(number: int) -> int:
-    """Return a 32-bit number without its sign bit (not its absolute value)."""
+    """Clear the sign bit of a 32-bit number (this is not its absolute value)."""
     return number & _POSITIVE
 
 
 def partition_for_key(key: bytes, partitions: int) -> int:
-    """Return a key's partition, over all ``partitions`` whether available or not."""
+    """Return a key's partition among all ``partitions``, available or not."""
     return to_positive(murmur2(key)) % partitions
 
 
 def round_robin(counter: int, available: Sequence[int], partitions: int) -> int:
-    """Return the partition of a producer's record number ``counter``, in turn over those available.
-
-    If none has a leader, in turn over all. The default for records without a key up to 2.3, where
-    the counter begins at random; from 2.4 an own partitioner, for every record, counting from 0.
-    """
+    """Return the partition of record number ``counter``, round-robin over available partitions."""
     turn = to_positive(counter)
     return available[turn % len(available)] if available else turn % partitions
 
 
 def sticky(previous: int | None, available: Sequence[int], partitions: int, draw: float) -> int:
-    """Return the partition to stay with for the next batch of records without a key (KIP-480).
+    """Return the sticky partition for the next batch of records without a key (KIP-480).
 
-    Called when a batch is complete (``previous`` None: for the first). Another available partition
-    than ``previous`` is chosen at random; the only available one if there is just one; any at all
-    if there is none. ``available`` is in order; ``draw`` is a random number in [0, 1).
+    Called when a batch is complete (``previous`` None: for the first one). An available partition
+    other than ``previous`` is chosen at random, the only available one if there is just one, or any
+    partition if none is available. ``available`` is sorted; ``draw`` is a random number in [0, 1).
     """
     if len(available) == 1:
         return available[0]
@@ -71,12 +67,12 @@ def sticky(previous: int | None, available: Sequence[int], partitions: int, draw
 
 
 def uniform(available: Sequence[int], partitions: int, draw: float) -> int:
-    """Return the partition that records without a key go to next (KIP-794, 3.3).
+    """Return the next partition for records without a key (KIP-794, 3.3).
 
-    Called when batch.size bytes have gone to the last one: any available partition, perhaps the
-    same again; any at all if none is available. ``draw`` is a random number in [0, 1). Kafka weighs
-    partitions by how much waits for each of them, which here is nothing: a batch is sent as soon as
-    it is made.
+    Called when batch.size bytes have been sent to the previous one: any available partition,
+    possibly the same again, or any partition if none is available. ``draw`` is a random number in
+    [0, 1). Kafka weighs partitions by their queue sizes, which are always zero here, since a batch
+    is sent as soon as it is created.
     """
     choices = available or range(partitions)
     return choices[int(draw * len(choices))]

@@ -1,9 +1,10 @@
-"""Producers: taking records into batches, and finding out what each lacks before it can be sent.
+"""Producers: batching records, and resolving what a batch needs before it can be sent.
 
-A producer has one batch under way, each after the last one's answer, or up to ``in_flight`` of
-them. A new batch begins only while none waits to be sent again, so that it cannot overtake one
-(the order within a partition can then change only among batches that were under way together). It
-goes on writing to the leader it knows until an error or the metadata's age tells it otherwise.
+A producer has one batch in flight, each sent after the previous response, or up to ``in_flight``
+batches. A new batch is started only while none waits for a retry, so that it cannot overtake one
+(records of a partition can then be reordered only among batches that were in flight together). The
+producer keeps sending to the leader it knows until an error or metadata.max.age.ms makes it refresh
+its metadata.
 """
 
 from typing import Final
@@ -37,20 +38,20 @@ from emulator.protocol.errors import ERRORS
 from emulator.releases.config_names import INT_MAX
 
 PATIENCE_US: Final = 3_000_000
-"""How long errors that only say where the leader is not cost no retry.
+"""How long routing errors, which only show that the leader is elsewhere, cost no retry.
 
-Kafka's producer pays a retry for each batch that it sends again, however soon an election is over.
-Scripts would fail by that where they mean to show something else, so they have to ask for it.
+Kafka's producer uses up a retry for each batch that it sends again, however short the election.
+Scripts that demonstrate something else would fail because of that, so it is opt-in for them.
 """
 MAX_BLOCK_US: Final = 60_000_000
-"""How long looking for a leader costs no retry then (max.block.ms)."""
+"""How long looking up the leader costs no retry in that case (max.block.ms)."""
 
 
 class Producers:
-    """The producers' behaviour."""
+    """The behaviour of producers."""
 
     def __init__(self, context: ClientContext, connections: NetworkClient) -> None:
-        """Act in ``context``, asking brokers by their ``connections``."""
+        """Use ``context``, and query brokers over ``connections``."""
         self.context = context
         self.kernel = context.kernel
         self.defaults = context.producer_defaults
@@ -69,7 +70,7 @@ class Producers:
     # ---- statements
 
     def start(self, wanted: Produce) -> int:
-        """Begin a `produce`; returns its id, under which its end is noted."""
+        """Start a `produce` statement; return its job id, under which its end is recorded."""
         producers = self.context.state.producers
         producer = producers.setdefault(wanted.producer, Producer(wanted.producer))
         job = Job(self.context.new_id(), wanted, next_us=self.kernel.now)
@@ -79,9 +80,9 @@ class Producers:
         return job.id
 
     def _pump(self, producer: Producer, *, resumed: bool = False) -> None:
-        """Send what may be sent again, begin new batches, and note the ends of jobs.
+        """Send due retries, start new batches and record finished jobs.
 
-        ``resumed``: the pause before the next batch is over.
+        ``resumed``: the interval before the next batch has elapsed.
         """
         if producer.identity.in_doubt:
             self.sequencer.resolve(producer)
@@ -92,7 +93,7 @@ class Producers:
                 if producer.flights:
                     return
                 producer.jobs.pop(0)
-                if not job.input.background:  # nobody waits for the end of those
+                if not job.input.background:  # nothing waits for background jobs
                     self.context.state.finished[job.id] = job.error
             elif not _has_room(producer, job) or not (resumed or self._is_time(producer, job)):
                 return
@@ -101,9 +102,9 @@ class Producers:
                 self._begin(producer, job)
 
     def _is_time(self, producer: Producer, job: Job) -> bool:
-        """Whether the next batch may begin; if not, come back then.
+        """Whether the next batch may start; if not, schedule it.
 
-        With acks=0 no answer comes between two batches, but others have their turn.
+        With acks=0 no response separates two batches, but other clients get their turn.
         """
         wait_us = max(0, job.next_us - self.kernel.now)
         handed_over = job.sent > 0 and acks_of(job.input, self.defaults) == 0
@@ -115,7 +116,7 @@ class Producers:
         return False
 
     def _send_again(self, producer: Producer) -> None:
-        """Go on with the batches that have waited, in order; each holds back those behind it."""
+        """Retry waiting batches in order; each one blocks those behind it."""
         held_back: dict[str, None] = {}
         for flight in list(producer.flights):
             if flight.phase == WAITING and self.kernel.now >= flight.deadline_us:
@@ -130,7 +131,7 @@ class Producers:
                 return
 
     def _begin(self, producer: Producer, job: Job) -> None:
-        """Begin a batch with the next records of the job."""
+        """Start a batch with the job's next records."""
         now, wanted = self.kernel.now, job.input
         job.next_us = now + wanted.every_us
         retries = wanted.retries
@@ -147,10 +148,10 @@ class Producers:
             return NEVER_US
         return self.kernel.now + max(whole_us, wanted.timeout_us + GIVE_UP_US)
 
-    # ---- what a batch lacks: a partition, a leader, an id, its turn
+    # ---- prerequisites of a batch: partition, leader, producer id, ordering
 
     def _go_on(self, producer: Producer, flight: Flight) -> None:
-        """Find out what a batch lacks, or send it."""
+        """Resolve the next prerequisite of a batch, or send it."""
         wanted = producer.jobs[0].input
         leaders = self.metadata.known(producer, wanted.topic)
         if flight.batch is None and (leaders is not None or wanted.partition is not None):
@@ -168,7 +169,7 @@ class Producers:
         else:
             flight.phase, flight.resume_us = WAITING, self.kernel.now
 
-    # ---- asking for the leader
+    # ---- finding the leader
 
     def _ask(self, producer: Producer, flight: Flight) -> None:
         flight.phase = ASKING
@@ -186,7 +187,7 @@ class Producers:
             self.sender.failed(producer, flight, self.sender.missing(flight))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
-        """A broker answered a metadata question; False if no producer asked it."""
+        """Handle a metadata response; return False if no producer requested it."""
         found = self._waiting_for(message.request, ASKING)
         if found is None:
             return False
@@ -211,7 +212,7 @@ class Producers:
         note_answer(flight.question, message, flight.partition)
         self._ask_next(producer, flight)
 
-    # ---- asking for a producer id
+    # ---- finding a producer id
 
     def _identify(self, producer: Producer, flight: Flight) -> None:
         flight.phase = IDENTIFYING
@@ -228,7 +229,7 @@ class Producers:
         self.sender.limit(producer, flight, ANSWER_US)
 
     def identified(self, source: int, message: InitProducerIdResponse) -> None:
-        """A broker gave out a producer id, or could not."""
+        """Handle an InitProducerId response."""
         found = self._waiting_for(message.request, IDENTIFYING)
         if found is None:
             return
@@ -244,10 +245,10 @@ class Producers:
             self.sender.failed(producer, flight, message.error)
         self._pump(producer)
 
-    # ---- answers, time limits, connections
+    # ---- responses, timeouts, connections
 
     def _waiting_for(self, request: int, phase: str) -> tuple[Producer, Flight] | None:
-        """The batch that waits for the answer to a request."""
+        """The batch that waits for the response to a request."""
         for producer in self.context.state.producers.values():
             for flight in producer.flights:
                 if flight.request == request and flight.phase == phase:
@@ -255,7 +256,7 @@ class Producers:
         return None
 
     def answered(self, source: int, message: ProduceResponse) -> None:
-        """A leader answered."""
+        """Handle the leader's produce response."""
         found = self._waiting_for(message.request, SENT)
         if found is not None:
             producer, flight = found
@@ -264,7 +265,7 @@ class Producers:
             self._pump(producer)
 
     def timer(self, name: str, token: int) -> None:
-        """A pause is over, an answer has not come in time, or a batch's whole time is over."""
+        """Handle the end of a backoff, a request timeout, or the delivery timeout."""
         producer = self.context.state.producers[name]
         resumed = bool(producer.jobs) and producer.jobs[0].token == token
         if resumed:
@@ -280,16 +281,17 @@ class Producers:
         self._pump(producer, resumed=resumed)
 
     def _next_broker(self, producer: Producer, flight: Flight) -> None:
-        """Put to another broker what the last one said nothing to."""
+        """Repeat an unanswered request with the next broker."""
         if flight.phase == ASKING:
             self._ask_next(producer, flight)
         else:
             self._identify_next(producer, flight)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A broker's process ended, and with it every connection to it.
+        """Handle lost connections to a broker.
 
-        Or only the connection broke that one request was sent on, or that request was refused.
+        Either the broker's process ended and all connections closed, or the connection of a single
+        request broke or was refused.
         """
         producers, peer, request = self.context.state.producers, message.peer, message.request
         if not request:
@@ -306,7 +308,7 @@ class Producers:
             self._connection_broke(producers[owner], message)
 
     def _connection_broke(self, producer: Producer, message: ConnectionLost) -> None:
-        """One producer's connection broke; if it was refused, nothing was appended."""
+        """Handle one producer's broken connection; if it was refused, nothing was appended."""
         peer, request = message.peer, message.request
         refused = bool(request) and not message.lost
         self.connections.broke(producer.connections, peer)
@@ -323,7 +325,7 @@ class Producers:
 
 
 def _waits_for(producer: Producer, broker: int) -> bool:
-    """Whether a request to a broker has no answer yet."""
+    """Whether a request to a broker is awaiting its response."""
     return any(
         flight.target == broker if flight.phase == SENT else flight.question.asked == broker
         for flight in producer.flights
@@ -332,6 +334,6 @@ def _waits_for(producer: Producer, broker: int) -> bool:
 
 
 def _has_room(producer: Producer, job: Job) -> bool:
-    """Whether another batch may be under way: none waits or asks, and there are not too many."""
+    """Whether another batch may start: none is waiting or unresolved, and there is room."""
     under_way = producer.flights
     return len(under_way) < job.input.in_flight and all(f.phase == SENT for f in under_way)

@@ -1,4 +1,4 @@
-"""Taking records into batches: their partition, their ids, their size."""
+"""Batching records: their partition, ids and size."""
 
 from emulator import events
 from emulator.clients.context import ClientContext
@@ -11,21 +11,21 @@ from emulator.releases.config import ProducerDefaults
 
 
 class RecordAccumulator:
-    """Gives batches the next records of a producer's statement."""
+    """Fills batches with the next records of a producer's statement."""
 
     def __init__(self, context: ClientContext, metadata: ProducerMetadata) -> None:
-        """Choose partitions by ``metadata``, and name records in the ledger."""
+        """Choose partitions with ``metadata``, and register records in the ledger."""
         self.context = context
         self.metadata = metadata
         self.is_one_batch = context.profile.has("idempotence")
 
     def fill(self, producer: Producer, flight: Flight, leaders: Leaders) -> None:
-        """Give a batch a partition of those with ``leaders``, and the next records."""
+        """Assign a batch one of the partitions in ``leaders``, and the next records."""
         wanted = producer.jobs[0].input
         self.fill_for(producer, flight, self.metadata.partition(producer, wanted, leaders))
 
     def fill_for(self, producer: Producer, flight: Flight, partition: int) -> None:
-        """Give a batch the next records, enter them in the ledger, and state that they are."""
+        """Assign a batch the next records, add them to the ledger and emit the event."""
         job, context = producer.jobs[0], self.context
         wanted = job.input
         count = min(wanted.batch, wanted.count - job.sent)
@@ -51,7 +51,7 @@ class RecordAccumulator:
 
 
 def acks_of(wanted: Produce, defaults: ProducerDefaults) -> int:
-    """The acks asked for, or the release's default; idempotence takes all."""
+    """The acks setting, or the release's default; idempotence requires all."""
     if wanted.idempotent:
         return -1
     return defaults.acks if wanted.acks is None else wanted.acks

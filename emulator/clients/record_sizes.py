@@ -1,9 +1,9 @@
-"""How many bytes records take on the wire, which size limits and the partitioner go by.
+"""Record sizes on the wire, which determine size limits and partitioning.
 
 Source: ``Record`` (message formats 0 and 1), ``DefaultRecord`` and ``DefaultRecordBatch`` (format
-2, since 0.11); nothing is compressed. In format 2 numbers are as long as they have to be: counted
-are the 7 bytes that a record of up to 50 bytes takes beside its key and value, which is up to 6 too
-few for each longer one.
+2, since 0.11); without compression. Format 2 uses varints: the overhead assumed is the 7 bytes that
+a record of up to 50 bytes needs in addition to its key and value, up to 6 bytes too few for longer
+records.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ from typing import Final
 from emulator.releases.profiles import Profile
 
 BATCH_OVERHEAD: Final = 61
-"""The head of a batch in format 2."""
+"""The header of a format 2 batch."""
 RECORD_OVERHEAD: Final = 7
-"""What each of its records takes beside its key and value."""
+"""The overhead of each of its records, in addition to key and value."""
 MESSAGE_OVERHEAD: Final = 34
-"""What a message in format 1 takes so, its offset and size included."""
+"""The same overhead of a format 1 message, including its offset and size."""
 FIRST_MESSAGE_OVERHEAD: Final = 26
-"""The same in format 0, which has no timestamp (up to 0.9)."""
+"""The same for format 0, which has no timestamp (up to 0.9)."""
 
 
 def request_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[str]) -> int:
-    """Return what a leader holds against max.message.bytes.
+    """Return the size that a leader compares with max.message.bytes.
 
-    That is the whole batch in format 2; before, the largest message.
+    This is the size of the whole batch in format 2; before, that of the largest message.
     """
     if profile.has("idempotence"):
         return batch_bytes(keys, values)
@@ -34,7 +34,7 @@ def request_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence
 
 
 def stored_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[str]) -> int:
-    """Return what records take in a log: as one batch in format 2, before as messages in a row."""
+    """Return the records' size in a log: one batch in format 2, single messages before."""
     if profile.has("idempotence"):
         return batch_bytes(keys, values)
     overhead = MESSAGE_OVERHEAD if profile.has("message_timestamps") else FIRST_MESSAGE_OVERHEAD

@@ -1,8 +1,9 @@
-"""Sending a batch, and what becomes of it: acknowledged, tried again, or given up.
+"""Sending a batch and handling the result: acknowledge, retry or fail.
 
-Errors that only say where the leader is not (nothing was appended) cost no retry for three seconds;
-all other retriable ones do. A batch ends in the error of its last attempt, also when its whole time
-(delivery.timeout.ms, since 2.1) runs out: 120 seconds, or the request timeout if that is longer.
+Routing errors, which show that the leader is elsewhere and nothing was appended, cost no retry for
+three seconds; all other retriable errors do. A batch fails with the error of its last attempt, also
+if its delivery timeout expires (delivery.timeout.ms, since 2.1): 120 seconds, or the request
+timeout if that is longer.
 """
 
 from typing import Final
@@ -19,19 +20,19 @@ from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse
 from emulator.protocol.errors import ERRORS
 
 GIVE_UP_US: Final = 2_000_000
-"""How much longer than the leader's time limit a client waits for an answer."""
+"""How much longer than the leader's timeout a client waits for the response."""
 ROUTING: Final = (UNKNOWN, NO_LEADER, "NOT_LEADER_OR_FOLLOWER")
-"""Errors that only say where the leader is not."""
+"""Errors which only show that the leader is elsewhere."""
 FORGETS_LEADER: Final = (*ROUTING, "NETWORK_EXCEPTION", "KAFKA_STORAGE_ERROR")
-"""Errors after which a producer asks for the leader again."""
+"""Errors after which a producer refreshes the leader."""
 DUPLICATE: Final = "DUPLICATE_SEQUENCE_NUMBER"
 OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 UNACKNOWLEDGED: Final = 1_000
-"""How many requests without acks are remembered: what was sent before them has long arrived."""
+"""The number of acks=0 requests that are remembered; older ones have long arrived."""
 
 
 class Sender:
-    """What happens to batches whose partition is chosen."""
+    """Sends batches whose partition has been chosen."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Sender:
         connections: NetworkClient,
         sequencer: Sequencer,
     ) -> None:
-        """Send for the producers in ``context``."""
+        """Send on behalf of the producers in ``context``."""
         self.context = context
         self.kernel = context.kernel
         self.network = context.network
@@ -53,7 +54,7 @@ class Sender:
         self.sequencer = sequencer
 
     def limit(self, producer: Producer, flight: Flight, delay_us: int) -> None:
-        """Look at a batch again after ``delay_us``, or when its time is over."""
+        """Check a batch again after ``delay_us``, or at its delivery timeout."""
         flight.token = self.context.new_id()
         left_us = max(0, flight.deadline_us - self.kernel.now)
         self.context.later("producer", producer.name, flight.token, min(delay_us, left_us))
@@ -61,7 +62,7 @@ class Sender:
     # ---- sending
 
     def send(self, producer: Producer, flight: Flight, leader: int) -> None:
-        """Send a batch to the leader; with acks=0 that is all there is to it."""
+        """Send a batch to the leader; with acks=0 it is complete at once."""
         assert flight.batch is not None
         wanted = producer.jobs[0].input
         acks = acks_of(wanted, self.defaults)
@@ -77,16 +78,16 @@ class Sender:
             self.limit(producer, flight, wanted.timeout_us + GIVE_UP_US)
 
     def _note_unacknowledged(self, producer: Producer, request: int) -> None:
-        """Remember whose connection breaks if the leader refuses this (it says nothing else)."""
+        """Remember whose connection the leader closes if it rejects the batch (its only signal)."""
         sent = self.context.state.unacknowledged
         sent[request] = producer.name
         if len(sent) > UNACKNOWLEDGED:
             del sent[next(iter(sent))]
 
-    # ---- ends of an attempt
+    # ---- results of an attempt
 
     def answered(self, producer: Producer, flight: Flight, message: ProduceResponse) -> None:
-        """The leader answered; a duplicate that it has no offset for is a success."""
+        """Handle the leader's response; a duplicate without a known offset is a success."""
         if message.error == "NONE":
             self.acknowledged(producer, flight, message.base_offset)
         elif message.error == DUPLICATE:
@@ -95,7 +96,7 @@ class Sender:
             self.failed(producer, flight, message.error, message.log_start)
 
     def unanswered(self, producer: Producer, flight: Flight) -> None:
-        """No answer came in time: the connection is closed under all that is sent there."""
+        """Handle a request timeout: the connection and all requests on it are closed."""
         target = flight.target
         self._hang_up(producer, target)
         self.connections.is_silent(producer.connections, target)
@@ -104,20 +105,20 @@ class Sender:
                 self.failed(producer, each, "NETWORK_EXCEPTION")
 
     def _hang_up(self, producer: Producer, target: int) -> None:
-        """Close one producer's connection: what of it waits on a cut link is lost."""
+        """Close a producer's connection: messages waiting on a partitioned link are lost."""
         waiting = self.network.waiting(CLIENTS, target)
         unanswered = {seq for seq, message in waiting if self._is_unanswered(producer, message)}
         sent = {f.request for f in producer.flights if f.phase == SENT and f.target == target}
         self.network.withdraw(CLIENTS, target, sent | unanswered)
 
     def _is_unanswered(self, producer: Producer, message: AnyMessage) -> bool:
-        """Whether it is a request of this producer that nobody will answer (acks=0)."""
+        """Whether it is one of this producer's requests without a response (acks=0)."""
         if not isinstance(message, ProduceRequest) or message.acks:
             return False
         return self.context.ledger.entry_of(message.batch.first_record).producer == producer.name
 
     def expired(self, producer: Producer, flight: Flight) -> None:
-        """The batch's whole time is over."""
+        """Handle the batch's delivery timeout."""
         error = flight.error
         if error == "NONE":
             error = "NETWORK_EXCEPTION" if flight.phase == SENT else self.missing(flight)
@@ -127,7 +128,7 @@ class Sender:
             self.sequencer.expired(producer, flight)
 
     def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
-        """The batch is safe, as far as its acks say."""
+        """Complete a batch that is acknowledged according to its acks setting."""
         batch = flight.batch
         assert batch is not None
         producer.flights.remove(flight)
@@ -144,7 +145,7 @@ class Sender:
         )
 
     def failed(self, producer: Producer, flight: Flight, error: str, log_start: int = -1) -> None:
-        """An attempt ended in an error: try again if that is worth it."""
+        """Handle a failed attempt: retry it if possible."""
         wanted = producer.jobs[0].input
         was_sent = flight.phase == SENT
         flight.error = error
@@ -172,10 +173,10 @@ class Sender:
         return ERRORS[error].retriable
 
     def _try_again(self, producer: Producer, flight: Flight, *, free: bool, was_sent: bool) -> None:
-        """Wait for the next attempt.
+        """Schedule the next attempt.
 
-        Without idempotence the batch goes before those that failed earlier
-        (RecordAccumulator.reenqueue), so that batches may change places.
+        Without idempotence the batch is placed before those that failed earlier
+        (RecordAccumulator.reenqueue), so batches may be reordered.
         """
         if not free:
             flight.retries_left -= 1
@@ -197,7 +198,7 @@ class Sender:
         self.limit(producer, flight, self.defaults.retry_backoff_us)
 
     def give_up(self, producer: Producer, flight: Flight, error: str) -> None:
-        """The batch ends in an error; it may still be in the log."""
+        """Fail the batch; it may still be in the log."""
         self._remove(producer, flight, error)
         if producer.jobs[0].input.idempotent:
             exhausted = flight.retries_left <= 0
@@ -222,6 +223,6 @@ class Sender:
         )
 
     def missing(self, flight: Flight) -> str:
-        """What a batch lacks by the last answers about its partition; without any, a leader."""
+        """What the batch lacks according to the latest metadata responses; a leader by default."""
         told = flight.question.error
         return NO_LEADER if told == "NONE" or self.context.in_kraft_mode else told

@@ -1,4 +1,4 @@
-"""What producers and consumers remember: plain data."""
+"""The state of producers and consumers, as plain data."""
 
 from msgspec import Struct, field
 
@@ -22,15 +22,15 @@ IDENTIFYING = "identifying"
 SENT = "sent"
 WAITING = "waiting"
 NEVER_US = (1 << 63) - 1
-"""A time that does not come."""
+"""A time that is never reached."""
 
 
 class Connections(Struct, array_like=True):
-    """What one client knows of its connections to brokers.
+    """One client's view of its connections to brokers.
 
-    ``open`` are the brokers that have answered on one that is still open. ``failed`` are those
-    whose connection was refused or closed, or that did not answer in time, with the time in
-    microseconds from which on it is worth trying them again.
+    ``open`` lists the brokers that have responded on a connection that is still open. ``failed``
+    maps brokers whose connection was refused or closed, or that timed out, to the time in
+    microseconds at which the client may reconnect.
     """
 
     open: dict[int, None] = field(default_factory=dict)
@@ -38,10 +38,10 @@ class Connections(Struct, array_like=True):
 
 
 class Question(Struct, array_like=True):
-    """Something that any broker may be asked, put to one after another.
+    """A request that any broker can handle, sent to one broker after another.
 
-    ``left`` are the brokers still to be asked, ``asked`` the one whose answer is awaited (-1:
-    none). ``error`` is what the answers so far say that is missing.
+    ``left`` lists the brokers still to be tried, ``asked`` is the one whose response is awaited
+    (-1: none). ``error`` is what is missing according to the responses so far.
     """
 
     left: list[int] = field(default_factory=list)
@@ -50,14 +50,14 @@ class Question(Struct, array_like=True):
 
 
 class Flight(Struct, array_like=True):
-    """A batch that is not done. ``tp`` is empty until the partition is chosen.
+    """A batch in progress. ``tp`` is empty until the partition is chosen.
 
-    ``phase``: a question for the leader is out (ASKING), one for a producer id (IDENTIFYING), the
-    batch itself (SENT), or it waits for ``resume_us`` and its turn (WAITING). ``question`` is what
-    is asked of brokers in turn. ``patience_us`` is until when errors that say where the leader is
-    not cost no retry, ``deadline_us`` the end of it all (delivery.timeout.ms); ``token`` tells this
-    flight's timer from older ones. ``error`` is what the last attempt ended in, ``renumbered`` that
-    its sequence numbers changed since it was last sent.
+    ``phase``: the leader is being looked up (ASKING), a producer id is requested (IDENTIFYING), the
+    batch is in flight (SENT), or it waits until ``resume_us`` and for its turn (WAITING).
+    ``question`` is the current request to brokers in turn. Until ``patience_us`` routing errors
+    cost no retry; ``deadline_us`` is the delivery timeout (delivery.timeout.ms); ``token``
+    distinguishes this batch's timer from older ones. ``error`` is the error of the last attempt,
+    and ``renumbered`` tells whether its sequence numbers changed since it was last sent.
     """
 
     token: int
@@ -79,11 +79,11 @@ class Flight(Struct, array_like=True):
 
 
 class PartitionSequences(Struct, array_like=True):
-    """An idempotent producer's count in one partition, under the id and epoch of ``owner``.
+    """An idempotent producer's sequence numbers in a partition, for the id and epoch in ``owner``.
 
-    ``acked`` is the last sequence number that was acknowledged and ``acked_offset`` its place (-1:
-    none yet). ``unresolved`` is the number after a batch that was given up although it may be
-    written (-1: there is none): until that is known nothing new is sent.
+    ``acked`` is the last acknowledged sequence number and ``acked_offset`` its offset (-1: none
+    yet). ``unresolved`` is the sequence number after a batch that failed but may have been written
+    (-1: none): no new batch is sent until this is resolved.
     """
 
     owner: tuple[int, int]
@@ -94,9 +94,9 @@ class PartitionSequences(Struct, array_like=True):
 
 
 class Identity(Struct, array_like=True):
-    """What makes a producer idempotent: its id and epoch (-1: none yet) and its counts by tp.
+    """An idempotent producer's id and epoch (-1: none yet), and its sequence numbers by partition.
 
-    ``in_doubt`` are the partitions with something unresolved.
+    ``in_doubt`` lists the partitions with an unresolved batch.
     """
 
     producer_id: int = -1
@@ -106,10 +106,10 @@ class Identity(Struct, array_like=True):
 
 
 class Job(Struct, array_like=True):
-    """A `produce` statement under way: ``sent`` of its records have been given to requests.
+    """A `produce` statement in progress; ``sent`` of its records have been put into batches.
 
-    The next request begins at ``next_us``; ``token`` is that of the timer for it (0: none is set).
-    ``error`` is the last one that any of its records ended in.
+    The next batch starts at ``next_us``; ``token`` is that of its timer (0: not set). ``error`` is
+    the latest error of any of its records.
     """
 
     id: int
@@ -121,12 +121,12 @@ class Job(Struct, array_like=True):
 
 
 class Producer(Struct, array_like=True):
-    """A producer: its counts, its view of the leaders (by topic and partition), its work.
+    """A producer: its counters, its metadata (by topic and partition) and its jobs.
 
-    ``learned_us`` tells when it was told of a topic, ``available`` which partitions have a leader
-    (as far as that was asked), ``sticky_bytes`` how much it has given to the
-    ``sticky`` partition of a topic. ``flights`` are its batches that are not done, in the order in
-    which they are to be sent.
+    ``learned_us`` is when a topic's metadata was received, ``available`` the partitions with a
+    known leader (as far as requested), and ``sticky_bytes`` the bytes sent to the ``sticky``
+    partition of a topic. ``flights`` are its batches in progress, in the order in which they are
+    sent.
     """
 
     name: str
@@ -146,27 +146,27 @@ class Producer(Struct, array_like=True):
 
     @property
     def pending(self) -> int:
-        """Records that are neither acknowledged nor given up."""
+        """Records that are neither acknowledged nor failed."""
         waiting = sum(job.input.count - job.sent for job in self.jobs)
         return waiting + sum(f.batch.count for f in self.flights if f.batch is not None)
 
 
 class Reading(Struct, array_like=True):
-    """A `consume` statement under way.
+    """A `consume` statement in progress.
 
-    ``left`` partitions are still to be read, ``partition`` is being read from ``offset``;
-    ``preferred`` is the follower that its leader named for that (-1: none). With a group ``stage``
-    tells how far the statement is, ``positions`` where it stands in each of its partitions.
+    ``left`` are the partitions still to be read, ``partition`` is being read from ``offset``;
+    ``preferred`` is the preferred read replica (-1: none). With a group, ``stage`` is the
+    statement's stage, and ``positions`` its position in each partition.
 
-    Since 2.1 (KIP-320) ``leader_epoch`` is the partition's epoch by the metadata, ``epochs`` those
-    of the last record before each position (a partition is missing if that is not known), and
-    ``validating`` tells that the leader is asked where that epoch ends. ``located_by`` is the
-    timestamp whose offset the leader is asked for (None: it is not): EARLIEST because the position
-    is out of range, or the time to begin at.
+    Since 2.1 (KIP-320) ``leader_epoch`` is the partition's leader epoch in the metadata, ``epochs``
+    those of the last record before each position (if known), and ``validating`` tells that the
+    leader is asked for the end offset of that epoch. ``located_by`` is the timestamp whose offset
+    is being looked up (None: no lookup): EARLIEST because the position is out of range, or the
+    timestamp to start at.
 
-    Once everything has been read, a statement with a timeout waits for more until ``idle_us``:
-    ``polls`` are the brokers whose responses it waits for, by request. Each has the partitions
-    that ``sources`` (broker and leader epoch) says are read from it.
+    Once everything has been read, a statement with a timeout waits for more records until
+    ``idle_us``: ``polls`` maps pending fetch requests to brokers. Each of them contains the
+    partitions whose source (broker and leader epoch) is that broker in ``sources``.
     """
 
     id: int
@@ -196,7 +196,8 @@ class Reading(Struct, array_like=True):
 class Consumer(Struct, array_like=True):
     """A consumer.
 
-    What it was given as runs of (first record id, count), where it stands, its work and its group.
+    The records it has received, as runs of (first record id, count), its positions, its statement
+    and its group membership.
     """
 
     name: str
@@ -221,11 +222,12 @@ AdminRequest = (
 
 
 class AdminCall(Struct, array_like=True):
-    """A call that has not ended: what is asked, about which partition.
+    """An admin call in progress: the request and its partition.
 
-    ``request`` is the one under way (0: none), sent to broker ``asked`` at ``sent_us``.
-    ``error`` is what the last try ended in. Of a call about more than one thing (empty ``tp``) the
-    errors of all are kept. ``controller``: the controller that is asked itself (-1: brokers are).
+    ``request`` is the one in flight (0: none), sent to broker ``asked`` at ``sent_us``. ``error``
+    is the error of the last attempt. If the call concerns several resources (empty ``tp``), the
+    errors of all are kept. ``controller``: the controller to which the call is sent directly (-1:
+    brokers).
     """
 
     wanted: AdminRequest
@@ -239,9 +241,9 @@ class AdminCall(Struct, array_like=True):
 
 
 class AdminState(Struct, array_like=True):
-    """The calls under way, by job, and what the admin client knows of its connections.
+    """The calls in progress, by job, and the admin client's view of its connections.
 
-    ``answers`` are the errors by what they are about of calls that have ended, until they are read.
+    ``answers`` holds the per-resource errors of completed calls until they are read.
     """
 
     calls: dict[int, AdminCall] = field(default_factory=dict)
@@ -250,12 +252,11 @@ class AdminState(Struct, array_like=True):
 
 
 class ClientsState(Struct, array_like=True):
-    """All clients, and the ledger of everything that was ever produced.
+    """All clients, and the ledger of every record ever produced.
 
-    ``finished`` maps the jobs whose ends somebody waits for to their errors, until that is read.
-    ``unacknowledged`` tells which producer the last requests with acks=0 are of, oldest first:
-    nothing waits for them. ``encoded`` are the batches of clients outside, as bytes, by the id of
-    their first record.
+    ``finished`` maps awaited jobs to their errors until they are read. ``unacknowledged`` maps the
+    latest acks=0 requests to their producers, oldest first; no response is expected for them.
+    ``encoded`` holds external clients' batches as bytes, by the id of their first record.
     """
 
     producers: dict[str, Producer] = field(default_factory=dict)

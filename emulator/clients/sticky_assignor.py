@@ -1,8 +1,9 @@
-"""The sticky assignment: as even as possible, then as little moved as possible.
+"""The sticky assignor: as balanced as possible, then with as few moves as possible.
 
-When all members want the same topics there is a quota for each, and what they own is kept up to
-it; otherwise partitions are handed to whoever has least and moved until nothing is gained. Source:
-``AbstractStickyAssignor`` 3.9 (``ConstrainedAssignmentBuilder``, ``GeneralAssignmentBuilder``).
+If all members subscribe to the same topics, each has a quota, up to which it keeps what it owns;
+otherwise partitions are assigned to the member with the fewest and moved while that improves the
+balance. Source: ``AbstractStickyAssignor`` 3.9 (``ConstrainedAssignmentBuilder``,
+``GeneralAssignmentBuilder``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,9 @@ def assign_sticky(
     subscriptions: Mapping[str, Sequence[str]],
     owned: Mapping[str, Sequence[str]],
 ) -> dict[str, list[str]]:
-    """Give all partitions out; ``owned`` is what each member has and would like to keep.
+    """Assign all partitions; ``owned`` is what each member owns and would prefer to keep.
 
-    A partition that two members own is kept by neither.
+    A partition claimed by two members is kept by neither.
     """
     kept = _kept(counts, subscriptions, owned)
     wanted = {member: frozenset(topics) for member, topics in subscriptions.items()}
@@ -46,7 +47,7 @@ def _kept(
 
 
 class _Even:
-    """All members want the same: everybody gets the quota, some of them one more."""
+    """Identical subscriptions: each member gets the quota, some get one more."""
 
     def __init__(self, counts: Mapping[str, int], owned: dict[str, list[Partition]]) -> None:
         self.all = [(topic, n) for topic in sorted(counts) for n in range(counts[topic])]
@@ -56,7 +57,7 @@ class _Even:
         self.at_quota: list[str] = []
 
     def assign(self) -> dict[str, list[Partition]]:
-        """Keep what is owned up to the quota, then deal out the rest."""
+        """Keep owned partitions up to the quota, then assign the rest."""
         found = {member: self._keep(member) for member in self.owned}
         taken = {partition for mine in found.values() for partition in mine}
         self.below.sort()
@@ -92,7 +93,7 @@ class _Even:
 
 
 class _Uneven:
-    """Members want different topics: whoever has least gets the next, then what helps is moved."""
+    """Different subscriptions: assign to the member with the fewest partitions, then rebalance."""
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class _Uneven:
         self.moves: dict[Partition, tuple[str, str]] = {}
 
     def assign(self) -> dict[str, list[Partition]]:
-        """Hand out what nobody owns, least wanted topics first; then move while that helps."""
+        """Assign unowned partitions, least subscribed topics first; then rebalance."""
         topics = sorted(self.counts, key=lambda topic: (len(self.members[topic]), topic))
         every = [(topic, n) for topic in topics for n in range(self.counts[topic])]
         fresh = [p for p in every if p not in self.owner]
@@ -132,7 +133,7 @@ class _Uneven:
         return before if worse else self.found
 
     def _least(self, topic: str) -> str:
-        """The member with the fewest partitions among those that want the topic."""
+        """The subscriber of the topic with the fewest partitions."""
         return min(self.members[topic], key=lambda member: (len(self.found[member]), member))
 
     def _may_change(self, member: str) -> bool:
@@ -141,7 +142,7 @@ class _Uneven:
         return len(mine) < most or any(len(self.members[topic]) > 1 for topic, _ in mine)
 
     def _move(self, movable: list[Partition]) -> bool:
-        """Go through the partitions until no move helps any more; True if there was one."""
+        """Move partitions until no move improves the balance; return True if any was moved."""
         moved, again = False, True
         while again:
             again = False
@@ -167,7 +168,7 @@ class _Uneven:
         )
 
     def _give(self, partition: Partition, member: str) -> None:
-        """Move a partition; rather take one back that once went the other way."""
+        """Move a partition; prefer reversing an earlier move of the same topic."""
         source = self.moves.get(partition, (self.owner[partition], ""))[0]
         back = (member, source)
         partition = next(

@@ -1,17 +1,17 @@
-"""Every fact that a cluster states, as frozen values.
+"""All events of a cluster, as frozen values.
 
-Everything outside the emulator (screens, JSON, recordings, Parquet, analysis) is folded from these
-events and from nothing else. Each event carries
+Everything outside the emulator (screens, JSON, recordings, Parquet, analysis) is derived from these
+events and from nothing else. Each event has
 
-- ``seq``: its number, 1, 2, 3, .. without gaps; the order in which facts became true;
-- ``time_us``: virtual time in microseconds since the cluster was made;
+- ``seq``: its number, 1, 2, 3, .. without gaps, in the order of events;
+- ``time_us``: virtual time in microseconds since the cluster was created;
 - ``cause``: the ``seq`` of the event that led to it (an input, a message, a task), 0 for a root.
-  Following ``cause`` unfolds any fact to what somebody did.
+Following ``cause`` leads from any event back to a user action.
 
-Vocabulary of the fields: ``tp`` is a topic-partition written ``orders-0``; ``broker`` a broker id;
-``leader`` -1 means none; a host is a broker id, :data:`ZOOKEEPER` or :data:`CLIENTS`; offsets are
-Kafka's (LEO is the next offset to be written, HW the first one that is not committed); record ids
-number every record ever produced, so two copies of one produced record have one id.
+Fields: ``tp`` is a topic-partition written ``orders-0``; ``broker`` a broker id; ``leader`` -1
+means none; a host is a broker id, :data:`ZOOKEEPER` or :data:`CLIENTS`; offsets are Kafka's (LEO is
+the next offset to be written, HW the first one that is not committed); record ids number every
+record ever produced, so two copies of one produced record have the same id.
 """
 
 from emulator.events.base import (

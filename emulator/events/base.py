@@ -1,4 +1,4 @@
-"""What all events share."""
+"""The base of all events."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 ZOOKEEPER: Final = -1
 """The host number of the ZooKeeper server in messages and links."""
 CLIENTS: Final = -2
-"""The host number that all producers and consumers share in messages and links."""
+"""The host number shared by all producers and consumers in messages and links."""
 
 
 class Event(Struct, frozen=True, array_like=True, tag=True, gc=False):

@@ -1,6 +1,6 @@
-"""Clients outside the emulator: their connections, what they ask, and what they are told.
+"""External clients: their connections, requests and responses.
 
-A connection has a number of its own, and belongs to one broker.
+A connection has a unique number, and belongs to one broker.
 """
 
 from emulator.events.base import Event

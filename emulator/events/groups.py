@@ -1,4 +1,4 @@
-"""Consumer groups, their members and their committed positions."""
+"""Consumer groups, their members and committed offsets."""
 
 from emulator.events.base import Event
 

@@ -1,4 +1,4 @@
-"""What was asked of the cluster, and what came of it."""
+"""Inputs to the cluster and their outcomes."""
 
 from emulator.events.base import Event
 

@@ -1,4 +1,4 @@
-"""What happens to replicas and their logs."""
+"""Changes of replicas and their logs."""
 
 from emulator.events.base import Event
 

@@ -1,4 +1,4 @@
-"""Transactions (KIP-98): what their coordinator writes, and how they end in the logs."""
+"""Transactions (KIP-98): the records of their coordinator, and their ends in the logs."""
 
 from emulator.events.base import Event
 

@@ -1,4 +1,4 @@
-"""ZooKeeper: znodes, sessions, watches, and what state znodes say."""
+"""ZooKeeper: znodes, sessions, watches, and the content of state znodes."""
 
 from emulator.events.base import Event
 

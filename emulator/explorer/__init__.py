@@ -1,1 +1,1 @@
-"""Search over replication: every interleaving within bounds, and the shortest counterexample."""
+"""State-space search over replication: all interleavings within bounds, shortest violations."""

@@ -1,4 +1,4 @@
-"""What bounds the search of a release, the settings of its partition, and what must hold."""
+"""The bounds of a search, the settings of its partition, and the properties to check."""
 
 from typing import Final
 
@@ -18,17 +18,17 @@ PROPERTIES: Final = {
     HW_MONOTONIC: "the HW of a leader never falls within its epoch",
     ONE_LEADER_PER_EPOCH: "no two replicas lead in the same epoch",
 }
-"""What must hold, in words."""
+"""The properties, in words."""
 
 
 class Bounds(Struct, frozen=True):
-    """What bounds a search, and the settings of the partition.
+    """The bounds of a search, and the settings of the partition.
 
-    ``elections`` are those by which leadership moves though the leader is alive; ``isr_changes``
-    are followers that turn out to have been silent for too long. ``power_losses`` are crashes that
-    lose everything that is not flushed, which is the whole log. Restarts are never bounded. With
-    ``acks`` 1 a record is acknowledged when the leader has written it. ``kraft``: the cluster has
-    no ZooKeeper; ``elr``: it keeps eligible leader replicas (KIP-966).
+    ``elections`` limits elections that move leadership from a live leader; ``isr_changes`` limits
+    followers found to lag. ``power_losses`` limits crashes that lose all unflushed data, which is
+    the whole log. Restarts are unbounded. With ``acks`` 1 a record is acknowledged once the leader
+    has appended it. ``kraft``: the cluster runs in KRaft mode; ``elr``: it uses eligible leader
+    replicas (KIP-966).
     """
 
     version: str
@@ -46,10 +46,10 @@ class Bounds(Struct, frozen=True):
 
 
 def properties_for(bounds: Bounds) -> tuple[str, ...]:
-    """What Kafka promises within some bounds.
+    """The properties that Kafka guarantees within some bounds.
 
-    Records that were acknowledged by one replica, or were lost with the power of all that had them,
-    or lost an unclean election, may be gone.
+    Acknowledged records may be lost if a single replica acknowledged them, if all replicas that had
+    them lost power, or after an unclean election.
     """
     promised = dict.fromkeys(PROPERTIES)
     if bounds.acks == 1 or bounds.power_losses or bounds.unclean:

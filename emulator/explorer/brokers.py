@@ -1,9 +1,9 @@
-"""What brokers do by a release's own rules, whoever the controller is.
+"""Broker behaviour under a release's replication rules, independent of the controller mode.
 
-Producers write to leaders, followers fetch, leaders change the ISR, processes end and start. What
-becomes of replicas is what :func:`emulator.replication.partition.step` says. The controller, and
-how brokers hear of it, is another in ZooKeeper mode (:mod:`emulator.explorer.zookeeper_mode`) than
-in KRaft mode (:mod:`emulator.explorer.kraft_mode`).
+Producers write to leaders, followers fetch, leaders change the ISR, and processes stop and start.
+:func:`emulator.replication.partition.step` computes how each replica changes. The controller, and
+how brokers receive its requests or metadata, differs between ZooKeeper mode
+(:mod:`emulator.explorer.zookeeper_mode`) and KRaft mode (:mod:`emulator.explorer.kraft_mode`).
 """
 
 from abc import ABC, abstractmethod
@@ -64,16 +64,16 @@ FENCED_ERROR: Final = "FENCED_LEADER_EPOCH"
 OUT_OF_RANGE_ERROR: Final = "OFFSET_OUT_OF_RANGE"
 NOTHING: Final[Command | None] = None
 PARKED: Final = -2
-"""The HW in the response to a parked fetch, until it is known."""
+"""The high watermark in the response to a parked fetch, until it is known."""
 
 Outcomes = Iterator[Step | Rule]
 Change = tuple[int, Value, Value]
 
 
 class Process(NamedTuple):
-    """A broker's process: how often it started, and how often it ended of itself or without power.
+    """A broker's process: its number of starts and power losses, and whether it halted.
 
-    A process that halted of itself stays away: it would only halt again.
+    A halted process is not restarted: it would only halt again.
     """
 
     starts: int = 1
@@ -87,7 +87,7 @@ Processes = tuple[Process, ...]
 
 
 class Parts:
-    """Where in a state everything is; brokers are numbered from 1."""
+    """The index of each part in a state; brokers are numbered from 1."""
 
     def __init__(self, replicas: int) -> None:
         self.brokers = tuple(range(1, replicas + 1))
@@ -100,11 +100,11 @@ class Parts:
         self.isr_changes = self.decided + 5
 
     def replica(self, broker: int) -> int:
-        """Where a broker's replica is."""
+        """The index of a broker's replica."""
         return broker - 1
 
     def channel(self, broker: int) -> int:
-        """Where it stands what a broker has been told by the controller, or is about to be."""
+        """The index of the channel from the controller to a broker."""
         return self.channels[broker - 1]
 
     def names(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class Parts:
 
 
 class BrokerActions(ABC):
-    """What brokers, producers and processes may do; each mode adds its controller."""
+    """Actions of brokers, producers and processes; each mode adds its controller."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -129,42 +129,42 @@ class BrokerActions(ABC):
         }
 
     def restarted(self, broker: int, replica: Replica) -> Replica:
-        """A replica whose log a new process has loaded."""
+        """A replica after a new process has loaded its log."""
         return self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
 
-    # ---- what each mode has of its own
+    # ---- specific to each mode
 
     @abstractmethod
     def initial(self) -> tuple[Value, ...]:
-        """Everybody is in sync, and knows that broker 1 leads in epoch 0."""
+        """The initial state: all replicas are in sync and know that broker 1 leads in epoch 0."""
 
     @abstractmethod
     def around(self, broker: int) -> tuple[int, ...]:
-        """The parts that say which processes run (the first), and what a broker knows of them."""
+        """The parts that hold the running processes (first) and the broker's view of them."""
 
     @abstractmethod
     def alive(self, *around: Any) -> tuple[int, ...]:
-        """The brokers that it takes for alive."""
+        """The brokers considered alive."""
 
     @abstractmethod
     def receive(self, broker: int, channel: Any) -> Outcomes:  # noqa: ANN401 - each mode's own
-        """A broker hears of the controller."""
+        """A broker receives an update from the controller."""
 
     @abstractmethod
     def move_leadership(self, decided: Any, processes: Processes, used: int) -> Outcomes:  # noqa: ANN401
-        """Leadership moves to another member of the ISR, by a preferred leader election.
+        """Leadership moves to another ISR member through a preferred leader election.
 
-        Where the preferred leader is another one, the replicas are reassigned in another order
-        first.
+        If that member is not the preferred leader, the replicas are first reassigned in a new
+        order.
         """
 
     @abstractmethod
     def propose(self, taken: "Taken", isr: tuple[int, ...]) -> Outcomes:
-        """A leader has decided on another ISR."""
+        """A leader proposes a new ISR."""
 
     @abstractmethod
     def alter(self, broker: int, replica: Replica, decided: Any, processes: Processes) -> Outcomes:  # noqa: ANN401
-        """The controller takes an AlterPartition request."""
+        """The controller handles an AlterPartition request."""
 
     @abstractmethod
     def gone(
@@ -176,7 +176,7 @@ class BrokerActions(ABC):
         decided: Any,  # noqa: ANN401
         channel: Any,  # noqa: ANN401
     ) -> Outcomes:
-        """The controller notices that a process has ended."""
+        """The controller notices that a broker's process has stopped."""
 
     @abstractmethod
     def started(
@@ -191,7 +191,7 @@ class BrokerActions(ABC):
     # ---- a broker's replica
 
     def act(self, broker: int, replica: Replica) -> Outcomes:
-        """What a replica may do, and what may reach it."""
+        """The actions a replica may take and the messages it may receive."""
         parts = self.parts
         if replica.leads:
             around = self.around(broker)
@@ -208,7 +208,7 @@ class BrokerActions(ABC):
             yield Rule(reads, self.ask, (broker, replica))
 
     def produce(self, broker: int, replica: Replica, *values: Any) -> Outcomes:
-        """A producer's record is written."""
+        """A producer's record is appended."""
         *around, record = values
         if record == self.bounds.records:
             return
@@ -225,7 +225,7 @@ class BrokerActions(ABC):
         yield from self.settle(action, broker, replica, stepped, others, live)
 
     def expire(self, broker: int, replica: Replica, *values: Any) -> Outcomes:
-        """A follower may have been silent for too long when the isr-expiration task looks."""
+        """Remove a lagging follower from the ISR, as the isr-expiration task does."""
         *around, used = values
         if used == self.bounds.isr_changes or replica.pending is not None:
             return
@@ -244,7 +244,7 @@ class BrokerActions(ABC):
         silent: int,
         *followers: Replica,
     ) -> Outcomes:
-        """Nobody else has fetched either, but who is known to have everything and still asks."""
+        """Shrink the ISR; other followers count as caught up only if they fetch at the log end."""
         members = [member for member in replica.isr if member != broker]
         fetched = {
             member
@@ -264,7 +264,7 @@ class BrokerActions(ABC):
     # ---- fetching
 
     def ask(self, follower: int, replica: Replica, *values: Any) -> Outcomes:
-        """A follower asks its leader, which answers at once; the response is on its way then."""
+        """A follower sends a request; the leader handles it at once, the response is pending."""
         *around, led = values
         leader = replica.leader
         process: Process = around[0][leader - 1]
@@ -312,10 +312,10 @@ class BrokerActions(ABC):
                 yield step(action, ((at, replica, after),))
             return
         stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
-        # Up to 0.8.1 a fetch is counted before it is read.
+        # Up to 0.8.1 a fetch is counted before the log is read.
         told = stepped.replica if self.rules.counts_fetch_first else led
         records = led.log[offset:]
-        # Without records it is parked, and told the HW that there is when that is over.
+        # A fetch that finds no records is parked; its response carries the HW at completion.
         hw = told.high_watermark if records else PARKED
         answer = FetchAnswered(NONE, offset, records, hw)
         after = replica._replace(answer=answer, answer_start=starts)
@@ -323,7 +323,7 @@ class BrokerActions(ABC):
         yield from self.settle(action, leader, led, stepped, others, live)
 
     def take_answer(self, follower: int, replica: Replica, *around: Any) -> Outcomes:
-        """A response arrives, unless the leader's process has ended since."""
+        """A follower receives a response, or a disconnect if the leader process has ended."""
         rules, live, processes = self.of[follower], self.alive(*around), around[0]
         source: Process = processes[replica.leader - 1]
         name, happened, command = "ConnectionLost", DISCONNECTED, NOTHING
@@ -345,7 +345,7 @@ class BrokerActions(ABC):
         yield step(Action(name, details), ((self.parts.replica(follower), replica, taken),))
 
     def _arrived(self, replica: Replica) -> tuple[str, str, Command | None]:
-        """A response by name, what it means to the fetcher, and to the replica."""
+        """The action name of a response, the fetcher event and the command for the replica."""
         answer = replica.answer
         if isinstance(answer, EndsAnswered):
             adjust = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
@@ -368,7 +368,7 @@ class BrokerActions(ABC):
             return name, "", NOTHING
         return name, "", AppendFetched(_batches(answer), answer.high_watermark)
 
-    # ---- what a leader decided, and its consequences
+    # ---- ISR proposals and acknowledgements
 
     def settle(
         self,
@@ -379,7 +379,7 @@ class BrokerActions(ABC):
         others: tuple[Change, ...],
         live: tuple[int, ...],
     ) -> Outcomes:
-        """Have a proposed ISR stored; say who is acknowledged."""
+        """Submit a proposed ISR if there is one; otherwise complete the command."""
         after, acknowledged = stepped.replica, stepped.acknowledged
         taken = Taken(action, broker, before, after, acknowledged, stepped.then, others, live)
         if stepped.proposal is None:
@@ -418,7 +418,7 @@ class BrokerActions(ABC):
         yield step(Action(action.name, details), (*changes, change))
 
     def take_alter_answer(self, broker: int, replica: Replica, *around: Any) -> Outcomes:
-        """The leader learns that its ISR was stored, or why it was not."""
+        """The leader receives the result of its AlterPartition request."""
         answer, live = replica.alter_answer, self.alive(*around)
         assert answer is not None
         command: Command = IsrRefused(answer.error)
@@ -431,7 +431,7 @@ class BrokerActions(ABC):
     # ---- processes
 
     def crash(self, processes: Processes) -> Outcomes:
-        """A process ends suddenly; with its power goes what is not flushed."""
+        """A process crashes; on a power loss its unflushed records are lost as well."""
         lost = sum(process.power_losses for process in processes)
         ended = sum(each.starts - each.is_up - each.halted for each in processes) - lost
         for broker in running(processes):
@@ -471,7 +471,7 @@ class BrokerActions(ABC):
         yield Rule((self.parts.decided, self.parts.channel(broker)), self.gone, given)
 
     def start(self, processes: Processes) -> Outcomes:
-        """A crashed process starts, and learns what it hosts."""
+        """A crashed process restarts and learns which replicas it hosts."""
         for broker, process in zip(self.parts.brokers, processes, strict=True):
             if not process.is_up and not process.halted:
                 reads = (self.parts.replica(broker), self.parts.decided)
@@ -479,10 +479,10 @@ class BrokerActions(ABC):
 
 
 class Taken(NamedTuple):
-    """A command that a replica has taken, before everything that follows from it is done.
+    """A command applied to a replica, before its follow-up commands are executed.
 
-    ``acknowledged`` are the records acknowledged by it, ``then`` what is to be done next, and
-    ``others`` what changes beside the replica.
+    ``acknowledged`` lists the records it acknowledged, ``then`` the follow-up commands, and
+    ``others`` the changes outside the replica.
     """
 
     action: Action
@@ -501,7 +501,7 @@ def running(processes: Processes) -> tuple[int, ...]:
 
 
 def asks_in_vain(leader: int, led: Replica, follower: int, replica: Replica) -> bool:
-    """Whether a follower asks for what is not there yet, which only tells its leader that it lives.
+    """Whether a follower fetches at the leader's log end, which only shows that it is alive.
 
     Any other fetch is a step of its own.
     """
@@ -511,7 +511,7 @@ def asks_in_vain(leader: int, led: Replica, follower: int, replica: Replica) -> 
 
 
 def with_process(processes: Processes, broker: int, process: Process) -> Processes:
-    """Processes of which one is another now."""
+    """The processes with one broker's process replaced."""
     return (*processes[: broker - 1], process, *processes[broker:])
 
 
@@ -521,7 +521,7 @@ def step(action: Action, changes: tuple[Change, ...]) -> Step:
 
 
 def _unparked(change: Change, high_watermark: int) -> Change:
-    """A parked fetch is answered with a HW, or if that is no news not at all."""
+    """Complete a parked fetch with the HW, or drop its response if the HW has not changed."""
     part, before, after = change
     if isinstance(after, Replica) and isinstance(after.answer, FetchAnswered):
         answer = after.answer
@@ -534,7 +534,7 @@ def _unparked(change: Change, high_watermark: int) -> Change:
 
 
 def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:
-    """A follower that was caught up at some time, and whose last fetch was too long ago."""
+    """A follower last caught up at ``at_us``, with its last fetch too long ago."""
     remote = RemoteReplica(*fields)
     long_ago = replace(
         remote, last_caught_up_us=at_us, last_fetch_us=NEVER_US, last_fetch_leader_leo=-1
@@ -550,7 +550,7 @@ def _batches(answer: FetchAnswered) -> list[Batch]:
 
 
 def told_of(stepped: Stepped) -> Iterator[tuple[str, object]]:
-    """What a path says of a command beside the command."""
+    """The details of a command's effects that a path shows."""
     for effect in stepped.effects:
         name = type(effect).__name__
         if name == "TruncateLog":

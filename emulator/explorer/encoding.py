@@ -1,11 +1,11 @@
-"""States as integers, a bit at a time.
+"""Encoding of states as integers that grow bit by bit.
 
-The values of each part are numbered as they are met, and each bit of a number has a place of its
-own in the integer of the whole state. A packed state names its state exactly: a fingerprint would
-now and then take two for one. The parts that a rule reads are a mask, and a step is an addition.
+The values of each part are numbered as they occur, and each bit of such a code has a fixed position
+in the integer of the whole state. A packed state identifies its state exactly, whereas fingerprints
+may collide. The parts that a rule reads correspond to a mask, and a step to an addition.
 
-Places are given away as they are needed, so that the low bits of all parts come first, mixed. That
-is what Python's sets want, which look for an integer by its low bits.
+Positions are allocated on demand, so that the low bits of all parts come first, interleaved. This
+suits Python's sets, which hash integers by their low bits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ from emulator.explorer.model import Value
 
 
 class Widened(Exception):
-    """A part has got another bit: masks made before are too narrow. Packed states stay as is."""
+    """A part has got another bit: earlier masks are too narrow. Packed states remain valid."""
 
 
 class Encoding:
-    """Numbers the values of so many parts, and packs states of them."""
+    """Numbers the values of a given number of parts, and packs states."""
 
     def __init__(self, parts: int) -> None:
         self.bits = 0
@@ -28,14 +28,14 @@ class Encoding:
         self._masks = [0] * parts
 
     def mask(self, parts: Sequence[int]) -> int:
-        """The bits of some parts."""
+        """The mask of some parts."""
         return sum(self._masks[part] for part in parts)
 
     def code(self, part: int, value: Value) -> int:
-        """What a part's value adds to a packed state.
+        """The contribution of a part's value to a packed state.
 
         Raises:
-            Widened: the part needed another bit for it, and has it now.
+            Widened: the part needed another bit for it, which it has now.
         """
         codes = self._codes[part]
         found = codes.get(value)
@@ -50,7 +50,7 @@ class Encoding:
         return found
 
     def _number(self, part: int, value: Value) -> int:
-        """Give a value that is met first the next number of its part, whose bits have places."""
+        """Assign a new value the next number of its part, and allocate bit positions."""
         codes, places = self._codes[part], self._places[part]
         number = len(codes)
         code = sum(1 << place for bit, place in enumerate(places) if number >> bit & 1)
@@ -59,7 +59,7 @@ class Encoding:
         return code
 
     def difference(self, changes: Mapping[int, tuple[Value, Value]]) -> int:
-        """What to add to a packed state so that some parts change from one value to another.
+        """The difference in a packed state when some parts change from one value to another.
 
         Raises:
             Widened: as :meth:`code`.
@@ -70,7 +70,7 @@ class Encoding:
         return difference
 
     def settled(self, part: int, value: Value) -> int:
-        """The same as :meth:`code`, whether the part needs another bit or not."""
+        """As :meth:`code`, but without raising if the part needs another bit."""
         while True:
             try:
                 return self.code(part, value)
@@ -78,27 +78,27 @@ class Encoding:
                 continue
 
     def pack(self, state: Sequence[Value]) -> int:
-        """The integer of a state."""
+        """Pack a state into an integer."""
         return sum(self.settled(part, value) for part, value in enumerate(state))
 
     def value(self, packed: int, part: int) -> Value:
-        """One part of a packed state."""
+        """Return one part of a packed state."""
         return self._values[part][packed & self._masks[part]]
 
     def unpack(self, packed: int) -> tuple[Value, ...]:
-        """The state of an integer."""
+        """Unpack a state."""
         return tuple(self.value(packed, part) for part in range(len(self._values)))
 
     def values(self, part: int) -> list[Value]:
-        """The values that a part has taken, in the order of their numbers."""
+        """The values that a part has had, in the order of their numbers."""
         return list(self._codes[part])
 
     def places(self) -> list[list[int]]:
-        """The places of the bits of each part's numbers."""
+        """The bit positions of each part's numbers."""
         return [list(places) for places in self._places]
 
     def restore(self, part: int, values: Iterable[Value], places: Sequence[int]) -> None:
-        """Have another encoding's numbers: values that a part took next, and all its places."""
+        """Restore another encoding's numbers: the next values of each part, and all positions."""
         self._places[part] = list(places)
         self._masks[part] = sum(1 << place for place in places)
         self.bits = max((self.bits, *(place + 1 for place in places)))
@@ -107,5 +107,5 @@ class Encoding:
                 self._number(part, value)
 
     def distinct(self) -> list[int]:
-        """How many values each part has taken."""
+        """The number of values of each part."""
         return [len(codes) for codes in self._codes]

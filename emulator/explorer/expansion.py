@@ -1,4 +1,4 @@
-"""What every search does with packed states: reach what comes after them, look at properties."""
+"""Expansion of packed states, common to all searches: successors and property checks."""
 
 from array import array
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from emulator.explorer.symmetry import Canonical
 
 
 class Expansion:
-    """Reaches the states after some states of a model."""
+    """Computes the successors of a model's states."""
 
     def __init__(self, model: Model) -> None:
         self.encoding = Encoding(len(model.parts))
@@ -31,10 +31,11 @@ class Expansion:
         reached: list[int],
         parents: "array[int]",
     ) -> int:
-        """Go one step from the states of these indexes, without a fault.
+        """Take every step without a fault from the states at these indexes.
 
-        What is not in ``seen`` is added to it and to ``reached``, which can be ``states`` itself,
-        and its parent's index to ``parents``. Returns how often any state was reached.
+        New states are added to ``seen`` and appended to ``reached``, which may be ``states``
+        itself; their parents' indexes are appended to ``parents``. Returns the number of states
+        generated.
         """
         while True:
             try:
@@ -45,7 +46,7 @@ class Expansion:
     def reach_by_faults(
         self, states: Sequence[int], indexes: range, seen: set[int]
     ) -> tuple[list[int], "array[int]", int]:
-        """Go one step by a fault: what is not in ``seen``, the parents, and how often any was."""
+        """Take every faulty step; return new states, their parents, and the number generated."""
         while self._fault_looks:
             try:
                 return self._reach_by_faults(states, indexes, seen)
@@ -54,7 +55,7 @@ class Expansion:
         return [], array("I"), 0
 
     def widen(self) -> None:
-        """Use the masks that the encoding has now."""
+        """Update the masks to the current encoding."""
         self._answers.widen()
         if self._canonical is not None:
             self._canonical.widen()
@@ -111,7 +112,7 @@ class Expansion:
 
 
 class Checker:
-    """Looks for states in which properties do not hold; each combination of parts is asked once."""
+    """Finds states that violate properties; each combination of part values is checked once."""
 
     def __init__(self, encoding: Encoding, properties: Collection[Property]) -> None:
         self._encoding = encoding
@@ -121,7 +122,7 @@ class Checker:
         self._held: dict[tuple[int, ...], set[int]] = {reads: set() for reads in self._by_parts}
 
     def broken(self, states: Sequence[int]) -> list[tuple[int, str]]:
-        """Where which property does not hold: indexes and names, in order."""
+        """The violations found, as indexes and property names, in order."""
         found: set[tuple[int, str]] = set()
         for reads, properties in self._by_parts.items():
             mask, held = self._encoding.mask(reads), self._held[reads]
@@ -139,7 +140,7 @@ class Checker:
         return sorted(found)
 
     def drop(self, name: str) -> None:
-        """Look at this property no more."""
+        """Stop checking a property."""
         for reads, properties in list(self._by_parts.items()):
             left = [each for each in properties if each.name != name]
             if left:

@@ -1,10 +1,10 @@
-"""The controller in KRaft mode, and how brokers hear of it.
+"""The controller in KRaft mode, and how brokers learn its decisions.
 
-What it decides are the records that :mod:`emulator.quorum_controller` writes: it fences and
-unfences brokers, elects, keeps eligible leader replicas (KIP-966), and takes or refuses ISRs
-(KIP-841, KIP-903). Each broker has an image of its own, as old as what it has read of the metadata
-log; when it reads on, it reads all that there is. There is one controller; it never fails, and
-fences a broker whose process has ended at once.
+Its decisions are the records written by :mod:`emulator.quorum_controller`: it fences and unfences
+brokers, elects leaders, maintains eligible leader replicas (KIP-966), and accepts or rejects ISRs
+(KIP-841, KIP-903). Each broker has its own image, as recent as its position in the metadata log; a
+broker that reads the log always reads to its end. There is a single controller; it never fails, and
+fences a broker as soon as its process has ended.
 """
 
 from typing import Any, Final, NamedTuple
@@ -55,16 +55,16 @@ INELIGIBLE_REPLICA: Final = "INELIGIBLE_REPLICA"
 
 
 class Registered(NamedTuple):
-    """A broker's registration. ``epoch`` is how often its process has started."""
+    """A broker's registration. ``epoch`` is the number of starts of its process."""
 
     epoch: int = 1
     fenced: bool = False
 
 
 class Metadata(NamedTuple):
-    """What the metadata log says of the partition and of the brokers.
+    """The partition and the brokers according to the metadata log.
 
-    ``version`` is the partition epoch, ``epoch`` the leader's.
+    ``version`` is the partition epoch, ``epoch`` the leader epoch.
     """
 
     leader: int
@@ -79,7 +79,7 @@ class Metadata(NamedTuple):
 
     @property
     def partition(self) -> PartitionRegistration:
-        """The partition as the controller keeps it."""
+        """The partition's registration in the controller."""
         return PartitionRegistration(
             self.assigned,
             self.isr,
@@ -98,7 +98,7 @@ class Metadata(NamedTuple):
 
 
 class QuorumControllerRules:
-    """What the active controller makes of metadata, by a release's own rules."""
+    """The active controller's changes to the metadata, under a release's rules."""
 
     def __init__(self, bounds: Bounds) -> None:
         profile = PROFILES[bounds.version]
@@ -111,25 +111,25 @@ class QuorumControllerRules:
         self.configs = {config_key(TOPIC_RESOURCE, TOPIC): {MIN_INSYNC_REPLICAS: minimum}}
 
     def fence(self, metadata: Metadata, broker: int) -> Metadata:
-        """A broker has fallen silent."""
+        """Fence a broker that has stopped sending heartbeats."""
         context = self._context(metadata)
         return self._after(context, broker_fenced(context, broker))
 
     def register(self, metadata: Metadata, broker: int) -> Metadata:
-        """A broker has started that was not shut down in an orderly way."""
+        """Register a broker that started after an unclean shutdown."""
         context = self._context(metadata)
         epoch = metadata.brokers[broker - 1].epoch + 1
         request = BrokerRegistrationRequest(broker, str(epoch))
         return self._after(context, register_broker(context, request, epoch, 0).records)
 
     def unfence(self, metadata: Metadata, broker: int) -> Metadata:
-        """A broker has read the log as far as its registration."""
+        """Unfence a broker that has read the log up to its registration."""
         context = self._context(metadata)
         epoch = metadata.brokers[broker - 1].epoch
         return self._after(context, broker_unfenced(context, broker, epoch))
 
     def alter(self, metadata: Metadata, leader: int, replica: Replica) -> tuple[str, Metadata]:
-        """A leader asks for another ISR: the error, and the metadata after it."""
+        """Handle a leader's ISR change: return the error and the resulting metadata."""
         context = self._context(metadata)
         item = AlterPartitionItem(
             *KEY, replica.leader_epoch, replica.zk_version, replica.pending_epochs
@@ -142,7 +142,7 @@ class QuorumControllerRules:
         return result.response[KEY].error, self._after(context, result.records)
 
     def prefer(self, metadata: Metadata, broker: int) -> Metadata | None:
-        """Let a broker lead as the first of the replicas; None: it cannot."""
+        """Make a broker the preferred leader and elect it; None if this is impossible."""
         context = self._context(metadata)
         place = (TOPIC, KEY.partition)
         if metadata.assigned[0] != broker:
@@ -189,14 +189,14 @@ class QuorumControllerRules:
 
 
 class KRaftMode(BrokerActions):
-    """A partition whose state stands in the metadata log."""
+    """A partition whose state is in the metadata log."""
 
     def __init__(self, bounds: Bounds) -> None:
         super().__init__(bounds)
         self.controller = QuorumControllerRules(bounds)
 
     def initial(self) -> tuple[Value, ...]:
-        """Everybody is in sync, and has read all of the log."""
+        """The initial state: all replicas are in sync, and all brokers have read the whole log."""
         brokers = self.parts.brokers
         registered = tuple(Registered() for _ in brokers)
         metadata = Metadata(brokers[0], 0, brokers, 0, brokers[::-1], (), (), 0, registered)
@@ -212,14 +212,14 @@ class KRaftMode(BrokerActions):
         return (self.parts.processes, self.parts.channel(broker))
 
     def alive(self, *around: Any) -> tuple[int, ...]:
-        """The brokers that the broker's image has as unfenced."""
+        """The unfenced brokers in the broker's image."""
         _processes, image = around
         return () if image is None else image.active
 
     # ---- the metadata log
 
     def receive(self, broker: int, channel: Metadata | None) -> Outcomes:
-        """A broker reads what has been written."""
+        """A broker reads to the end of the log."""
         if channel is not None:
             yield Rule((self.parts.decided,), self._news, (broker, channel))
 
@@ -244,7 +244,7 @@ class KRaftMode(BrokerActions):
         yield from self.settle(action, broker, replica, stepped, (taken,), metadata.active)
 
     def _published(self, broker: int, replica: Replica, metadata: Metadata) -> Stepped:
-        """What the log says of the partition is taken up."""
+        """Apply the partition's state in the log to a replica."""
         rules = self.of[broker]
         state = rules.thaw(replica)
         has_leader = metadata.leader != NO_LEADER
@@ -256,7 +256,7 @@ class KRaftMode(BrokerActions):
     # ---- AlterPartition
 
     def propose(self, taken: Taken, isr: tuple[int, ...]) -> Outcomes:
-        """The request names the broker epoch of each member, as the leader's image has it."""
+        """Send the broker epoch of each member, according to the leader's image."""
         yield Rule((self.parts.channel(taken.broker),), self._request, (taken, isr))
 
     def _request(self, taken: Taken, isr: tuple[int, ...], image: Metadata) -> Outcomes:
@@ -266,9 +266,9 @@ class KRaftMode(BrokerActions):
     def alter(
         self, broker: int, replica: Replica, decided: Metadata, processes: Processes
     ) -> Outcomes:
-        """The controller takes or refuses a pending ISR.
+        """The controller accepts or rejects a pending ISR.
 
-        A leader that is behind is not told so: it will read what it has missed.
+        An outdated leader gets no response: it will read the metadata it has missed.
         """
         assert replica.pending is not None
         isr, change = replica.pending
@@ -287,10 +287,10 @@ class KRaftMode(BrokerActions):
     # ---- the controller
 
     def move_leadership(self, decided: Metadata, processes: Processes, used: int) -> Outcomes:
-        """Leadership moves to another member of the ISR, by a preferred leader election.
+        """Leadership moves to another ISR member through a preferred leader election.
 
-        Where the preferred leader is another one, the replicas are reassigned in another order
-        first, which is done at once.
+        If that member is not the preferred leader, the replicas are first reassigned in a new
+        order, which completes at once.
         """
         if used == self.bounds.elections or decided.leader == NO_LEADER:
             return
@@ -317,14 +317,14 @@ class KRaftMode(BrokerActions):
         decided: Metadata,
         channel: Metadata | None,
     ) -> Outcomes:
-        """The controller fences the broker, and so elects for what it led."""
+        """The controller fences the broker and elects new leaders for its partitions."""
         fenced: Change = (self.parts.decided, decided, self.controller.fence(decided, broker))
         yield step(action, (*changes, fenced, (self.parts.channel(broker), channel, None)))
 
     def started(
         self, broker: int, processes: Processes, replica: Replica, decided: Metadata
     ) -> Outcomes:
-        """A process registers, reads all of the log, and is unfenced."""
+        """A process registers, reads the whole log, and is unfenced."""
         process = processes[broker - 1]
         process = process._replace(starts=process.starts + 1, is_up=True)
         registered = self.controller.register(decided, broker)

@@ -1,12 +1,12 @@
-"""What can be explored: a state in parts, rules that change some of them, properties of some.
+"""The interface of a model: a state in parts, rules that change some, properties of some.
 
-A state has one value for each part, such as what a replica is or what is on the way to it. A rule
-names the parts that it reads. Where these have the same values it has the same outcomes, whatever
-the rest of the state is, so a search asks it once and looks the answer up from then on. That is
-what makes searching by real rules fast: among a million states few differ in any two replicas.
+A state has a value for each part, such as a replica or the messages in flight to it. A rule names
+the parts it reads. If these have the same values, its outcomes are the same, whatever the rest of
+the state is, so a search evaluates it once and caches the outcomes. This is what makes searching
+with real rules fast: among a million states, few differ in any two replicas.
 
-An outcome can be another rule, which reads more. So a rule begins with the part that most often
-settles that nothing can happen.
+An outcome can be another rule that reads more. A rule should therefore start with the part that
+most often shows that nothing can happen.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -15,29 +15,29 @@ from typing import Any
 from msgspec import Struct
 
 Value = Hashable
-"""What a part can be. Equal values are one value."""
+"""The value of a part. Equal values are interchangeable."""
 
 
 class Action(Struct, frozen=True, gc=False):
-    """One step of a path: what happens, and to what."""
+    """One step of a path: the name of the action and its details."""
 
     name: str
     details: tuple[tuple[str, Any], ...] = ()
 
 
 class Step(Struct, frozen=True, gc=False):
-    """Something that may happen: for each part that it changes, what it was and what it is then."""
+    """A possible step: the old and the new value of each part that it changes."""
 
     action: Action
     changes: Mapping[int, tuple[Value, Value]]
 
 
 class Rule(Struct, frozen=True, gc=False):
-    """What may happen, by the values of the parts that it ``reads``.
+    """The possible steps, given the values of the parts in ``reads``.
 
-    ``outcomes`` is called with what is ``given`` and then with these values. It gives steps, and
-    rules that look further. Equal rules are asked once for the same values, so what is given to a
-    rule should be no more than it needs.
+    ``outcomes`` is called with the arguments in ``given``, followed by these values. It yields
+    steps, and rules that read more. Equal rules are evaluated once for the same values, so a rule
+    should be given no more than it needs.
     """
 
     reads: tuple[int, ...]
@@ -46,9 +46,9 @@ class Rule(Struct, frozen=True, gc=False):
 
 
 class Property(Struct, frozen=True):
-    """What must hold in every state: ``holds`` is called with the values of ``reads``.
+    """A condition on every state: ``holds`` is called with the values of ``reads``.
 
-    Several with one name, each on other parts, make one property together.
+    Several properties with the same name, each on other parts, form a single one.
     """
 
     name: str
@@ -57,10 +57,10 @@ class Property(Struct, frozen=True):
 
 
 class Symmetry(Struct, frozen=True):
-    """The renamings that make two states one.
+    """The renamings that map a state to an equivalent one.
 
-    Each of ``places`` is a renaming: where each part goes to. ``rename`` gives the value of a part
-    under the renaming of that number.
+    Each of ``places`` is a renaming: the new place of each part. ``rename`` returns the value of a
+    part under the renaming with that number.
     """
 
     places: Sequence[tuple[int, ...]]
@@ -68,11 +68,11 @@ class Symmetry(Struct, frozen=True):
 
 
 class Model(Struct, frozen=True):
-    """A state space: the names of its parts, its first state, what may happen, what must hold.
+    """A state space: the names of its parts, its initial state, rules and properties.
 
-    ``faults`` are rules that a search uses as sparingly as it can: it looks at everything that may
-    happen with fewer of them first. ``kinds`` are the named tuples that values are made of, by
-    which a search can be kept in files (:mod:`emulator.explorer.plain`).
+    ``faults`` are rules used as sparingly as possible: the search explores all paths with fewer of
+    them first. ``kinds`` lists the named tuples in values, so that a search can be saved to files
+    (:mod:`emulator.explorer.plain`).
     """
 
     parts: tuple[str, ...]

@@ -1,14 +1,15 @@
-"""One partition by the brokers' own rules: what a release does, in every order.
+"""The model of one partition under a release's rules, in every interleaving.
 
-The replicas are :class:`emulator.replication.partition.Partition`, and what becomes of them is what
-``step`` says; how they fetch is :mod:`emulator.replication.fetching`. Around them stand a
-controller (:mod:`emulator.explorer.zookeeper_mode`, :mod:`emulator.explorer.kraft_mode`), fetches
-and AlterPartition requests that are answered late, producers, and processes that crash
+Replicas are :class:`emulator.replication.partition.Partition`, changed by its ``step``; they fetch
+as in :mod:`emulator.replication.fetching`. They interact with a controller
+(:mod:`emulator.explorer.zookeeper_mode`, :mod:`emulator.explorer.kraft_mode`), delayed responses to
+fetches and AlterPartition requests, producers, and crashing processes
 (:mod:`emulator.explorer.brokers`).
 
-What is abstract: time (a follower may turn out to have been silent for too long whenever the bounds
-allow it), the contents of records, and that a fetch is handled when it is sent. The HW on disk is
-the last one. One controller never fails, and sees a crash at once.
+The following is abstracted: time (a follower may turn out to lag whenever the bounds allow it), the
+contents of records, and the delay of fetch requests, which are handled when sent. The checkpointed
+HW is always the latest one. There is a single controller, which never fails and notices a crash at
+once.
 """
 
 from functools import partial
@@ -37,9 +38,9 @@ from emulator.explorer.zookeeper_mode import LeaderAndIsr, Quorum, ZooKeeperMode
 
 
 def partition_model(bounds: Bounds) -> Model:
-    """The model of a partition within some bounds.
+    """Return the model of a partition within some bounds.
 
-    Broker 1 leads in epoch 0, and is the last of the assigned replicas.
+    Broker 1 is the leader in epoch 0, and the last of the assigned replicas.
     """
     actions: BrokerActions = KRaftMode(bounds) if bounds.kraft else ZooKeeperMode(bounds)
     parts = actions.parts
@@ -61,7 +62,7 @@ def partition_model(bounds: Bounds) -> Model:
     )
 
 
-# ---- what must hold
+# ---- properties
 
 
 def _properties(parts: Parts) -> list[Property]:
@@ -86,7 +87,7 @@ def _properties(parts: Parts) -> list[Property]:
 
 
 def _is_leader(broker: int, quorum: Quorum | Metadata, replica: Replica) -> bool:
-    """Whether a replica leads and the controller says so too."""
+    """Whether a replica is the leader and the controller agrees."""
     return replica.leads and (quorum.leader, quorum.epoch) == (broker, replica.leader_epoch)
 
 
@@ -114,7 +115,7 @@ def _elr_has_committed(
     led: Replica,
     replica: Replica,
 ) -> bool:
-    """Whoever has crashed leaves the ELR before it could lead, when it registers."""
+    """ELR members have the committed records; crashed ones leave the ELR when they register."""
     if isinstance(decided, Quorum) or member not in decided.elr:
         return True
     if not processes[member - 1].is_up or not _is_leader(broker, decided, led):

@@ -1,6 +1,6 @@
-"""Values of a model's parts as bytes that mean the same in every process.
+"""Portable encoding of a model's part values, equal in every process.
 
-Each named tuple is written with the name of its class, so that it is one again when it is read.
+A named tuple is written with the name of its class, so that it can be restored.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ import msgspec
 from emulator.explorer.model import Value
 
 TUPLE: Final = ""
-"""What stands in front of the members of a tuple that has no name."""
+"""The name written for an unnamed tuple."""
 
 
 class Plain:
-    """Writes and reads the values of a model whose named tuples are of these ``kinds``."""
+    """Encodes and decodes the values of a model whose named tuples have these ``kinds``."""
 
     def __init__(self, kinds: Sequence[type]) -> None:
         self._kinds: dict[str, Any] = {kind.__name__: kind for kind in kinds}
@@ -23,16 +23,16 @@ class Plain:
         self._decoder = msgspec.msgpack.Decoder()
 
     def encoded(self, value: Value) -> bytes:
-        """A value's bytes; equal values have equal ones.
+        """Encode a value; equal values have equal encodings.
 
         Raises:
-            TypeError: there is something in it that is no tuple, number or text, or a named tuple
-                that the model does not name.
+            TypeError: it contains something other than tuples, numbers and text, or a named tuple
+                that the model does not list.
         """
         return self._encoder.encode(self._written(value))
 
     def decoded(self, content: bytes) -> Value:
-        """The value of some bytes."""
+        """Decode a value."""
         value: Value = self._read(self._decoder.decode(content))
         return value
 

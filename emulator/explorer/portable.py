@@ -1,7 +1,7 @@
-"""States as bytes that mean the same in every process, and what comes after them.
+"""States as bytes that are equal in every process, and their successors.
 
-A search on many machines exchanges these. A packed state (:mod:`emulator.explorer.encoding`) means
-something only to the process that has numbered its values.
+A distributed search exchanges these. A packed state (:mod:`emulator.explorer.encoding`) is only
+meaningful in the process that numbered its values.
 """
 
 from array import array
@@ -18,16 +18,16 @@ from emulator.explorer.model import Model, Value
 from emulator.explorer.plain import Plain
 
 FINGERPRINT_BYTES: Final = 16
-"""So many that no two of a billion states will be taken for one (1 in 10^20)."""
+"""Enough to make a collision among a billion states unlikely (1 in 10^20)."""
 
 
 def fingerprint(state: bytes) -> bytes:
-    """What stands for a state where states are compared."""
+    """Return the fingerprint by which states are compared."""
     return blake2b(state, digest_size=FINGERPRINT_BYTES).digest()
 
 
 class Reached(Struct, gc=False):
-    """A state that comes after another one: its bytes, its parent's index, what it violates."""
+    """A successor state: its bytes, its parent's index, and the properties it violates."""
 
     state: bytes
     parent: int
@@ -36,10 +36,9 @@ class Reached(Struct, gc=False):
 
 
 class Portable:
-    """Reads, writes and expands states of a model, looking at properties of what it reaches.
+    """Encodes, decodes and expands a model's states, checking properties of new ones.
 
-    States that differ in the names of replicas only are written the same where the model has a
-    symmetry.
+    If the model has a symmetry, states that differ only in replica names have the same encoding.
     """
 
     def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
@@ -60,14 +59,14 @@ class Portable:
 
     @property
     def first(self) -> tuple[bytes, list[str]]:
-        """The first state, and what it violates."""
+        """The initial state, and the properties it violates."""
         packed = self._expansion.first
         return self._written([packed])[0], [name for _, name in self._checker.broken([packed])]
 
     def after(self, states: Sequence[bytes]) -> tuple[list[Reached], int]:
-        """What comes after some states, each state once, and how often any state was reached."""
+        """The distinct successors of some states, and the number of states generated."""
         packed = [self._packed(state) for state in states]
-        self._expansion.widen()  # reading may have met new values
+        self._expansion.widen()  # decoding may have added values
         indexes, seen = range(len(packed)), set[int]()
         reached, parents = list[int](), array("I")
         generated = self._expansion.reach(packed, indexes, seen, reached, parents)
@@ -86,7 +85,7 @@ class Portable:
         return list(found.values()), generated + more
 
     def read(self, state: bytes) -> tuple[Value, ...]:
-        """The values of a state."""
+        """Decode a state."""
         return tuple(self._plain.decoded(content) for content in self._decoder.decode(state))
 
     def _packed(self, state: bytes) -> int:
@@ -117,7 +116,7 @@ class Portable:
         return written
 
     def _content(self, number: int, part: int, code: int) -> bytes:
-        """The bytes of a part's value under a renaming."""
+        """The encoding of a part's value under a renaming."""
         value = self._encoding.value(code, part)
         if self.model.symmetry is not None:
             value = self.model.symmetry.rename(number, part, value)

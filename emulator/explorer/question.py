@@ -1,4 +1,4 @@
-"""What a search is asked, as plain data: it can be sent to another process, or kept in a file."""
+"""The parameters of a search as plain data, to be sent to a process or saved to a file."""
 
 from msgspec import Struct
 
@@ -9,29 +9,29 @@ from emulator.explorer.specifications import GENERATIONS, Constants, specificati
 
 
 class Release(Struct, frozen=True, tag="release"):
-    """A release's own rules within bounds."""
+    """A release's rules within bounds."""
 
     bounds: Bounds
 
     def model(self) -> Model:
-        """What is explored."""
+        """The model to explore."""
         return partition_model(self.bounds)
 
 
 class Specification(Struct, frozen=True, tag="specification"):
-    """A published specification, by the name of its module."""
+    """A published specification, by module name."""
 
     name: str
     constants: Constants
     symmetric: bool = False
 
     def model(self) -> Model:
-        """What is explored."""
+        """The model to explore."""
         return specification(GENERATIONS[self.name], self.constants, symmetric=self.symmetric)
 
 
 class Question(Struct, frozen=True):
-    """What is explored, and which properties are looked at."""
+    """The model to explore, and the properties to check."""
 
     of: Release | Specification
     properties: tuple[str, ...] = ()

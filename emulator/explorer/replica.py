@@ -1,12 +1,12 @@
-"""A replica as a plain value: the brokers' own partition state, its log, and what is in flight.
+"""A replica as an immutable value: the broker's partition state, its log, and pending messages.
 
-What happens to it is decided by :func:`emulator.replication.partition.step`, which changes a
-:class:`Partition` in place. So a value is thawed, stepped, and frozen again, and the effects that
-concern the log and the fetcher are carried out here, as :mod:`emulator.broker.replica` and
+Transitions are computed by :func:`emulator.replication.partition.step`, which changes a
+:class:`Partition` in place. A value is therefore thawed, stepped, and frozen again, and the effects
+on the log and the fetcher are carried out here, as :mod:`emulator.broker.replica` and
 :mod:`emulator.broker.fetcher` do on a broker.
 
-Time is abstract. Whatever has been caught up was so now; that a follower has been silent for
-``replica.lag.time.max.ms`` is an action of its own.
+Time is abstract. A replica that has caught up always did so now; a follower that has not caught up
+for ``replica.lag.time.max.ms`` is a separate action.
 """
 
 from collections.abc import Callable
@@ -52,14 +52,14 @@ NO_FETCHER: Final = ""
 
 
 class Record(NamedTuple):
-    """A record of a log: its number, and the leader epoch that it was written in (-1: none)."""
+    """A record in a log: its number and its leader epoch (-1: none)."""
 
     id: int
     epoch: int
 
 
 class Batch(Struct, frozen=True):
-    """One record as it travels."""
+    """One record in a fetch response."""
 
     base_offset: int
     leader_epoch: int
@@ -68,7 +68,7 @@ class Batch(Struct, frozen=True):
 
 
 class FetchAnswered(NamedTuple):
-    """The response to a fetch, on its way: what it holds of ``offset`` and what follows."""
+    """A pending fetch response: the records from ``offset`` on and related fields."""
 
     error: str
     offset: int
@@ -78,7 +78,7 @@ class FetchAnswered(NamedTuple):
 
 
 class EpochAnswered(NamedTuple):
-    """The response to the question where an epoch ends, on its way."""
+    """A pending OffsetForLeaderEpoch response."""
 
     error: str
     asked_epoch: int
@@ -87,14 +87,14 @@ class EpochAnswered(NamedTuple):
 
 
 class EndsAnswered(NamedTuple):
-    """The response to the question where the leader's log begins and ends, on its way."""
+    """A pending response with the leader's log start and end offsets."""
 
     log_start: int
     log_end: int
 
 
 class AlterAnswered(NamedTuple):
-    """The controller's response to an AlterPartition request, on its way."""
+    """A pending AlterPartition response of the controller."""
 
     isr: tuple[int, ...]
     zk_version: int
@@ -106,15 +106,14 @@ Answer = FetchAnswered | EpochAnswered | EndsAnswered
 
 
 class Replica(NamedTuple):
-    """A broker's replica. What stands before ``log`` is :class:`Partition`, in a frozen form.
+    """A broker's replica. The fields before ``log`` are a frozen :class:`Partition`.
 
-    ``phase`` is how its fetcher stands with it (:mod:`emulator.replication.fetching`), under the
-    leader epoch ``fetch_epoch``. ``answer`` is the response that is on its way to the fetcher, from
-    the ``answer_start``-th process of the leader.
-    ``pending_epochs`` are the broker epochs that the request for a ``pending`` ISR names, in KRaft
-    mode. ``waiting`` are the records whose producers wait for the HW, with the offset that it must
-    reach.
-    ``hw_fell``: its HW has fallen within an epoch in which it leads.
+    ``phase`` is its fetcher's phase (:mod:`emulator.replication.fetching`) under the leader epoch
+    ``fetch_epoch``. ``answer`` is the pending response to the fetcher, sent by the
+    ``answer_start``-th process of the leader. ``pending_epochs`` are the broker epochs in the
+    request for a ``pending`` ISR, in KRaft mode. ``waiting`` are the records whose producers wait
+    for the HW, with the offset that it has to reach. ``hw_fell``: its HW has decreased within an
+    epoch in which it is the leader.
     """
 
     log_end: int = 0
@@ -141,7 +140,7 @@ class Replica(NamedTuple):
 
     @property
     def leads(self) -> bool:
-        """Whether it believes itself the leader."""
+        """Whether it considers itself the leader."""
         return self.role == LEADER
 
     def follows(self, leader: int) -> bool:
@@ -150,15 +149,15 @@ class Replica(NamedTuple):
 
     @property
     def fetches(self) -> bool:
-        """Whether it has a leader to fetch from, and nothing of its own is on the way."""
+        """Whether it has a leader to fetch from and no pending response."""
         follows = self.role == FOLLOWER and self.phase not in {NO_FETCHER, FAILED}
         return follows and self.answer is None
 
 
 class Stepped(Struct):
-    """What came of a command: the replica, who was acknowledged, and what is still to do.
+    """The result of a command: the replica, acknowledged records, and follow-up commands.
 
-    ``replica`` is the one before, as far as effects have been carried out, until all of them are.
+    ``replica`` reflects the effects carried out so far.
     """
 
     replica: Replica
@@ -170,7 +169,7 @@ class Stepped(Struct):
 
 
 class ReplicaRules(Struct, frozen=True):
-    """What one broker's replica does by a release's rules."""
+    """One broker's replica under a release's rules."""
 
     broker: int
     rules: Rules
@@ -182,7 +181,7 @@ class ReplicaRules(Struct, frozen=True):
         return Moment(min_insync_replicas=self.min_insync_replicas, live_brokers=live)
 
     def do(self, replica: Replica, command: Command, live: tuple[int, ...]) -> Stepped:
-        """Take a command, and carry out what concerns the log and the fetcher."""
+        """Execute a command and carry out its effects on the log and the fetcher."""
         state = self.thaw(replica)
         effects = step(state, command, self.rules, self.moment(live))
         stepped = Stepped(replica, effects, led=replica.leads)
@@ -205,13 +204,13 @@ class ReplicaRules(Struct, frozen=True):
         return stepped
 
     def append(self, replica: Replica, record: int, live: tuple[int, ...]) -> Stepped:
-        """Write a producer's record as the leader; its producer waits for the HW."""
+        """Append a producer's record as the leader; its producer waits for the HW."""
         waiting = (*replica.waiting, (record, replica.log_end + 1))
         command = Append(Batch(replica.log_end, -1, record), {})
         return self.do(replica._replace(waiting=waiting), command, live)
 
     def phase_of(self, state: Partition) -> str:
-        """How the fetcher begins with a partition."""
+        """The initial phase of the fetcher for a partition."""
         knows_epochs = state.epochs is not None and state.epochs.latest >= 0
         asks = knows_epochs and not self.rules.diverging_fetch
         return added(epoch=state.leader_epoch, asks_epoch=asks).phase
@@ -261,7 +260,7 @@ class ReplicaRules(Struct, frozen=True):
     def _frozen(self, remote: RemoteReplica) -> tuple[int, ...]:
         """A follower as the leader remembers it.
 
-        What its last fetch was counts only for one that may turn out to have been caught up then.
+        Its last fetch matters only if the follower may later turn out to have been caught up then.
         """
         is_caught_up = remote.last_caught_up_us != NEVER_US
         if is_caught_up or not self.rules.profile.has("caught_up_at_previous_fetch"):
@@ -319,7 +318,8 @@ def _keep_fetching(
 def _move_hw(
     _rules: ReplicaRules, stepped: Stepped, effect: MoveHighWatermark, state: Partition
 ) -> None:
-    # Becoming a leader begins an epoch, so that only one that led before has broken a promise.
+    # Becoming a leader starts an epoch, so only a replica that was the leader before has violated
+    # the property.
     led = stepped.led and state.role == LEADER
     if led and effect.to < effect.previous:
         stepped.replica = stepped.replica._replace(hw_fell=True)
@@ -360,7 +360,7 @@ CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], No
     ProposeIsr: _propose,
     Then: _then,
 }
-"""What is done about each effect; the others concern nothing that is explored."""
+"""The handler of each effect; other effects are irrelevant to the search."""
 
 
 def _thawed_pending(pending: tuple[tuple[int, ...], str]) -> PendingIsr:

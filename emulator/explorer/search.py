@@ -1,8 +1,8 @@
 """Breadth-first search: every state within a model's bounds, and a shortest path to a violation.
 
-The search goes level by level. Where a model has faults it looks at all that may happen without
-one first, then with one, and so on: the path that it finds has the fewest faults, and among those
-the fewest steps. A state's parent is kept by number, so a path costs nothing until it is asked for.
+The search proceeds level by level. If a model has faults, it first explores all states reachable
+without a fault, then with one, and so on: the path found has the fewest faults and, among those,
+the fewest steps. Only the index of a state's parent is kept, so paths are computed on demand.
 """
 
 from array import array
@@ -18,13 +18,13 @@ from emulator.explorer.successors import successors
 from emulator.explorer.symmetry import renamings
 
 CHUNK: Final = 5_000
-"""How many states are expanded between two looks at the observer."""
+"""The number of states expanded between two calls of the observer."""
 INTERRUPTED: Final = "it was interrupted"
-"""Why a search ended that somebody ended."""
+"""The reason for a search that was interrupted."""
 
 
 class Progress(Struct, frozen=True):
-    """How far a search is. ``depth`` counts states, the first included; so does ``frontier``."""
+    """The progress of a search. ``depth`` and ``frontier`` count states, including the first."""
 
     states: int
     frontier: int
@@ -34,9 +34,9 @@ class Progress(Struct, frozen=True):
 
 
 class Violation(Struct, frozen=True):
-    """A shortest path to a state in which the property ``name`` does not hold.
+    """A shortest path to a state that violates the property ``name``.
 
-    ``states`` begins with the first state; ``path`` has an action for each one after it.
+    ``states`` starts with the initial state; ``path`` has an action for each of the others.
     """
 
     name: str
@@ -46,16 +46,17 @@ class Violation(Struct, frozen=True):
 
     @property
     def steps(self) -> int:
-        """How many actions lead there."""
+        """The number of actions on the path."""
         return len(self.path)
 
 
 class Result(Struct):
-    """What a search found.
+    """The result of a search.
 
-    ``depth`` counts the states on the longest of all shortest paths, the first included.
-    ``generated`` counts a state each time that it is reached. ``complete``: every state within the
-    bounds was looked at. ``stopped`` is why it ended before that, empty if a violation ended it.
+    ``depth`` is the number of states on the longest of all shortest paths, including the first.
+    ``generated`` counts a state each time it is reached. ``complete``: every state within the
+    bounds was explored. ``stopped`` is the reason for an early end, empty if a violation ended the
+    search.
     """
 
     states: int
@@ -68,7 +69,7 @@ class Result(Struct):
 
 
 Observer = Callable[[Progress], str]
-"""Is told how far a search is; what it returns, unless empty, is why the search has to stop."""
+"""A progress callback; a non-empty return value stops the search, with that reason."""
 
 
 def _goes_on(_progress: Progress) -> str:
@@ -76,13 +77,13 @@ def _goes_on(_progress: Progress) -> str:
 
 
 class Kept(Struct, array_like=True):
-    """What a level has added to a search, for a file: with all of these a search can go on.
+    """What a level has added to a search, to be saved: a search can resume from all of these.
 
-    ``values`` are the new values of each part (:mod:`emulator.explorer.plain`), ``places`` the bits
-    of each part's numbers (:class:`~emulator.explorer.encoding.Encoding`). Packed states are
-    numbers of ``width`` bytes each; ``faulty`` are those that one more fault leads to. ``broken``
-    are the violations so far: property, state, faults. The next level is at ``depth`` and begins
-    with the state ``low``.
+    ``values`` are the new values of each part (:mod:`emulator.explorer.plain`), ``places`` the bit
+    positions of each part's codes (:class:`~emulator.explorer.encoding.Encoding`). Packed states
+    are numbers of ``width`` bytes each; ``faulty`` are the states reached by one more fault.
+    ``broken`` are the violations so far: property, state, faults. The next level has depth
+    ``depth`` and starts at state ``low``.
     """
 
     faults: int
@@ -101,25 +102,25 @@ class Kept(Struct, array_like=True):
 
 
 Keep = Callable[[Kept], object]
-"""Is given what each level has added."""
+"""A callback that receives what each level has added."""
 
 
 class _Arrivals(Struct):
-    """States that a fault leads to, and their parents, of one depth."""
+    """The states reached by a fault at one depth, and their parents."""
 
     states: list[int] = field(default_factory=list)
     parents: "array[int]" = field(default_factory=lambda: array("I"))
 
 
 class _Stopped(Exception):
-    """The observer ended the search."""
+    """The observer stopped the search."""
 
 
 class Search:
     """Explores a model; call :meth:`run` once."""
 
     def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
-        """Explore ``model``, and look at the ``properties`` of these names."""
+        """Explore ``model``, checking the ``properties`` with these names."""
         self.model = model
         asked = [each for each in model.properties if each.name in properties]
         self._expansion = Expansion(model)
@@ -133,7 +134,7 @@ class Search:
         self._looked = 0
         self._parents = array("I")
         self._result = Result(0, 0, 1, 0, complete=False, stopped="")
-        # Where it stands: the level that begins at ``_low``, and what faults lead to, by depth.
+        # The current level, which starts at ``_low``, and the states reached by faults, by depth.
         self._low = self._depth = 0
         self._arriving = {0: _Arrivals([self._expansion.first], array("I", [0]))}
         self._later: dict[int, _Arrivals] = {}
@@ -146,10 +147,10 @@ class Search:
     def run(
         self, observe: Observer = _goes_on, *, keep_going: bool = False, keep: Keep | None = None
     ) -> Result:
-        """Search until each property has been violated, nothing is left, or ``observe`` says so.
+        """Search until all properties are violated, no state is left, or ``observe`` stops it.
 
-        ``keep_going``: go on after that; the first violation of each property is what is found.
-        ``keep`` is given what each level adds, from which :meth:`go_on_from` goes on.
+        ``keep_going``: continue after that; the result has the first violation of each property.
+        ``keep`` receives what each level adds, from which :meth:`go_on_from` resumes.
         """
         result = self._result
         try:
@@ -167,12 +168,12 @@ class Search:
         return result
 
     def so_far(self, reason: str) -> Result:
-        """What a search has found that was broken off, for ``reason``."""
+        """The result of an interrupted search, stopped for ``reason``."""
         self._result.states, self._result.stopped = len(self._states), reason
         return self._result
 
     def _explore(self, observe: Observer, keep_going: bool, keep: Keep | None) -> None:
-        """Everything that may happen with so many faults."""
+        """Explore all states reachable with the current number of faults."""
         states, result, arriving = self._states, self._result, self._arriving
         while True:
             low, depth = self._low, self._depth
@@ -212,7 +213,7 @@ class Search:
                 self._parents.append(parent)
 
     def _expand(self, indexes: range, faulty: _Arrivals) -> None:
-        """Reach what comes after some states."""
+        """Compute the successors of some states."""
         states, result, expansion = self._states, self._result, self._expansion
         result.generated += expansion.reach(states, indexes, self._seen, states, self._parents)
         found, parents, generated = expansion.reach_by_faults(states, indexes, self._seen)
@@ -220,10 +221,10 @@ class Search:
         faulty.states += found
         faulty.parents.extend(parents)
 
-    # ---- what is found
+    # ---- violations
 
     def _look(self, keep_going: bool) -> None:
-        """Look at the states that have not been looked at; end if there is no more to find."""
+        """Check the new states; stop if there is nothing left to find."""
         low, self._looked = self._looked, len(self._states)
         for index, name in self._checker.broken(self._states[low:]):
             if name in self._unbroken:
@@ -242,10 +243,10 @@ class Search:
         unpacked = [self.encoding.unpack(packed) for packed in reversed(chain)]
         self._result.violations.append(violation(self.model, name, faults, unpacked))
 
-    # ---- what is kept
+    # ---- saving and resuming
 
     def _added(self, faulty: _Arrivals) -> Kept:
-        """What there is since the last time."""
+        """What has been added since the last call."""
         result, low = self._result, self._kept_states
         self._kept_states = len(self._states)
         values = []
@@ -271,7 +272,7 @@ class Search:
         )
 
     def go_on_from(self, levels: Iterable[Kept]) -> None:
-        """Stand where a search of the same model stood that kept these levels, in order."""
+        """Resume from the levels, in order, of an earlier search of the same model."""
         last = None
         for level in levels:
             if last is not None and level.faults > last.faults:
@@ -309,9 +310,9 @@ def _numbers(content: bytes, width: int) -> Iterator[int]:
 def violation(
     model: Model, name: str, faults: int, chain: Sequence[tuple[Value, ...]]
 ) -> Violation:
-    """The violation of a property in the last of a chain of states, each a step from the last.
+    """Return the violation in the last of a chain of states, each a successor of the previous one.
 
-    With symmetry, each state has the names of the replicas that the first state has.
+    With symmetry, replicas keep the names they have in the first state.
     """
     symmetry = model.symmetry
     path: list[Action] = []

@@ -1,14 +1,14 @@
-"""The published specifications: five generations of the protocol, as TLA+ has them.
+"""The published TLA+ specifications of five generations of the protocol.
 
 Source: hachikuji/kafka-specification (KafkaReplication and its modules
-KafkaTruncateToHighWatermark, Kip101, Kip279, Kip320FirstTry and Kip320). They are here to hold the
-search against TLC: the same constants give the same number of states, the same depth and as short
-counterexamples. So they keep
-what the specifications say even where Kafka does otherwise: in Kip101 a follower whose log is
-shorter than the leader's answer is stuck, and an ISR can shrink to nothing.
+KafkaTruncateToHighWatermark, Kip101, Kip279, Kip320FirstTry and Kip320). They serve to validate the
+search against TLC: equal constants yield the same number of states, the same depth and equally
+short counterexamples. They therefore follow the specifications even where Kafka differs: in Kip101
+a follower whose log is shorter than the offset returned by the leader is stuck, and an ISR can
+become empty.
 
-LeaderAndIsr requests are never used up: each may be lost, repeated and overtaken without an action
-of its own.
+LeaderAndIsr requests are never consumed: each may be lost, repeated or reordered without a separate
+action.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,16 +24,16 @@ NOBODY: Final = -1
 
 
 class Record(NamedTuple):
-    """A record of a log: its number, and the epoch of the leader that wrote it."""
+    """A record in a log: its number, and the epoch of the leader that wrote it."""
 
     id: int
     epoch: int
 
 
 class Replica(NamedTuple):
-    """A replica: its log, its high watermark, and the LeaderAndIsr request that it acts on.
+    """A replica: its log, its high watermark, and the last LeaderAndIsr request it handled.
 
-    ``isr`` is a set of bits, as all ISRs here.
+    ``isr`` is a bit set, like all ISRs here.
     """
 
     log: tuple[Record, ...] = ()
@@ -44,7 +44,7 @@ class Replica(NamedTuple):
 
 
 Request = tuple[int, int]
-"""The leader and the ISR that a LeaderAndIsr request names."""
+"""The leader and the ISR in a LeaderAndIsr request."""
 
 
 Requests = tuple[Request, ...]
@@ -52,7 +52,7 @@ Requests = tuple[Request, ...]
 
 
 class Quorum(NamedTuple):
-    """The epoch and the leader that the controller has chosen, and the true ISR."""
+    """The epoch and leader chosen by the controller, and the true ISR."""
 
     epoch: int
     leader: int
@@ -63,7 +63,7 @@ Outcomes = Iterator[Step | Rule]
 
 
 class Constants(Struct, frozen=True):
-    """What bounds a specification."""
+    """The bounds of a specification."""
 
     replicas: int
     log_size: int
@@ -72,11 +72,11 @@ class Constants(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """How a generation of the protocol truncates and what it compares.
+    """How a generation of the protocol truncates logs and what it compares.
 
-    ``truncation`` gives the offset that a new follower truncates to, from the leader's log and its
-    own replica; None for a generation that truncates when it fetches. ``reaches`` says whether a
-    follower has what its leader has up to an offset. ``fences``: epochs are compared everywhere.
+    ``truncation`` returns the offset to which a new follower truncates, given the leader's log and
+    its own replica; None for a generation that truncates on fetch. ``reaches`` tells whether a
+    follower has the leader's records up to an offset. ``fences``: epochs are compared everywhere.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Generation(Struct, frozen=True):
 
     @property
     def compares_epochs(self) -> bool:
-        """Whether followers are compared by the epochs of their records or of their leaders."""
+        """Whether followers are compared by record epochs or leader epochs."""
         return self.fences or self.truncates_on_fetch
 
 
@@ -97,7 +97,7 @@ def _to_high_watermark(_leader: tuple[Record, ...], follower: Replica) -> int:
 
 
 def _to_end_of_epoch(leader: tuple[Record, ...], follower: Replica) -> int:
-    """Where the follower's latest epoch ends in the leader's log; its HW if that is not known."""
+    """The end of the follower's latest epoch in the leader's log; its HW if unknown."""
     if not follower.log:
         return 0
     latest = follower.log[-1].epoch
@@ -112,7 +112,7 @@ def _to_end_of_epoch(leader: tuple[Record, ...], follower: Replica) -> int:
 
 
 def _to_matching_offset(leader: tuple[Record, ...], follower: Replica) -> int:
-    """After the last record that both have at the same offset."""
+    """The offset after the last record that both have at the same offset."""
     offset = min(len(leader), len(follower.log))
     while offset and leader[offset - 1] != follower.log[offset - 1]:
         offset -= 1
@@ -164,13 +164,13 @@ GENERATIONS: Final = {
         Generation("Kip320", _to_matching_offset, _by_leader_epoch, fences=True, holds=PROPERTIES),
     )
 }
-"""The generations by the name of their module."""
+"""The generations by module name."""
 
 
 def specification(generation: Generation, constants: Constants, *, symmetric: bool) -> Model:
-    """The model of a generation.
+    """Return the model of a generation.
 
-    ``symmetric``: states that differ in the names of their replicas only are one.
+    ``symmetric``: states that differ only in replica names are merged.
     """
     replicas = range(constants.replicas)
     initial: list[Value] = [Replica() for _ in replicas]
@@ -186,7 +186,7 @@ def specification(generation: Generation, constants: Constants, *, symmetric: bo
 
 
 class _Actions:
-    """What the controller, a replica, and a leader and its followers may do.
+    """The actions of the controller, a replica, and a leader with its followers.
 
     The parts are the replicas, the requests, the quorum and the number of the next record.
     """
@@ -210,7 +210,7 @@ class _Actions:
     # ---- the controller
 
     def control(self, requests: Requests, quorum: Quorum) -> Outcomes:
-        """ControllerShrinkIsr and ControllerElectLeader, each with a request of the next epoch."""
+        """ControllerShrinkIsr and ControllerElectLeader, each with a request for the next epoch."""
         if quorum.epoch == self.constants.max_leader_epoch:
             return
         for replica in self.replicas:
@@ -218,7 +218,7 @@ class _Actions:
             leads = quorum.leader == replica
             if not leads and not quorum.isr & bit:
                 continue
-            # The last of the ISR stays in it; the partition is without a leader then.
+            # The last member of the ISR stays in it; the partition then has no leader.
             isr = quorum.isr if leads and quorum.isr == bit else quorum.isr & ~bit
             leader = NOBODY if leads else quorum.leader
             yield self._decide("ControllerShrinkIsr", replica, requests, quorum, (leader, isr))
@@ -238,7 +238,7 @@ class _Actions:
     # ---- LeaderAndIsr requests
 
     def take_request(self, replica: int, requests: Requests, state: Replica) -> Outcomes:
-        """BecomeLeader and BecomeFollower, by any request of a newer epoch."""
+        """BecomeLeader and BecomeFollower, on any request with a newer epoch."""
         for epoch in range(state.epoch + 1, len(requests)):
             leader, isr = requests[epoch]
             taken = Replica(state.log, state.hw, epoch, leader, isr)
@@ -256,16 +256,16 @@ class _Actions:
         if offset <= len(state.log):
             yield _follow(replica, state, _truncated(taken, offset))
 
-    # ---- leaders and those who follow them
+    # ---- leaders and their followers
 
     def lead(self, leader: int, requests: Requests, quorum: Quorum, led: Replica) -> Outcomes:
-        """What happens between a replica that believes itself the leader and the others."""
+        """The interactions of a replica that considers itself the leader with the others."""
         if led.leader != leader:
             return
         if len(led.log) < self.constants.log_size:
             yield Rule((self.next_record,), self._write, (leader, led))
         yield from self._raise_high_watermark(leader, led)
-        # Only the leader that the quorum knows changes the ISR, and in the epoch that it knows.
+        # Only the leader known to the quorum changes the ISR, and only in that epoch.
         known = quorum if (quorum.leader, quorum.epoch) == (leader, led.epoch) else None
         request = requests[led.epoch]
         for follower in self.replicas:
@@ -288,7 +288,7 @@ class _Actions:
         if quorum is not None:
             yield from self._change_isr(leader, led, quorum, follower, state)
         if self.generation.fences and state.epoch < led.epoch:
-            # The follower asks for the end of its epoch, and is answered in the leader's own only.
+            # The follower requests the end of its epoch; the leader answers only in its own epoch.
             taken = Replica(state.log, state.hw, led.epoch, leader, request[1])
             yield from self._truncate(follower, state, taken, led)
 
@@ -311,7 +311,7 @@ class _Actions:
             yield from self._reached(leader, led, tuple(m for m in members if m != leader))
 
     def _reached(self, leader: int, led: Replica, members: tuple[int, ...]) -> Outcomes:
-        """Look at the first of the members that have not been looked at."""
+        """Check the first of the members not checked yet."""
         if members:
             yield Rule((members[0],), self._reaches, (leader, led, members))
         else:
@@ -326,7 +326,7 @@ class _Actions:
             yield from self._reached(leader, led, members[1:])
 
     def _replicate(self, leader: int, led: Replica, follower: int, state: Replica) -> Outcomes:
-        """FollowerReplicate, a record at a time; FollowerTruncate where a fetch does that."""
+        """FollowerReplicate, one record at a time; FollowerTruncate if fetches truncate."""
         generation, end = self.generation, len(state.log)
         if state.leader != leader or (generation.fences and state.epoch != led.epoch):
             return
@@ -360,7 +360,7 @@ class _Actions:
             yield Step(Action(name, (("replica", leader), ("follower", follower))), changes)
 
     def _may_expand(self, led: Replica) -> bool:
-        """Where epochs are compared, only once the high watermark is in the leader's own epoch."""
+        """If epochs are compared, the high watermark must be in the leader's own epoch."""
         if not self.generation.compares_epochs:
             return led.hw <= len(led.log)
         return led.hw == len(led.log) or (
@@ -378,11 +378,11 @@ def _truncated(replica: Replica, offset: int) -> Replica:
 
 
 def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
-    """Whether a leader's log has a record of an epoch just before an offset."""
+    """Whether a leader's log has a record of an epoch right before an offset."""
     return len(led.log) >= end and led.log[end - 1].epoch == epoch
 
 
-# ---- what must hold
+# ---- invariants
 
 
 def _properties(replicas: range) -> list[Property]:
@@ -413,7 +413,7 @@ def _has_what_isr_exposes(leader: int, quorum: Quorum, led: Replica) -> bool:
 
 
 def _weak_isr(leader: int, other: int, led: Replica, member: Replica) -> bool:
-    """A presumed leader and a member of the ISR that it believes in agree below the leader's HW."""
+    """A presumed leader and a member of its own ISR agree below the leader's HW."""
     if led.leader != leader or not led.isr >> other & 1:
         return True
     return member.log[: led.hw] == led.log[: led.hw]
@@ -433,7 +433,7 @@ def _committed_agreement(one: Replica, other: Replica) -> bool:
 
 
 def _log_matching(one: Replica, other: Replica) -> bool:
-    """Two records at the same offset and of the same epoch are one record."""
+    """Two records with the same offset and epoch are the same record."""
     pairs = zip(one.log, other.log, strict=False)
     return all(mine == its for mine, its in pairs if mine.epoch == its.epoch)
 
@@ -442,7 +442,7 @@ def _log_matching(one: Replica, other: Replica) -> bool:
 
 
 def _symmetry(replicas: range) -> Symmetry:
-    """Any replica may be called by any other's name."""
+    """Replicas are interchangeable."""
     renamings = list(permutations(replicas))
     requests, _quorum, next_record = others = range(len(replicas), len(replicas) + 3)
 

@@ -1,4 +1,4 @@
-"""What may come after a state: by asking the rules, or from what they answered before."""
+"""The successors of a state, computed by the rules or taken from their cached outcomes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -7,16 +7,16 @@ from emulator.explorer.encoding import Encoding
 from emulator.explorer.model import Action, Rule, Step, Value
 
 Look = list[Any]
-"""Where to look rules up: the mask of what they read (it can widen), and their :class:`Answers`."""
+"""A lookup of rules: the mask of the parts they read, and their :class:`Answers`."""
 
 Entry = tuple[tuple[int, ...], tuple[Look, ...]]
-"""The differences that steps make to a packed state, and where to look further."""
+"""The differences that steps make to a packed state, and further lookups."""
 
 
 def successors(
     rules: Iterable[Rule], state: Sequence[Value]
 ) -> Iterator[tuple[Action, tuple[Value, ...]]]:
-    """Everything that may happen in a state, and the states after it."""
+    """Return all steps possible in a state, with the resulting states."""
     for step in steps(rules, state):
         after = list(state)
         for part, (_before, value) in step.changes.items():
@@ -25,7 +25,7 @@ def successors(
 
 
 def steps(rules: Iterable[Rule], state: Sequence[Value]) -> Iterator[Step]:
-    """Everything that may happen in a state."""
+    """Return all steps possible in a state."""
     for rule in rules:
         for outcome in rule.outcomes(*rule.given, *(state[part] for part in rule.reads)):
             if isinstance(outcome, Step):
@@ -35,9 +35,9 @@ def steps(rules: Iterable[Rule], state: Sequence[Value]) -> Iterator[Step]:
 
 
 class Answers(dict[int, Entry]):
-    """What rules answered, by the packed values of the parts that they read.
+    """The outcomes of rules, by the packed values of the parts they read.
 
-    What has not been asked is asked when it is looked up.
+    A missing entry is computed on lookup.
     """
 
     __slots__ = ("known", "reads", "rules")
@@ -68,21 +68,21 @@ class Answers(dict[int, Entry]):
 
 
 class KnownAnswers:
-    """The answers of rules, so that equal rules share theirs."""
+    """A cache of rules' outcomes, shared by equal rules."""
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
         self._looks: dict[tuple[Rule, ...], Look] = {}
 
     def looks(self, rules: Iterable[Rule]) -> tuple[Look, ...]:
-        """Where to look some rules up; those that read the same parts are looked up together."""
+        """The lookups of some rules; rules that read the same parts share a lookup."""
         by_reads: dict[tuple[int, ...], list[Rule]] = {}
         for rule in rules:
             by_reads.setdefault(rule.reads, []).append(rule)
         return tuple([self._look(reads, tuple(same)) for reads, same in by_reads.items()])
 
     def joined(self, rules: Sequence[Rule]) -> tuple[Look, ...]:
-        """The same, but a rule whose parts are all read by another is looked up with that one."""
+        """As :meth:`looks`, but a rule whose parts are a subset of another's shares its lookup."""
         groups: dict[tuple[int, ...], list[Rule]] = {}
         for rule in sorted(rules, key=lambda rule: -len(rule.reads)):
             reads = next((each for each in groups if set(rule.reads) <= set(each)), rule.reads)
@@ -97,6 +97,6 @@ class KnownAnswers:
         return look
 
     def widen(self) -> None:
-        """Use the masks that the encoding has now."""
+        """Update the masks to the current encoding."""
         for look in self._looks.values():
             look[0] = self.encoding.mask(look[1].reads)

@@ -1,14 +1,14 @@
-"""One state for all that differ in the names of replicas only."""
+"""Symmetry reduction: one state for all states that differ only in replica names."""
 
 from emulator.explorer.encoding import Encoding
 from emulator.explorer.model import Symmetry, Value
 
 
 class Canonical:
-    """Gives the packed state that stands for all renamings of one.
+    """Maps a packed state to the canonical representative of its renamings.
 
-    Replicas are put in the order of what they are under any name; only those that are alike in that
-    are tried in every order. Source: Ip and Dill, "Better verification through symmetry", 1996.
+    Replicas are sorted by the least value they have under any name; only ties are tried in every
+    order. Source: Ip and Dill, "Better verification through symmetry", 1996.
     """
 
     def __init__(self, encoding: Encoding, symmetry: Symmetry) -> None:
@@ -23,7 +23,7 @@ class Canonical:
         self._renamed: list[list[dict[int, int]]] = [[{} for _ in parts] for _ in symmetry.places]
 
     def __call__(self, packed: int) -> int:
-        """The state that stands for a state; its own, if it does.
+        """Return the canonical representative of a state.
 
         Raises:
             Widened: as :meth:`Encoding.code`; :meth:`widen` and try again.
@@ -49,7 +49,7 @@ class Canonical:
         return best
 
     def widen(self) -> None:
-        """Use the masks that the encoding has now."""
+        """Update the masks to the current encoding."""
         self._masks = [self.encoding.mask((part,)) for part in range(len(self._masks))]
 
     def _rename(self, number: int, part: int, code: int) -> int:
@@ -58,7 +58,7 @@ class Canonical:
         return self.encoding.code(symmetry.places[number][part], value)
 
     def _rank(self, part: int, code: int) -> int:
-        """The least of what a part's value can be called in the first of the parts that move."""
+        """The least code of a part's value when renamed to the first of the symmetric parts."""
         first = self._moving[0]
         names = [
             self._rename(number, part, code)
@@ -69,7 +69,7 @@ class Canonical:
         return rank
 
     def _sorting(self, ranks: tuple[int, ...]) -> list[int]:
-        """The renamings that put the parts that move in the order of their ranks."""
+        """The renamings that sort the symmetric parts by rank."""
         found = []
         for number, to in enumerate(self.symmetry.places):
             placed = sorted(zip((to[part] for part in self._moving), ranks, strict=True))

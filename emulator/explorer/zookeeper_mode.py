@@ -1,8 +1,8 @@
-"""The controller in ZooKeeper mode, and how brokers hear of it.
+"""The controller in ZooKeeper mode, and how brokers learn its decisions.
 
-It decides at once, writes the state znode, and sends LeaderAndIsr requests, which arrive late, in
-order for each broker. Who is elected is :mod:`emulator.replication.election`. There is one
-controller; it never fails, and sees a crash at once.
+It decides at once, writes the state znode, and sends LeaderAndIsr requests, which arrive later and
+in order for each broker. Elections follow :mod:`emulator.replication.election`. There is a single
+controller; it never fails, and notices a crash at once.
 """
 
 from typing import Any, NamedTuple
@@ -32,9 +32,9 @@ from emulator.replication.partition import (
 
 
 class Quorum(NamedTuple):
-    """What the partition's state znode says, and in which order its replicas are assigned.
+    """The partition's state znode, and the order of its assigned replicas.
 
-    The first one of these is the preferred leader.
+    The first replica is the preferred leader.
     """
 
     leader: int
@@ -44,17 +44,17 @@ class Quorum(NamedTuple):
     assigned: tuple[int, ...]
 
     def decided(self, leader: int, isr: tuple[int, ...]) -> "Quorum":
-        """A new epoch."""
+        """Return the state with a new leader epoch."""
         return self._replace(leader=leader, epoch=self.epoch + 1, isr=isr, version=self.version + 1)
 
     @property
     def request(self) -> "LeaderAndIsr":
-        """What the brokers are told of it."""
+        """Return the LeaderAndIsr request for it."""
         return LeaderAndIsr(self.leader, self.epoch, self.isr, self.version)
 
 
 class LeaderAndIsr(NamedTuple):
-    """A LeaderAndIsr request on its way to a broker."""
+    """A LeaderAndIsr request in flight to a broker."""
 
     leader: int
     epoch: int
@@ -70,7 +70,7 @@ class ZooKeeperMode(BrokerActions):
         self.isr_order = self.rules.profile.has("offline_election_in_isr_order")
 
     def initial(self) -> tuple[Value, ...]:
-        """Everybody is in sync, and has taken the first LeaderAndIsr request."""
+        """The initial state: all replicas are in sync, with the first LeaderAndIsr handled."""
         brokers = self.parts.brokers
         quorum = Quorum(brokers[0], 0, brokers, 0, brokers[::-1])
         empty = Replica(epochs=() if self.rules.leader_epochs else None)
@@ -82,18 +82,18 @@ class ZooKeeperMode(BrokerActions):
         return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0)
 
     def around(self, broker: int) -> tuple[int, ...]:
-        """The processes: who is alive is known at once."""
+        """The processes: it is known at once which brokers are alive."""
         return (self.parts.processes,)
 
     def alive(self, *around: Any) -> tuple[int, ...]:
-        """The brokers whose processes run."""
+        """The brokers whose processes are running."""
         (processes,) = around
         return running(processes)
 
     # ---- LeaderAndIsr
 
     def receive(self, broker: int, queue: tuple[LeaderAndIsr, ...]) -> Outcomes:
-        """The oldest LeaderAndIsr request reaches a broker."""
+        """A broker receives the oldest LeaderAndIsr request in flight."""
         if queue:
             reads = (self.parts.replica(broker), self.parts.processes)
             yield Rule(reads, self._received, (broker, queue))
@@ -133,17 +133,17 @@ class ZooKeeperMode(BrokerActions):
             )
         return self.of[broker].do(replica, command, live)
 
-    # ---- AlterPartition (2.7+), and writing the znode
+    # ---- AlterPartition (2.7+), and znode writes
 
     def propose(self, taken: Taken, isr: tuple[int, ...]) -> Outcomes:
-        """Up to 2.6 the leader stores the ISR itself."""
+        """Up to 2.6 the leader writes the ISR to ZooKeeper."""
         if self.rules.isr_by_controller:
             yield from self.finish(taken)
         else:
             yield Rule((self.parts.decided,), self._store_isr, (taken, isr))
 
     def _store_isr(self, taken: Taken, isr: tuple[int, ...], quorum: Quorum) -> Outcomes:
-        """A conditional write with the version that the leader knows; a mismatch is skipped."""
+        """A conditional write with the znode version known to the leader; a mismatch is skipped."""
         if taken.after.zk_version == quorum.version:
             stored = quorum._replace(isr=isr, version=quorum.version + 1)
             command = IsrStored(list(isr), stored.version, taken.after.leader_epoch)
@@ -175,10 +175,10 @@ class ZooKeeperMode(BrokerActions):
     # ---- the controller
 
     def move_leadership(self, quorum: Quorum, processes: Processes, used: int) -> Outcomes:
-        """Leadership moves to another member of the ISR, by a preferred leader election.
+        """Leadership moves to another ISR member through a preferred leader election.
 
-        Where the preferred leader is another one, the replicas are reassigned in another order
-        first. That is done at once if all of them are in sync, and raises the epoch.
+        If that member is not the preferred leader, the replicas are first reassigned in a new
+        order. This completes at once if all of them are in sync, and bumps the leader epoch.
         """
         if used == self.bounds.elections or quorum.leader < 0:
             return
@@ -210,7 +210,7 @@ class ZooKeeperMode(BrokerActions):
         requests: tuple[LeaderAndIsr, ...],
         to: tuple[int, ...],
     ) -> Rule:
-        """Decisions go to some brokers by LeaderAndIsr."""
+        """Send the state to some brokers as LeaderAndIsr requests."""
         reads = tuple(self.parts.channel(broker) for broker in to)
         return Rule(reads, self._sent, (action, changes, requests, reads))
 
@@ -238,7 +238,7 @@ class ZooKeeperMode(BrokerActions):
         quorum: Quorum,
         queue: tuple[LeaderAndIsr, ...],
     ) -> Outcomes:
-        """The controller elects for what a broker led, and takes it out of the ISR."""
+        """The controller elects a new leader and removes the broker from the ISR."""
         changes = (*changes, (self.parts.channel(broker), queue, ()))
         decided = quorum
         if quorum.leader == broker:

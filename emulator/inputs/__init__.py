@@ -1,4 +1,4 @@
-"""Everything that a cluster can be asked, as plain data: statements and their conditions."""
+"""All inputs of a cluster, as plain data: statements and their conditions."""
 
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.inputs.statements import (

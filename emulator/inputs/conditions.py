@@ -1,17 +1,17 @@
-"""What conditions are made of, as plain data: ``orders-0.hw >= 3``."""
+"""The structure of conditions such as ``orders-0.hw >= 3``, as plain data."""
 
 from typing import Final, Literal
 
 from msgspec import Struct
 
 Value = int | str | bool | list[int | str | list[int]] | None
-"""What a subject can be, and what it can be compared with."""
+"""The value of a subject, or a value to compare it with."""
 
 
 class Subject(Struct, frozen=True, array_like=True):
     """The left side of a condition.
 
-    ``kind`` says of what, ``name`` of which one, ``field`` which value:
+    ``kind`` is the kind of object, ``name`` the object, and ``field`` one of its values:
 
     - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
       version; in KRaft mode also elr last_known_elr partition_epoch recovery adding removing
@@ -20,8 +20,8 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``broker``, ``2``: state session; in KRaft mode also fenced in_controlled_shutdown
       registrations
     - ``quorum``, empty: leader epoch; or a controller's or broker's id (``equal``, ``behind``);
-      of either also log_start (where its metadata log begins) and snapshot (where the latest one
-      ends; -1: there is none); empty is the leader
+      of either also log_start (the start of its metadata log) and snapshot (the end of the latest
+      one; -1: none); empty means the leader
     - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions
@@ -36,10 +36,10 @@ class Subject(Struct, frozen=True, array_like=True):
 
 
 class Clause(Struct, frozen=True, array_like=True):
-    """``left op right``; ``right`` is a value or, with ``right_subject``, what that subject has.
+    """``left op right``; ``right`` is a value or, with ``right_subject``, that subject's value.
 
-    With ``and``, ``or`` or ``not`` for its ``op`` it joins ``parts`` (one for ``not``), and has no
-    left and right.
+    If ``op`` is ``and``, ``or`` or ``not``, the clause combines ``parts`` (one for ``not``), and
+    has no left and right.
     """
 
     left: Subject
@@ -51,9 +51,9 @@ class Clause(Struct, frozen=True, array_like=True):
 
     @property
     def joins(self) -> bool:
-        """Whether it is made of other clauses."""
+        """Whether it combines other clauses."""
         return self.op in ("and", "or", "not")
 
 
 JOINED: Final = Subject("", "", "")
-"""The left side of what has none."""
+"""The left side of a combined clause."""

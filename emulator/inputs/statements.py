@@ -1,7 +1,7 @@
-"""Everything that can be asked of a cluster, as plain data.
+"""All inputs of a cluster, as plain data.
 
 A statement of the command language becomes one of these structs; the cluster executes them, a
-session file stores them, and running them again gives the same events. Durations are in
+session file stores them, and executing them again yields the same events. Durations are in
 microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
 """
 
@@ -17,17 +17,17 @@ Acks = Literal[-1, 0, 1]
 
 
 class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True, kw_only=True):
-    """What all inputs share."""
+    """The base of all inputs."""
 
 
 class CreateCluster(Input, frozen=True, kw_only=True):
-    """Make a cluster: brokers ``first_id ..`` of release ``version``.
+    """Create a cluster: brokers ``first_id ..`` of release ``version``.
 
-    ``racks`` and ``hosts`` are empty or have one name a broker. ``latency_us`` is how long each
-    message takes on a plain link; None: as long as in a data centre, with clients some milliseconds
-    away. ``mode`` is the release's own if it is empty; in KRaft mode there are ``controllers`` with
-    the ids 100, 101, .. and the ``features`` that the release formats a cluster with are finalized,
-    with these levels in place of its own.
+    ``racks`` and ``hosts`` are empty or have one name per broker. ``latency_us`` is the latency of
+    a normal link; None means that of a data centre, with clients some milliseconds away. An empty
+    ``mode`` is the release's default; in KRaft mode there are ``controllers`` with the ids 100,
+    101, .. and the finalized ``features`` with which the release formats a cluster, whose levels
+    these override.
     """
 
     brokers: Count = 3
@@ -56,9 +56,9 @@ class CreateTopic(Input, frozen=True, kw_only=True):
 
 
 class AddPartitions(Input, frozen=True, kw_only=True):
-    """Let a topic have ``partitions`` partitions in all.
+    """Increase a topic's partition count to ``partitions``.
 
-    ``assignment`` has the replicas of each new one; without it they are placed as the topic's are.
+    ``assignment`` has the replicas of each new partition; if empty, the topic's policy places them.
     """
 
     topic: str
@@ -76,7 +76,7 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
 class ConfigureBroker(Input, frozen=True, kw_only=True):
     """Set configuration values of one broker while it runs (an empty value removes one).
 
-    In KRaft mode None stands for the default of all.
+    In KRaft mode None means the cluster-wide default.
     """
 
     broker: int | None
@@ -90,13 +90,12 @@ class DeleteTopic(Input, frozen=True, kw_only=True):
 
 
 class Produce(Input, frozen=True, kw_only=True):
-    """Send ``count`` records, ``batch`` in each request, each after the last one's answer.
+    """Send ``count`` records, ``batch`` per request, each after the previous response.
 
     ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
-    ``in_flight`` requests may be under way at once. ``every_us`` is a pause from the start of one
-    request to the next. ``background`` returns at once. ``strict_retries``: a batch that is sent
-    again counts as a retry whatever the error, where otherwise errors that only say that the leader
-    is elsewhere are free for 3 s.
+    ``in_flight`` is the number of concurrent requests. ``every_us`` is the interval between the
+    starts of two requests. ``background`` returns at once. ``strict_retries``: every retry counts,
+    whereas by default errors which only show that the leader is elsewhere are free for 3 s.
     """
 
     topic: str
@@ -120,13 +119,13 @@ class Produce(Input, frozen=True, kw_only=True):
 class Consume(Input, frozen=True, kw_only=True):
     """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0.
 
-    With a group the consumer is a member of it, ``then`` until it leaves (in order, or by dying);
-    ``from_beginning``: a position out of range begins again at the log's start. ``rack`` is where
-    the consumer is (KIP-392): a leader may send it to a replica there.
+    With a group the consumer is a member of it, until it leaves as given by ``then`` (cleanly, or
+    by crashing); ``from_beginning``: a position out of range is reset to the log start. ``rack`` is
+    the consumer's rack (KIP-392): a leader may redirect it to a replica there.
 
-    With ``timeout_us`` the consumer waits for more until nothing has come for so long. Its fetches
-    wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
-    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` begins at the first
+    With ``timeout_us`` the consumer waits for more until no record has arrived for that time. Its
+    fetches wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
+    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` starts at the first
     record that is not older than that virtual time.
     """
 
@@ -147,7 +146,7 @@ class Consume(Input, frozen=True, kw_only=True):
 
 
 class FetchRound(Input, frozen=True, kw_only=True):
-    """``times`` complete fetch rounds of follower ``broker``."""
+    """Run ``times`` complete fetch rounds of follower ``broker``."""
 
     tp: str
     broker: int
@@ -162,21 +161,21 @@ class Tick(Input, frozen=True, kw_only=True):
 
 
 class PauseReplica(Input, frozen=True, kw_only=True):
-    """Stop follower ``broker`` fetching ``tp``; what is in flight for it is dropped."""
+    """Pause follower ``broker``'s fetching of ``tp``; its messages in flight are dropped."""
 
     tp: str
     broker: int
 
 
 class ResumeReplica(Input, frozen=True, kw_only=True):
-    """Let follower ``broker`` fetch ``tp`` again."""
+    """Resume follower ``broker``'s fetching of ``tp``."""
 
     tp: str
     broker: int
 
 
 class StopBroker(Input, frozen=True, kw_only=True):
-    """Controlled shutdown; done when the process has ended, with ``wait`` False at once."""
+    """Shut a broker down cleanly; done when the process has ended, with ``wait`` False at once."""
 
     broker: int
     wait: bool = True
@@ -185,7 +184,7 @@ class StopBroker(Input, frozen=True, kw_only=True):
 class CrashBroker(Input, frozen=True, kw_only=True):
     """Kill the process.
 
-    With ``lose_unflushed`` it is a power loss: only what was flushed to disk survives.
+    With ``lose_unflushed`` it is a power loss: only data flushed to disk survives.
     """
 
     broker: int
@@ -204,24 +203,24 @@ class StartBroker(Input, frozen=True, kw_only=True):
 
 
 class FreezeBroker(Input, frozen=True, kw_only=True):
-    """Let the process do nothing while the world goes on."""
+    """Freeze a broker's process while everything else continues."""
 
     broker: int
 
 
 class ThawBroker(Input, frozen=True, kw_only=True):
-    """Let a frozen process go on."""
+    """Thaw a frozen process."""
 
     broker: int
 
 
 class ChangeController(Input, frozen=True, kw_only=True):
-    """Do something to a controller's process (KRaft).
+    """Crash, stop, start, freeze or thaw a controller's process (KRaft).
 
-    ``which`` is an id, ``active`` (who leads the quorum), ``standby`` (the first that runs and does
-    not), ``any`` (the first that runs), ``last`` (whom such a word meant last), or with ``start``
-    ``all`` (those that are down). A start is done when there is an active controller; with ``wait``
-    False at once.
+    ``which`` is an id, ``active`` (the leader of the quorum), ``standby`` (the first running one
+    that is not the leader), ``any`` (the first running one), ``last`` (the one last selected by
+    such a word), or with ``start`` ``all`` (those that are down). A start is done when there is an
+    active controller; with ``wait`` False at once.
     """
 
     action: Literal["crash", "stop", "start", "freeze", "thaw"]
@@ -230,7 +229,7 @@ class ChangeController(Input, frozen=True, kw_only=True):
 
 
 class CutLink(Input, frozen=True, kw_only=True):
-    """Break the link between two hosts, both ways unless ``one_way``."""
+    """Partition the link between two hosts, in both directions unless ``one_way``."""
 
     source: int
     destination: int
@@ -238,7 +237,7 @@ class CutLink(Input, frozen=True, kw_only=True):
 
 
 class HealLinks(Input, frozen=True, kw_only=True):
-    """Make one link, or (both None) all links, whole and fast again."""
+    """Remove the faults of one link, or (both None) of all links."""
 
     source: int | None = None
     destination: int | None = None
@@ -246,7 +245,7 @@ class HealLinks(Input, frozen=True, kw_only=True):
 
 
 class DelayLink(Input, frozen=True, kw_only=True):
-    """Add a delay to each message between two hosts, both ways unless ``one_way``."""
+    """Delay each message between two hosts, in both directions unless ``one_way``."""
 
     source: int
     destination: int
@@ -255,7 +254,7 @@ class DelayLink(Input, frozen=True, kw_only=True):
 
 
 class DropOnLink(Input, frozen=True, kw_only=True):
-    """Lose each message between two hosts with a probability, both ways unless ``one_way``."""
+    """Drop messages between two hosts with a probability, in both directions unless ``one_way``."""
 
     source: int
     destination: int
@@ -264,13 +263,13 @@ class DropOnLink(Input, frozen=True, kw_only=True):
 
 
 class IsolateBroker(Input, frozen=True, kw_only=True):
-    """Cut a broker from every other broker and from ZooKeeper; clients still reach it."""
+    """Partition a broker from all other brokers and from ZooKeeper; clients still reach it."""
 
     broker: int
 
 
 class HoldMessages(Input, frozen=True, kw_only=True):
-    """Keep messages from ``source`` to ``destination`` waiting; with ``api`` those of that name."""
+    """Hold messages from ``source`` to ``destination``; with ``api`` only those of that name."""
 
     source: int
     destination: int
@@ -278,7 +277,7 @@ class HoldMessages(Input, frozen=True, kw_only=True):
 
 
 class ReleaseMessages(Input, frozen=True, kw_only=True):
-    """Let the first ``count`` held messages through, or lose them; None: all, and hold no more.
+    """Release or drop the first ``count`` held messages; None: all, and stop holding.
 
     With ``api`` only those of that name.
     """
@@ -291,7 +290,7 @@ class ReleaseMessages(Input, frozen=True, kw_only=True):
 
 
 class ZkCommand(Input, frozen=True, kw_only=True):
-    """A ZooKeeper client's command as an outsider gives it."""
+    """Execute a zkCli command."""
 
     command: Literal["ls", "get", "stat", "create", "set", "delete", "watches"]
     path: str
@@ -304,7 +303,7 @@ class ZkCommand(Input, frozen=True, kw_only=True):
 
 
 class ExpireSession(Input, frozen=True, kw_only=True):
-    """Expire a ZooKeeper session at once: a broker's, or (``CLIENTS``) the outsiders' zkCli's."""
+    """Expire a ZooKeeper session at once: a broker's, or (``CLIENTS``) that of zkCli."""
 
     broker: int
 
@@ -322,10 +321,10 @@ class ElectUnclean(Input, frozen=True, kw_only=True):
 
 
 class AlterPartition(Input, frozen=True, kw_only=True):
-    """Send the active controller an AlterPartitionRequest in ``broker``'s name (KRaft).
+    """Send the active controller an AlterPartitionRequest as ``broker`` (KRaft).
 
-    Epochs are the true ones with these differences added; those of ISR members are sent only for
-    the brokers in ``isr_epochs``.
+    Epochs are the actual ones plus these differences; those of ISR members are sent only for the
+    brokers in ``isr_epochs``.
     """
 
     tp: str
@@ -338,20 +337,20 @@ class AlterPartition(Input, frozen=True, kw_only=True):
 
 
 class DescribeTopic(Input, frozen=True, kw_only=True):
-    """Ask a broker for a topic's eligible leader replicas (DescribeTopicPartitions, KRaft)."""
+    """Request a topic's eligible leader replicas from a broker (DescribeTopicPartitions, KRaft)."""
 
     topic: str
 
 
 class Reassign(Input, frozen=True, kw_only=True):
-    """Write /admin/reassign_partitions: move one partition to ``replicas``."""
+    """Write /admin/reassign_partitions: reassign one partition to ``replicas``."""
 
     tp: str
     replicas: list[int]
 
 
 class CancelReassignment(Input, frozen=True, kw_only=True):
-    """Take back a reassignment that is under way (2.4+)."""
+    """Cancel an ongoing reassignment (2.4+)."""
 
     tp: str
 
@@ -363,9 +362,9 @@ class Wait(Input, frozen=True, kw_only=True):
 
 
 class WaitUntil(Input, frozen=True, kw_only=True):
-    """Let virtual time pass until all clauses hold.
+    """Let virtual time pass until all clauses are true.
 
-    Running out after ``within_us`` is a failed statement.
+    Exceeding ``within_us`` fails the statement.
     """
 
     clauses: list[Clause]
@@ -373,7 +372,7 @@ class WaitUntil(Input, frozen=True, kw_only=True):
 
 
 class Settle(Input, frozen=True, kw_only=True):
-    """Let time pass until nothing but idle traffic has happened for ``quiet_us``; at most 20 s."""
+    """Let time pass until there was only idle traffic for ``quiet_us``; at most 20 s."""
 
     quiet_us: Natural = 1_000_000
 
@@ -385,18 +384,18 @@ class Expect(Input, frozen=True, kw_only=True):
 
 
 class ExpectError(Input, frozen=True, kw_only=True):
-    """The last statement ended in the Kafka error of this name (``NONE``: in none)."""
+    """An assertion that the last statement ended in this Kafka error (``NONE``: in none)."""
 
     error: str
 
 
 class ExpectEvents(Input, frozen=True, kw_only=True):
-    """An assertion about events that have happened, which whoever gives it has looked up.
+    """An assertion about past events, which the caller has evaluated.
 
-    A cluster keeps nothing of its past, so ``passed`` is the giver's verdict, None before it has
-    looked; ``actual`` says what was found. ``patterns``, each the words that it is written with,
-    are sought in this order, each after the one before; a single one is sought ``times`` times (0:
-    never; None: at least once). ``since`` is the bookmark behind which they are sought.
+    A cluster keeps no history, so ``passed`` is the caller's verdict, None if it has not been
+    evaluated; ``actual`` describes what was found. ``patterns``, each given by its words, must
+    occur in this order; a single one must occur ``times`` times (0: never; None: at least once).
+    ``since`` is the bookmark after which they are searched for.
     """
 
     patterns: list[list[str]]
@@ -414,7 +413,7 @@ class Mark(Input, frozen=True, kw_only=True):
 
 
 class InjectError(Input, frozen=True, kw_only=True):
-    """Have the next ``times`` requests of an API by clients outside refused with an error."""
+    """Fail the next ``times`` requests of external clients to an API with an error."""
 
     api: str
     error: str
@@ -422,18 +421,18 @@ class InjectError(Input, frozen=True, kw_only=True):
 
 
 class AdvertiseListeners(Input, frozen=True, kw_only=True):
-    """Tell the brokers the addresses at which clients reach them (advertised.listeners).
+    """Set the addresses at which clients reach brokers (advertised.listeners).
 
-    ``listeners`` has host and port of each broker; what is not in it keeps its old address.
+    ``listeners`` has host and port of each broker; omitted brokers keep their address.
     """
 
     listeners: dict[int, tuple[str, int]]
 
 
 class OpenConnection(Input, frozen=True, kw_only=True):
-    """A client outside the emulator connects to a broker; ``connection`` is a number of its own.
+    """An external client connects to a broker; ``connection`` is a unique number.
 
-    ``address`` is where it connects from, host and port.
+    ``address`` is the client's host and port.
     """
 
     connection: Count
@@ -442,9 +441,9 @@ class OpenConnection(Input, frozen=True, kw_only=True):
 
 
 class CloseConnection(Input, frozen=True, kw_only=True):
-    """A client outside the emulator closes a connection, or its end has broken it.
+    """An external client's connection is closed, by either end.
 
-    ``reason`` says why it was closed for the client, if it was; empty: it hung up.
+    ``reason`` says why it was closed by the server; empty if the client disconnected.
     """
 
     connection: Count
@@ -452,9 +451,9 @@ class CloseConnection(Input, frozen=True, kw_only=True):
 
 
 class ReceiveRequest(Input, frozen=True, kw_only=True):
-    """A request of a client outside the emulator, as it came by a connection.
+    """A request of an external client, as received on a connection.
 
-    ``frame`` is all of it but the length that goes before.
+    ``frame`` is the whole request without its length prefix.
     """
 
     connection: Count
@@ -511,13 +510,14 @@ AnyInput = (
 """Every input, as the type that codecs decode."""
 
 OF_CONNECTIONS = (AdvertiseListeners, OpenConnection, CloseConnection, ReceiveRequest)
-"""The inputs that are no statements: they come from clients outside, by the network."""
+"""The inputs of external clients, which are not statements."""
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """An input with the text and line (0: none) that it was written as.
+    """An input with the text and line (0: none) of its statement.
 
-    ``expected_error`` is what an ``expect error`` after it names: ending in that is no failure.
+    ``expected_error`` is the error of the ``expect error`` that follows: ending in it is no
+    failure.
     """
 
     input: AnyInput

@@ -1,1 +1,1 @@
-"""KRaft: the controllers' processes, and what the committed metadata log says of the cluster."""
+"""KRaft: the controller processes, and the events that follow from committed metadata."""

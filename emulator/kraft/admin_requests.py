@@ -1,4 +1,4 @@
-"""What administrators ask of the active controller, and its answers as they go over the wire."""
+"""Administrators' requests to the active controller, and its responses."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -14,14 +14,14 @@ from emulator.quorum_controller.result import ApiError, ApiException, Result
 from emulator.quorum_controller.topics import DEFAULT, CreatableTopic, CreatePartitionsTopic
 
 Errors = Mapping[str, ApiError]
-"""How each topic, partition or resource fared."""
+"""The result for each topic, partition or resource."""
 Asked = tuple[Result[Any], Errors]
 
 
 def answer_admin(
     controller: QuorumController, request: int, message: AdminRequest
 ) -> tuple[Result[Any], messages.EnvelopeResponse]:
-    """Have the controller decide on a request; the response is for when it is committed."""
+    """Let the controller handle a request; the response is sent once its records are committed."""
     try:
         result, told = _REQUESTS[type(message)](controller, message)
     except ApiException as refused:

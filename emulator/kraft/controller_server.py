@@ -1,7 +1,7 @@
-"""A controller's process: a voter of the quorum, which runs the quorum controller while it leads.
+"""A controller process: a quorum voter that runs the quorum controller while it is the leader.
 
-What the active controller decides it writes to the log, and answers once that is committed. A
-standby keeps an image of what is committed, so that it can take over at once. Source:
+The active controller appends its decisions to the log and responds once they are committed. A
+standby applies committed records to an image, so that it can take over immediately. Source:
 ``kafka.server.ControllerServer``, ``QuorumController`` (its event queue), 3.3 to 4.1.
 """
 
@@ -34,11 +34,11 @@ from emulator.simulation.timers import Timers
 
 NOT_CONTROLLER: Final = "NOT_CONTROLLER"
 BOOT_US: Final = 200_000
-"""How long a process takes from its start to taking part in the quorum."""
+"""The time from a process's start until it joins the quorum."""
 REGISTER_US: Final = 100_000
-"""How often a controller that is not registered yet tries it again."""
+"""The retry interval of a controller's registration."""
 LEAVE_US: Final = 20_000
-"""How long a controller that is stopped takes to tell the others that it no longer leads."""
+"""The time a stopped controller takes to notify the others of its resignation."""
 
 RESPONSES: Final[Mapping[type, type[Any]]] = {
     messages.BrokerRegistrationRequest: messages.BrokerRegistrationResponse,
@@ -48,19 +48,19 @@ RESPONSES: Final[Mapping[type, type[Any]]] = {
     messages.AlterPartitionRequest: messages.AlterPartitionResponse,
     messages.EnvelopeRequest: messages.EnvelopeResponse,
 }
-"""What a controller is asked, and how that is answered."""
+"""The requests a controller handles, with their responses."""
 ROWS: Final[Mapping[type, int]] = {
     messages.AlterPartitionResponse: 1,
     messages.EnvelopeResponse: 2,
 }
-"""How many tables of single topics or partitions a response has, if any."""
+"""The number of per-topic or per-partition tables in each response, if any."""
 
 Answer = tuple[Result[Any], AnyMessage]
-"""What a request comes to: records, and the response that is sent when they are committed."""
+"""The result of a request: records, and the response to send once they are committed."""
 
 
 class ControllerServer:
-    """One controller of the quorum."""
+    """A controller of the quorum."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class ControllerServer:
         configuration: Configuration,
         facts: MetadataFacts,
     ) -> None:
-        """Be a voter of ``voters``; the first of them that leads finalizes ``features``."""
+        """Create a voter of ``voters``; the first active controller finalizes ``features``."""
         self.state = state
         self.id = state.id
         self.features = features
@@ -122,7 +122,7 @@ class ControllerServer:
 
     @property
     def config(self) -> BrokerConfig:
-        """The configuration of the controllers' files."""
+        """The static configuration of the controllers."""
         if self._config is None or self._config_version != self.configuration.version:
             settings = self.configuration.settings
             self._config = resolve(settings.version, settings.defaults)
@@ -131,7 +131,7 @@ class ControllerServer:
 
     @property
     def controller(self) -> QuorumController | None:
-        """The quorum controller while this one is active."""
+        """The quorum controller, while this controller is active."""
         active = self.state.active
         if active is None:
             self._controller = None
@@ -153,7 +153,7 @@ class ControllerServer:
     # ---- the process
 
     def start(self) -> None:
-        """The process starts."""
+        """Start the process."""
         self.kernel.start_host(self.id)
         self.set_status("running")
         self.timers.later("boot", BOOT_US)
@@ -164,13 +164,13 @@ class ControllerServer:
         self.timers.later("register", REGISTER_US)
 
     def stop(self) -> None:
-        """End in order: a leader resigns first, so that another is elected at once."""
+        """Shut down cleanly: a leader resigns first, so that a successor is elected at once."""
         if self.state.quorum.role == LEADER:
             self.raft.member.resign()
         self.timers.later("leave", LEAVE_US)
 
     def end_process(self, status: str) -> None:
-        """The process is gone: only the log and the vote stay."""
+        """End the process; only the log and the vote persist."""
         state = self.state
         state.quorum.end_process()
         fresh = ControllerProcess(state.id)
@@ -183,14 +183,14 @@ class ControllerServer:
         self.network.host_ended(self.id)
 
     def set_status(self, status: str) -> None:
-        """The process is in another state."""
+        """Set the process's status."""
         self.state.status = status
         self.kernel.emit(events.ControllerStateChanged, self.id, status)
 
     # ---- messages
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message."""
+        """Handle a message."""
         match message:
             case messages.Timer():
                 if self.timers.is_due(message):
@@ -205,7 +205,7 @@ class ControllerServer:
                 self.raft.handle(source, message)
 
     def _take_request(self, source: int, message: AnyMessage) -> None:
-        """Answer as the active controller, when what it writes for that is committed."""
+        """Handle a request as the active controller; respond once its records are committed."""
         request = self.kernel.cause
         controller = self.controller
         if controller is None:
@@ -221,7 +221,7 @@ class ControllerServer:
 
     @property
     def next_offset(self) -> int:
-        """The offset of the next record that is written."""
+        """The offset of the next record."""
         return self.state.quorum.log.end_offset + len(self.state.unwritten)
 
     def _write(
@@ -231,7 +231,7 @@ class ControllerServer:
         request: int = 0,
         response: AnyMessage | None = None,
     ) -> None:
-        """Have the records appended, and answer when they, and all before them, are committed."""
+        """Append records, and respond once they and all earlier ones are committed."""
         state, controller = self.state, self.controller
         assert controller is not None
         now_us = self.kernel.now
@@ -250,7 +250,7 @@ class ControllerServer:
         self._arm_leader_checks()
 
     def _append(self) -> None:
-        """What was gathered in the linger time goes into the log as one batch."""
+        """Append the records accumulated during the linger time as one batch."""
         unwritten, self.state.unwritten = self.state.unwritten, []
         if unwritten and self.state.quorum.role == LEADER:
             self.raft.member.append([tuple(unwritten)])
@@ -266,7 +266,7 @@ class ControllerServer:
     # ---- the quorum
 
     def _committed(self) -> None:
-        """More of the log is committed."""
+        """Apply newly committed records."""
         state = self.state
         if state.quorum.role == LEADER:
             self.facts.advance(self.id, state.quorum)
@@ -295,7 +295,7 @@ class ControllerServer:
             self.kernel.emit(events.MetadataApplied, self.id, image.offset + 1)
 
     def _activate(self) -> None:
-        """Take office: everything up to this epoch is committed and applied."""
+        """Become the active controller, once all records up to this epoch are applied."""
         state, now_us = self.state, self.kernel.now
         image, state.image = state.image, MetadataImage()
         is_new = not image.features
@@ -312,7 +312,7 @@ class ControllerServer:
         self.timers.later("register", 0)
 
     def _role_changed(self) -> None:
-        """Another role in the quorum: who was active is so no longer."""
+        """Handle a change of the quorum role; a former leader is no longer active."""
         state = self.state
         if state.quorum.role == LEADER:
             state.told = {}
@@ -328,7 +328,7 @@ class ControllerServer:
         self.kernel.emit(events.ControllerResigned, self.id, state.quorum.epoch, "lost leadership")
 
     def _member_fetched(self, replica: int) -> None:
-        """State how far a member has come when it comes to have all that says something."""
+        """Emit a member's progress when its fetch offset reaches a notable record."""
         state = self.state
         end = state.quorum.progress[replica].end_offset
         told = state.told.get(replica)
@@ -339,7 +339,7 @@ class ControllerServer:
     # ---- registering this controller (ControllerRegistrationManager)
 
     def _register(self) -> None:
-        """Be registered under this incarnation, once that is possible."""
+        """Register this controller's incarnation as soon as possible."""
         state = self.state
         controller = self.controller
         image = state.image if controller is None else controller.image
@@ -354,7 +354,7 @@ class ControllerServer:
             self.network.send(self.id, leader, request)
         self.timers.later("register", REGISTER_US)
 
-    # ---- by the clock
+    # ---- periodic tasks
 
     def _arm_no_op(self) -> None:
         interval_us = self.config.metadata_max_idle_interval_us
@@ -362,7 +362,7 @@ class ControllerServer:
             self.timers.set_deadline("no-op", "", self.kernel.now + interval_us)
 
     def _write_no_op(self) -> None:
-        """Nothing was written for a while."""
+        """Append a NoOpRecord after an idle interval."""
         controller = self.controller
         if self.timers.overdue("no-op") and controller is not None:
             self.kernel.cause = 0
@@ -374,11 +374,11 @@ class ControllerServer:
         if controller is not None:
             now_us = self.kernel.now
             due_us = controller.next_fence_check_us(now_us)
-            if due_us is not None:  # a session has run out once it is over, not at its last moment
+            if due_us is not None:  # a session expires after its last moment, not at it
                 self.timers.arm("fence", max(due_us, now_us + 1))
 
     def _fence(self) -> None:
-        """Fence a broker that was silent for its whole session."""
+        """Fence a broker whose session timed out."""
         controller = self.controller
         if controller is None:
             return
@@ -391,10 +391,10 @@ class ControllerServer:
             self.timers.later("fence", RESCHEDULE_US)
 
     def _arm_leader_checks(self) -> None:
-        """Look at leaders an interval from now, unless that is due earlier.
+        """Schedule the leader checks an interval from now, unless they are due earlier.
 
-        Up to 3.9 an interval counts from when there was first something to do; from 4.0 on it
-        passes in any case (``PeriodicTaskControlManager``, KAFKA-17793).
+        Up to 3.9 the interval starts when there is work to do; from 4.0 on the task runs
+        periodically (``PeriodicTaskControlManager``, KAFKA-17793).
         """
         controller, config = self.controller, self.config
         if controller is None:
@@ -474,7 +474,7 @@ class ControllerServer:
         )
 
     def _describe_quorum(self) -> messages.QuorumDescription:
-        """How far the members are, by what this leader of the quorum knows (``LeaderState``)."""
+        """The progress of all members as known to this leader (``LeaderState``)."""
         quorum, now_us = self.state.quorum, self.kernel.now
         members = [
             messages.QuorumMember(
@@ -539,7 +539,7 @@ def _nothing() -> Result[None]:
 
 
 def _not_controller(kind: type[Any], request: int) -> AnyMessage:
-    """A response of that kind from one that is not the active controller."""
+    """A response with the error NOT_CONTROLLER."""
     rows = ROWS.get(kind, 0)
     made: AnyMessage = kind(request, NOT_CONTROLLER, *([{}] * rows))
     return made

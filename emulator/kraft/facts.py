@@ -1,7 +1,7 @@
-"""What the committed metadata log means, stated as events; nothing in the cluster depends on it.
+"""The events that follow from the committed metadata log; nothing in the cluster depends on them.
 
-Whoever leads the quorum, what is committed is read here once, in its order. So the read model sees
-topics, partitions and configurations as it does where ZooKeeper keeps them.
+Committed records are read here once, in order, whichever controller leads the quorum. The read
+model thus sees topics, partitions and configurations in the same way as in ZooKeeper mode.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
 
 UNSEEN = ShownRecord("", 0, {})
-"""What is shown of a record at which nobody looks."""
+"""The shown form of a record without observers."""
 
 
 class MetadataFacts:
-    """Reads the log that is committed and states what it says."""
+    """Reads the committed log and emits its events."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class MetadataFacts:
         assignments: dict[str, list[int]],
         topic_configs: dict[str, dict[str, str]],
     ) -> None:
-        """Keep ``states``, ``assignments`` and ``topic_configs`` as the log has them."""
+        """Update ``states``, ``assignments`` and ``topic_configs`` from the log."""
         self.kernel = kernel
         self.emit = kernel.emit
         self.state = state
@@ -45,7 +45,7 @@ class MetadataFacts:
         self.on_lost: Callable[[str], None] = _nothing
 
     def advance(self, controller: int, quorum: QuorumState) -> None:
-        """The leader's high watermark has risen: read up to there."""
+        """Read up to the leader's high watermark, which has advanced."""
         image = self.state.image
         known = image.offset + 1
         if quorum.high_watermark <= known:
@@ -55,7 +55,7 @@ class MetadataFacts:
             self._read(controller, batch)
 
     def _check_history(self, controller: int, quorum: QuorumState, known: int) -> None:
-        """What was committed before has to be in this leader's log as it was."""
+        """Check that this leader's log contains what was committed before, unchanged."""
         if not known:
             return
         before = quorum.log.epoch_at(known - 1)
@@ -95,7 +95,7 @@ class MetadataFacts:
     # ---- topics
 
     def _state_topics(self, records: tuple[AnyRecord, ...], delta: MetadataDelta) -> None:
-        """State new and deleted topics before what follows for their partitions."""
+        """Emit created and deleted topics before the events of their partitions."""
         new = {
             record.topic_id: record.name for record in records if isinstance(record, TopicRecord)
         }
@@ -193,7 +193,7 @@ class MetadataFacts:
 
 
 def _strategy(before: PartitionRegistration | None, after: PartitionRegistration) -> str:
-    """How a leader came to be elected, as the events of the other mode name it."""
+    """The strategy of a leader election, named as in ZooKeeper mode."""
     if before is None:
         return "New"
     if after.leader_recovery_state and after.leader not in before.isr:
@@ -206,4 +206,4 @@ def _strategy(before: PartitionRegistration | None, after: PartitionRegistration
 
 
 def _nothing(_detail: str) -> None:
-    """Nobody wants to know."""
+    """Ignore the notification."""

@@ -1,4 +1,4 @@
-"""What KRaft adds to a cluster's state: controllers, brokers' parts of it, what is committed."""
+"""The KRaft part of a cluster's state: controllers, brokers' members, committed metadata."""
 
 from msgspec import Struct, field
 
@@ -12,7 +12,7 @@ from emulator.simulation.timers import TimerState
 
 
 class Deferred(Struct, array_like=True):
-    """A response that goes out once the log is committed up to ``offset``."""
+    """A response to be sent once the log is committed up to ``offset``."""
 
     offset: int
     destination: int
@@ -23,11 +23,11 @@ class Deferred(Struct, array_like=True):
 class ControllerProcess(Struct, array_like=True):
     """One controller's process; the log and the vote in ``quorum`` are on disk.
 
-    A standby keeps ``image``, which is what is committed as far as it knows. The active controller
-    keeps ``active`` instead, which holds what it has written too. ``unwritten`` are records that
-    wait to be appended together, ``deferred`` responses that wait for the commit. ``told`` is how
-    far it has stated that each member of the quorum has fetched, ``last_record`` the offset of the
-    last record that says something.
+    A standby keeps ``image``, built from the records it knows to be committed. The active
+    controller keeps ``active`` instead, which includes uncommitted records. ``unwritten`` are
+    records waiting to be appended together, ``deferred`` responses waiting for the commit. ``told``
+    is the progress emitted for each quorum member, ``last_record`` the offset of the last record
+    that is not a no-op.
     """
 
     id: int
@@ -44,7 +44,7 @@ class ControllerProcess(Struct, array_like=True):
 
 
 class CommittedMetadata(Struct, array_like=True):
-    """The committed log as it is known from outside: nobody in the cluster sees this.
+    """The committed log as seen from outside; no component of the cluster reads it.
 
     ``epoch`` is that of the last committed record.
     """

@@ -1,1 +1,1 @@
-"""KRaft's metadata: the records of the log, and the image that they add up to. Pure."""
+"""KRaft's metadata: the records of the log, and the image built from them. Pure."""

@@ -1,8 +1,8 @@
-"""What the records of the metadata log add up to.
+"""The metadata image built from the records of the metadata log.
 
-Every controller and every broker has an image of its own, as old as what it has read. It is plain
-state: values are frozen and shared by copies, and a copy costs as much as its dicts. Source:
-``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
+Every controller and every broker has its own image, as recent as its position in the log. It is
+plain state: values are frozen and shared by copies, so a copy costs as much as copying its dicts.
+Source: ``org.apache.kafka.image.MetadataImage`` and ``MetadataDelta`` of 3.9 to 4.1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ from emulator.metadata_log.registrations import (
 
 
 class TopicIdPartition(NamedTuple):
-    """A partition by its topic's id."""
+    """A partition by topic id."""
 
     topic_id: str
     partition: int
@@ -57,7 +57,7 @@ class TopicImage(Struct):
 
 
 class Change(NamedTuple):
-    """A partition before and after some records; None: there was, or is, none."""
+    """A partition before and after some records; None if it does not exist."""
 
     topic: str
     before: PartitionRegistration | None
@@ -65,12 +65,12 @@ class Change(NamedTuple):
 
 
 class MetadataDelta(Struct):
-    """What records changed in an image, as long as someone wants to know: not part of any state.
+    """The changes of an image by some records; not part of any state.
 
-    ``partitions`` holds every partition that was touched, those of deleted topics with None for
-    what they are now; with a ``broker`` those of which it has, or had, a replica: a broker of very
-    many looks at no others. ``topics`` names all whose partitions were touched. ``brokers``,
-    ``configs`` and ``features`` name what was written.
+    ``partitions`` has every changed partition, with None as the new state of those of deleted
+    topics; given a ``broker``, only those with a current or former replica on it, which saves work
+    on brokers with very many partitions. ``topics`` names all topics with changed partitions.
+    ``brokers``, ``configs`` and ``features`` name what was written.
     """
 
     broker: int | None = None
@@ -87,7 +87,7 @@ class MetadataDelta(Struct):
         before: PartitionRegistration | None,
         after: PartitionRegistration | None,
     ) -> None:
-        """Take note of a partition's change; of several, the first ``before`` counts."""
+        """Add a partition's change; if there are several, the first ``before`` is kept."""
         self.topics[topic.name] = None
         broker = self.broker
         if broker is not None and not (
@@ -100,7 +100,7 @@ class MetadataDelta(Struct):
         self.partitions[key] = Change(topic.name, earlier.before if earlier else before, after)
 
     def add(self, later: "MetadataDelta") -> None:
-        """Take the changes that came after these."""
+        """Add later changes."""
         for key, change in later.partitions.items():
             earlier = self.partitions.get(key)
             before = earlier.before if earlier else change.before
@@ -111,7 +111,7 @@ class MetadataDelta(Struct):
         self.features |= later.features
 
     def local_changes(self, broker: int) -> "LocalReplicaChanges":
-        """Return what they mean for a broker's own replicas (``TopicsDelta.localChanges``)."""
+        """Return the changes of a broker's own replicas (``TopicsDelta.localChanges``)."""
         found = LocalReplicaChanges()
         for key, change in self.partitions.items():
             _, before, after = change
@@ -132,7 +132,7 @@ class MetadataDelta(Struct):
     def between(
         before: "MetadataImage", after: "MetadataImage", broker: int | None = None
     ) -> "MetadataDelta":
-        """Return what is different after a snapshot took an image's place (``finishSnapshot``)."""
+        """Return the differences after a snapshot has replaced an image (``finishSnapshot``)."""
         delta = MetadataDelta(broker)
         nobody = TopicImage("", "")
         for topic_id in [
@@ -152,10 +152,10 @@ class MetadataDelta(Struct):
 
 
 class LocalReplicaChanges(Struct):
-    """What a broker has to do with its replicas after it has read some records.
+    """The changes of a broker's replicas after reading some records.
 
-    ``elected_leaders`` are those of ``leaders`` whose leader epoch is new; ``followers`` follow
-    another leader, or nobody.
+    ``elected_leaders`` are those of ``leaders`` with a new leader epoch; ``followers`` have a new
+    leader, or none.
     """
 
     deletes: dict[TopicIdPartition, Change] = field(default_factory=dict)
@@ -165,10 +165,10 @@ class LocalReplicaChanges(Struct):
 
 
 class MetadataImage(Struct):
-    """The metadata after the record at ``offset``, which was written in ``epoch``; -1: empty.
+    """The metadata after the record at ``offset``, written in ``epoch``; -1 if empty.
 
-    ``topics`` are by id; ``configs`` by resource (:func:`config_key`), each by name.
-    ``controllers`` holds the incarnation of each controller that has registered.
+    ``topics`` are keyed by id; ``configs`` by resource (:func:`config_key`), each by name.
+    ``controllers`` has the incarnation of each registered controller.
     """
 
     offset: int = -1
@@ -190,21 +190,21 @@ class MetadataImage(Struct):
 
     @property
     def elr_enabled(self) -> bool:
-        """Whether ISR members that leave below min.insync.replicas are kept as eligible."""
+        """Whether members leaving the ISR below min.insync.replicas are added to the ELR."""
         return self.features.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0
 
     def topic(self, name: str) -> TopicImage | None:
-        """Return a topic by its name."""
+        """Return a topic by name."""
         topic_id = self.topic_ids.get(name)
         return None if topic_id is None else self.topics[topic_id]
 
     def partition(self, name: str, partition: int) -> PartitionRegistration | None:
-        """Return a partition by its topic's name and its number."""
+        """Return a partition by topic name and number."""
         topic = self.topic(name)
         return None if topic is None else topic.partitions.get(partition)
 
     def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
-        """Every partition, topic by topic."""
+        """All partitions, topic by topic."""
         for topic in self.topics.values():
             for number, registration in topic.partitions.items():
                 yield topic, number, registration
@@ -224,7 +224,7 @@ class MetadataImage(Struct):
         return self.configs.get(config_key(BROKER_RESOURCE, resource), {}).get(name)
 
     def records(self) -> Iterator[AnyRecord]:
-        """The records that a snapshot of it has (``MetadataImage.write``)."""
+        """The records of a snapshot of the image (``MetadataImage.write``)."""
         for name, level in self.features.items():
             yield FeatureLevelRecord(name, level)
         for controller, incarnation in self.controllers.items():
@@ -255,10 +255,10 @@ class MetadataImage(Struct):
         epoch: int,
         delta: MetadataDelta | None = None,
     ) -> bool:
-        """Take the records of a batch; returns whether any of them says something."""
+        """Apply the records of a batch; return whether any of them changes the metadata."""
         is_news = False
         for offset, record in enumerate(records, base_offset):
-            if type(record) is PartitionRecord:  # so many come at once that each call counts
+            if type(record) is PartitionRecord:  # so frequent that a dispatch would be noticeable
                 is_news = True
                 topic = self.topics[record.topic_id]
                 self._set(topic, record.partition_id, partition_of(record), delta)
@@ -275,10 +275,10 @@ class MetadataImage(Struct):
         epoch: int | None = None,
         delta: MetadataDelta | None = None,
     ) -> None:
-        """Take the record at ``offset``, written in ``epoch`` (None: the same as the last).
+        """Apply the record at ``offset``, written in ``epoch`` (None: the current one).
 
-        ``delta`` takes note of what it changes. A record about what does not exist raises a
-        KeyError, as Kafka's image raises: a log that a controller wrote has none.
+        Its changes are added to ``delta``. A record that refers to something unknown raises a
+        KeyError, as Kafka's image raises an exception: this cannot happen with a controller's log.
         """
         self.offset = offset
         if epoch is not None:
@@ -332,7 +332,7 @@ class MetadataImage(Struct):
             case ProducerIdsRecord(next_producer_id=next_id):
                 self.next_producer_id = next_id
             case _:
-                pass  # transactions of bootstrap records, control records and no-ops say nothing
+                pass  # bootstrap transactions, control records and no-ops change nothing
 
     def _set(
         self,
@@ -383,5 +383,5 @@ class MetadataImage(Struct):
 
 
 def config_key(resource_type: int, resource_name: str) -> str:
-    """Return the name of a resource: ``topic:NAME``, ``broker:ID``, or ``broker:`` for all."""
+    """Return the key of a resource: ``topic:NAME``, ``broker:ID``, or ``broker:`` for all."""
     return f"{'topic' if resource_type == TOPIC_RESOURCE else 'broker'}:{resource_name}"

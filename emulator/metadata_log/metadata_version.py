@@ -1,4 +1,4 @@
-"""The finalized features of a KRaft cluster, and what each level of ``metadata.version`` brings.
+"""The levels of ``metadata.version``, and what each supports.
 
 Source: ``org.apache.kafka.server.common.MetadataVersion`` and ``EligibleLeaderReplicasVersion``,
 3.9 to 4.1.
@@ -40,11 +40,11 @@ LEVELS: Final = (
     "4.1-IV0",
     "4.1-IV1",
 )
-"""The names of the metadata versions; the first has level 1, those after it one more each."""
+"""The names of the metadata versions; the first has level 1, each further one a level more."""
 
 
 def level_of(name: str) -> int:
-    """Return the level of a metadata version by its name, such as ``3.9-IV0``."""
+    """Return the level of a metadata version, such as ``3.9-IV0``."""
     return LEVELS.index(name) + 1
 
 
@@ -57,7 +57,7 @@ def latest_level(release: str) -> int:
     """Return the level with which a release (``4.0``, ``4.0.2``) formats a cluster.
 
     Raises:
-        ValueError: no metadata version belongs to a release as old as that.
+        ValueError: the release is older than all metadata versions.
     """
     line = ".".join(release.split(".")[:2])
     found = [level for level, name in enumerate(LEVELS, 1) if name.split("-")[0] == line]
@@ -67,7 +67,7 @@ def latest_level(release: str) -> int:
 
 
 def is_in_controlled_shutdown_supported(level: int) -> bool:
-    """Whether registrations tell of a controlled shutdown (3.3-IV3, KIP-841)."""
+    """Whether registrations include controlled shutdowns (3.3-IV3, KIP-841)."""
     return level >= _IN_CONTROLLED_SHUTDOWN
 
 
@@ -77,12 +77,12 @@ def is_migration_supported(level: int) -> bool:
 
 
 def needs_leader_epoch_bump_on_isr_shrink(level: int) -> bool:
-    """Whether an ISR that shrinks raises the leader epoch: before 3.6-IV0 (KAFKA-15021)."""
+    """Whether shrinking an ISR bumps the leader epoch: before 3.6-IV0 (KAFKA-15021)."""
     return level < _NO_BUMP_ON_SHRINK
 
 
 def is_transaction_supported(level: int) -> bool:
-    """Whether metadata is written in transactions (3.6-IV1, KIP-868)."""
+    """Whether metadata transactions are supported (3.6-IV1, KIP-868)."""
     return level >= _TRANSACTIONS
 
 
@@ -92,7 +92,7 @@ def is_controller_registration_supported(level: int) -> bool:
 
 
 def is_directory_assignment_supported(level: int) -> bool:
-    """Whether partitions know their log directories (3.7-IV2, KIP-858)."""
+    """Whether partitions have log directory assignments (3.7-IV2, KIP-858)."""
     return level >= _DIRECTORIES
 
 

@@ -1,9 +1,9 @@
 """The records of the metadata log (``__cluster_metadata``), with Kafka's names and values.
 
-A record does not hold its version: that follows from the record and the ``metadata.version`` in
-force when it is written (:func:`version_of`), which is the same for every reader of the log.
-Fields that a model of replication does not need (endpoints, supported features, directories) are
-left out. Source: ``metadata/src/main/resources/common/metadata/*.json`` of Kafka 3.9 to 4.1.
+A record does not contain its version, which follows from the record and the ``metadata.version`` in
+effect when it is written (:func:`version_of`) and is the same for every reader. Fields that are
+irrelevant for replication (endpoints, supported features, directories) are omitted. Source:
+``metadata/src/main/resources/common/metadata/*.json`` of Kafka 3.9 to 4.1.
 """
 
 from typing import ClassVar, Final
@@ -18,49 +18,49 @@ from emulator.metadata_log.metadata_version import (
 )
 
 NO_LEADER: Final = -1
-"""The leader of a partition that nobody leads (``LeaderConstants.NO_LEADER``)."""
+"""The leader of a partition without one (``LeaderConstants.NO_LEADER``)."""
 NO_LEADER_CHANGE: Final = -2
-"""The leader in a change that leaves leader and leader epoch as they are."""
+"""The leader in a change that keeps leader and leader epoch."""
 
 RECOVERED: Final = 0
 """The leader was elected cleanly, or has recovered from an unclean election."""
 RECOVERING: Final = 1
 """The leader was elected uncleanly and has not changed the ISR since (KIP-704)."""
 NO_RECOVERY_CHANGE: Final = -1
-"""The leader recovery state in a change that leaves it as it is."""
+"""The leader recovery state in a change that keeps it."""
 
 FENCE: Final = 1
 """``fenced`` of a registration change that fences (``BrokerRegistrationFencingChange``)."""
 UNFENCE: Final = -1
 """``fenced`` of a registration change that unfences."""
 NO_FENCING_CHANGE: Final = 0
-"""``fenced`` of a registration change that is about something else."""
+"""``fenced`` of a registration change that does not concern fencing."""
 IN_CONTROLLED_SHUTDOWN: Final = 1
-"""``inControlledShutdown`` of a registration change that begins a controlled shutdown."""
+"""``inControlledShutdown`` of a registration change that starts a controlled shutdown."""
 
 TOPIC_RESOURCE: Final = 2
-"""The type of a topic's configuration (``ConfigResource.Type.TOPIC``)."""
+"""The resource type of topics (``ConfigResource.Type.TOPIC``)."""
 BROKER_RESOURCE: Final = 4
-"""The type of a broker's configuration; the name ``""`` is the cluster-wide default."""
+"""The resource type of brokers; the name ``""`` is the cluster-wide default."""
 
 Replicas = tuple[int, ...]
 
 
 class MetadataRecord(Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """What all records share."""
+    """The base of all records."""
 
     hidden: ClassVar[tuple[str, ...]] = ()
-    """Fields that nobody is shown: chance, or of no use to a reader."""
+    """Fields that are not shown: random values, or irrelevant to a reader."""
 
 
 class LeaderChangeMessage(MetadataRecord, frozen=True):
-    """A control record of the Raft quorum: ``leader_id`` leads the log in the epoch it begins."""
+    """A control record of the Raft quorum: ``leader_id`` is the leader of the new epoch."""
 
     leader_id: int
 
 
 class BeginTransactionRecord(MetadataRecord, frozen=True):
-    """What follows, up to the end of the transaction, counts only as a whole (KIP-868)."""
+    """The start of a metadata transaction: the records up to its end are atomic (KIP-868)."""
 
     name: str
 
@@ -70,24 +70,24 @@ class EndTransactionRecord(MetadataRecord, frozen=True):
 
 
 class AbortTransactionRecord(MetadataRecord, frozen=True):
-    """What the open transaction wrote does not count."""
+    """The open transaction is aborted, and its records are ignored."""
 
     reason: str
 
 
 class NoOpRecord(MetadataRecord, frozen=True):
-    """Nothing: written so that the log's end moves while nothing happens (KIP-835)."""
+    """A no-op that advances the log end offset while idle (KIP-835)."""
 
 
 class FeatureLevelRecord(MetadataRecord, frozen=True):
-    """A finalized feature; level 0 takes it away (KIP-778)."""
+    """A finalized feature; level 0 removes it (KIP-778)."""
 
     name: str
     feature_level: int
 
 
 class ZkMigrationStateRecord(MetadataRecord, frozen=True):
-    """Where a migration from ZooKeeper stands; 0: there is none. Up to 3.9 (KIP-866)."""
+    """The state of a migration from ZooKeeper; 0: none. Up to 3.9 (KIP-866)."""
 
     zk_migration_state: int = 0
 
@@ -104,8 +104,8 @@ class RegisterControllerRecord(MetadataRecord, frozen=True):
 class RegisterBrokerRecord(MetadataRecord, frozen=True):
     """A broker has started, or the same incarnation has registered again.
 
-    A new incarnation is fenced, and its ``broker_epoch`` is the offset at which the records of its
-    registration begin.
+    A new incarnation is fenced, and its ``broker_epoch`` is the offset of the first record of its
+    registration.
     """
 
     broker_id: int
@@ -118,14 +118,14 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True):
 
 
 class UnregisterBrokerRecord(MetadataRecord, frozen=True):
-    """A broker is gone for good, by an administrator's request."""
+    """A broker was unregistered by an administrator."""
 
     broker_id: int
     broker_epoch: int
 
 
 class BrokerRegistrationChangeRecord(MetadataRecord, frozen=True):
-    """A broker is fenced or unfenced, or has begun a controlled shutdown (KIP-841)."""
+    """A broker is fenced or unfenced, or has started a controlled shutdown (KIP-841)."""
 
     broker_id: int
     broker_epoch: int
@@ -141,7 +141,7 @@ class TopicRecord(MetadataRecord, frozen=True):
 
 
 class RemoveTopicRecord(MetadataRecord, frozen=True):
-    """A topic is deleted with all that belongs to it, its configuration included."""
+    """A topic is deleted, including its partitions and configuration."""
 
     topic_id: str
 
@@ -164,9 +164,9 @@ class PartitionRecord(MetadataRecord, frozen=True):
 
 
 class PartitionChangeRecord(MetadataRecord, frozen=True):
-    """What changes of a partition; None, or the constants for it, is what stays.
+    """A change of a partition; None, or the constant for it, means no change.
 
-    It raises the partition epoch, and the leader epoch whenever it names a leader, also the same.
+    It bumps the partition epoch, and also the leader epoch if it names a leader, even the same one.
     """
 
     partition_id: int
@@ -182,13 +182,13 @@ class PartitionChangeRecord(MetadataRecord, frozen=True):
 
 
 class ClearElrRecord(MetadataRecord, frozen=True):
-    """The ELRs of a topic are emptied, or with no name those of all topics (KIP-966)."""
+    """The ELRs of a topic are cleared, or those of all topics if the name is empty (KIP-966)."""
 
     topic_name: str = ""
 
 
 class ConfigRecord(MetadataRecord, frozen=True):
-    """A dynamic configuration; value None takes it away."""
+    """A dynamic configuration; a value of None removes it."""
 
     resource_type: int
     resource_name: str
@@ -197,7 +197,7 @@ class ConfigRecord(MetadataRecord, frozen=True):
 
 
 class ProducerIdsRecord(MetadataRecord, frozen=True):
-    """A broker was given a block of producer ids; the next block begins at ``next_producer_id``."""
+    """A block of producer ids was allocated; the next one starts at ``next_producer_id``."""
 
     broker_id: int
     broker_epoch: int
@@ -228,7 +228,7 @@ AnyRecord = (
 
 
 def version_of(record: AnyRecord, metadata_version: int) -> int:
-    """Return the version in which a record is written (``MetadataVersion.*RecordVersion``)."""
+    """Return the version of a record to write (``MetadataVersion.*RecordVersion``)."""
     match record:
         case PartitionRecord() | PartitionChangeRecord():
             if is_elr_supported(metadata_version):
@@ -247,5 +247,5 @@ def version_of(record: AnyRecord, metadata_version: int) -> int:
 
 
 def type_of(record: AnyRecord) -> str:
-    """Return a record's type as logs and tools print it: its class without ``Record``."""
+    """Return a record's type as printed by Kafka's tools: its class name without ``Record``."""
     return type(record).__name__.removesuffix("Record").removesuffix("Message")

@@ -1,4 +1,4 @@
-"""What the image holds of partitions, brokers and controllers: frozen, each change a new value."""
+"""The image's partitions, brokers and controllers, as immutable values."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,12 +20,12 @@ from emulator.metadata_log.records import (
 
 
 class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
-    """A partition as the metadata log says that it is (``PartitionRegistration``).
+    """A partition in the metadata log (``PartitionRegistration``).
 
-    ``leader`` is -1 if nobody leads. While a reassignment is under way, ``replicas`` holds the
-    target and those who are removed, who also stand in ``removing_replicas``. Members of the
-    ``elr`` left the ISR when it was below min.insync.replicas, or fell below it, and may be elected
-    cleanly (KIP-966); ``last_known_elr`` holds the last leader while nobody leads.
+    ``leader`` is -1 if there is none. During a reassignment, ``replicas`` contains the target and
+    the replicas being removed, which are also in ``removing_replicas``. Members of the ``elr`` left
+    the ISR when it was, or became, smaller than min.insync.replicas, and may be elected cleanly
+    (KIP-966); ``last_known_elr`` has the last leader while there is none.
     """
 
     replicas: Replicas
@@ -41,7 +41,7 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def has_leader(self) -> bool:
-        """Whether somebody leads."""
+        """Whether it has a leader."""
         return self.leader != NO_LEADER
 
     @property
@@ -51,18 +51,18 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def has_preferred_leader(self) -> bool:
-        """Whether the preferred replica leads."""
+        """Whether the preferred replica is the leader."""
         return self.leader == self.preferred_replica
 
     @property
     def is_reassigning(self) -> bool:
-        """Whether a reassignment is under way."""
+        """Whether it is being reassigned."""
         return bool(self.removing_replicas or self.adding_replicas)
 
     def merge(self, record: PartitionChangeRecord) -> "PartitionRegistration":
         """Return the partition after a change.
 
-        The partition epoch rises by one, and so does the leader epoch if the record names a leader.
+        The partition epoch is bumped, and so is the leader epoch if the record names a leader.
         """
         elects = record.leader != NO_LEADER_CHANGE
         recovery = record.leader_recovery_state
@@ -82,7 +82,7 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
     def without_elr(self) -> "PartitionRegistration":
         """Return the partition after a ClearElrRecord (KIP-966).
 
-        This raises the partition epoch too, although no record names the partition
+        This also bumps the partition epoch, although no record names the partition
         (``ReplicationControlManager.removeTopicElrs``, ``TopicDelta.maybeClearElr``).
         """
         epoch = self.partition_epoch + 1
@@ -90,7 +90,7 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
 
 def partition_of(record: PartitionRecord) -> PartitionRegistration:
-    """Return the partition that a record makes."""
+    """Return the partition created by a record."""
     return PartitionRegistration(
         record.replicas,
         record.isr,
@@ -106,7 +106,7 @@ def partition_of(record: PartitionRecord) -> PartitionRegistration:
 
 
 def record_of(topic_id: str, number: int, partition: PartitionRegistration) -> PartitionRecord:
-    """Return the record that makes a partition what it is."""
+    """Return the record that creates a partition in this state."""
     return PartitionRecord(
         *(number, topic_id, partition.replicas, partition.isr),
         *(partition.removing_replicas, partition.adding_replicas, partition.leader),
@@ -120,10 +120,10 @@ def _changed(now: Replicas, change: Replicas | None) -> Replicas:
 
 
 class BrokerRegistration(Struct, frozen=True):
-    """A broker as the metadata log says that it is (``BrokerRegistration``).
+    """A broker in the metadata log (``BrokerRegistration``).
 
-    ``epoch`` is the broker epoch, ``record_offset`` where the last RegisterBrokerRecord stands: a
-    broker is unfenced once it has read that. ``registrations`` counts its incarnations.
+    ``epoch`` is the broker epoch, ``record_offset`` the offset of the last RegisterBrokerRecord: a
+    broker is unfenced once it has read that record. ``registrations`` counts its incarnations.
     """
 
     id: int
@@ -154,7 +154,7 @@ class BrokerRegistration(Struct, frozen=True):
 def broker_of(
     record: RegisterBrokerRecord, offset: int, before: BrokerRegistration | None
 ) -> BrokerRegistration:
-    """Return the broker that a record at ``offset`` registers, given its former registration."""
+    """Return the broker registered by a record at ``offset``, given its previous registration."""
     earlier = before.registrations if before else 0
     is_same = before is not None and before.incarnation_id == record.incarnation_id
     return BrokerRegistration(

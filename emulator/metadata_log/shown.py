@@ -1,8 +1,8 @@
-"""Records as people are shown them: with topics and registrations by names that mean something.
+"""Records for display, with meaningful names of topics and registrations.
 
-Topic ids are random and broker epochs are offsets, so neither says much. Here a topic is its name
-(``t#2``: the second topic called t) and a broker epoch is ``ID.N``, the Nth registration of broker
-ID. What is null or means "no change" is left out, as are incarnation ids and racks.
+Topic ids are random and broker epochs are offsets, so neither is meaningful. Here a topic is shown
+by name (``t#2``: the second topic called t) and a broker epoch as ``ID.N``, the Nth registration of
+broker ID. Null and "no change" values are omitted, as are incarnation ids and racks.
 """
 
 from typing import Any, Final
@@ -34,9 +34,9 @@ class ShownRecord(Struct, frozen=True):
 
 
 class LogNames(Struct):
-    """The names that the records of a log have given so far; plain state.
+    """The names defined by the records of a log so far; plain state.
 
-    Read the log from its beginning with :func:`show`. ``metadata_version`` is that in force.
+    Read the log from its beginning with :func:`show`. ``metadata_version`` is the current one.
     """
 
     metadata_version: int = 0
@@ -53,7 +53,7 @@ class LogNames(Struct):
         return self.broker_epochs.get(broker, {}).get(epoch, str(epoch))
 
     def read(self, record: AnyRecord) -> None:
-        """Take the names that a record gives."""
+        """Store the names that a record defines."""
         match record:
             case FeatureLevelRecord(name=name, feature_level=level) if name == METADATA_VERSION:
                 self.metadata_version = level
@@ -68,7 +68,7 @@ class LogNames(Struct):
 
 
 def show(record: AnyRecord, names: LogNames) -> ShownRecord:
-    """Return a record as people are shown it; ``names`` takes the names that it gives."""
+    """Return a record for display; ``names`` stores the names that it defines."""
     names.read(record)
     version = version_of(record, names.metadata_version)
     data = {}
@@ -88,7 +88,7 @@ def _means_no_change(record: AnyRecord, name: str, value: object, version: int) 
     if isinstance(record, PartitionChangeRecord):
         unchanged = {"leader": NO_LEADER_CHANGE, "leader_recovery_state": NO_RECOVERY_CHANGE}
         return name in unchanged and value == unchanged[name]
-    # inControlledShutdown came with version 1 of the record, and is not in version 0.
+    # inControlledShutdown was added in version 1 of the record.
     is_registration_change = isinstance(record, BrokerRegistrationChangeRecord)
     return is_registration_change and name == "in_controlled_shutdown" and version == 0
 

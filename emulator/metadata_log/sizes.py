@@ -1,8 +1,8 @@
-"""How many bytes records take in Kafka's log: by them it is decided when a snapshot is due.
+"""Sizes of records in Kafka's log, which determine when a snapshot is due.
 
 Source: the schemas of the records (``common/metadata/*.json``), ``MetadataRecordSerde`` and
-``DefaultRecordBatch``, checked against a real cluster's log. What a record has here no field for
-(listeners, supported features) counts as a broker on IPv4 of 4.1 writes it.
+``DefaultRecordBatch``, checked against a real cluster's log. Fields that records do not have here
+(listeners, supported features) count as written by a 4.1 broker on IPv4.
 """
 
 from collections.abc import Sequence
@@ -35,24 +35,24 @@ from emulator.metadata_log.records import (
 
 BATCH_HEADER: Final = 61
 CONTROL_BATCH: Final = 106
-"""A LeaderChangeMessage of three voters with its batch."""
+"""A LeaderChangeMessage of three voters, including its batch."""
 SNAPSHOT_ENDS: Final = 158
-"""A snapshot's SnapshotHeader and SnapshotFooter, each a batch of its own."""
+"""A snapshot's SnapshotHeader and SnapshotFooter, each in a separate batch."""
 FRAME: Final = 4
-"""Around each record: the frame's version, the type, its version, and how many tagged fields."""
+"""The overhead of a record: frame version, type, version, and number of tagged fields."""
 UUID: Final = 16
 INT32: Final = 4
 INT64: Final = 8
 TAG: Final = 2
-"""Before a tagged field: its tag and its size."""
+"""The overhead of a tagged field: its tag and size."""
 BROKER: Final = 207
-"""A broker's registration but for its id, epoch and rack."""
+"""A broker's registration without its id, epoch and rack."""
 CONTROLLER: Final = 187
-"""A controller's registration but for its id."""
+"""A controller's registration without its id."""
 
 
 def batch_size(records: Sequence[AnyRecord], metadata_version: int) -> int:
-    """Return the bytes of a batch of the log with these records."""
+    """Return the size of a batch with these records."""
     if records and isinstance(records[0], LeaderChangeMessage):
         return CONTROL_BATCH
     return BATCH_HEADER + sum(
@@ -64,18 +64,18 @@ def batch_size(records: Sequence[AnyRecord], metadata_version: int) -> int:
 
 
 def snapshot_size(image: MetadataImage) -> int:
-    """Return the bytes of a snapshot's file with what an image says."""
+    """Return the size of a snapshot of an image."""
     return SNAPSHOT_ENDS + batch_size(list(image.records()), image.metadata_version)
 
 
 def _record_size(value: int, offset_delta: int) -> int:
-    """Attributes, time and offset from the batch's, no key, the value, no headers."""
+    """Attributes, timestamp and offset deltas, null key, value, no headers."""
     body = 4 + _varint(offset_delta) + _varint(value) + value
     return body + _varint(body)
 
 
 def _varint(value: int) -> int:
-    """Bytes of a number as a zigzag varint."""
+    """The size of a number as a zigzag varint."""
     return 1 + value.bit_length() // 7
 
 
@@ -129,7 +129,7 @@ _ALWAYS: Final[dict[type, int]] = {
     UnregisterBrokerRecord: INT32 + INT64,
     ZkMigrationStateRecord: 1,
 }
-"""Records whose fields are always as long; others have none."""
+"""Record types with a fixed size; others have none."""
 
 
 def _partition(record: PartitionRecord, metadata_version: int) -> int:

@@ -1,8 +1,8 @@
-"""What hosts send each other, by Kafka's names.
+"""The messages between hosts, by Kafka's names.
 
-A request is identified by the ``seq`` of the event that stated its sending: the receiver finds it
-as the environment's ``cause`` and quotes it in the response's ``request``. Everything is plain
-data; messages in flight are part of the cluster's state.
+A request is identified by the ``seq`` of its send event: the receiver reads it from the
+environment's ``cause`` and returns it in the response's ``request``. All messages are plain data;
+those in flight are part of the cluster's state.
 """
 
 from emulator.protocol.admin import (
@@ -270,7 +270,7 @@ REQUESTS = (
     OffsetDeleteRequest,
     ListPartitionReassignmentsRequest,
 )
-"""What a broker takes from others only while its sockets are open."""
+"""The requests that a broker accepts only while its sockets are open."""
 
 __all__ = [
     "REQUESTS",

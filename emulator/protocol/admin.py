@@ -1,4 +1,4 @@
-"""What administrators ask of brokers: who is controller, and work that only the controller does."""
+"""Administrative requests: finding the controller, and requests it handles."""
 
 from msgspec import Struct, field
 
@@ -6,20 +6,20 @@ from emulator.protocol.message import Detail, Message
 
 
 class DescribeClusterRequest(Message, frozen=True):
-    """Asks any broker which one is the controller (before KIP-700, 2.8, a Metadata request)."""
+    """Requests the controller's id from any broker (before KIP-700, 2.8, a Metadata request)."""
 
 
 class DescribeClusterResponse(Message, frozen=True):
-    """The controller as the broker knows it; -1: it knows of none."""
+    """The controller as known to the broker; -1 if unknown."""
 
     request: int
     controller: int
 
 
 class ElectLeadersRequest(Message, frozen=True):
-    """Asks the controller for elections, of preferred replicas unless ``unclean`` (KIP-460, 2.4+).
+    """Requests elections, of preferred leaders unless ``unclean`` (KIP-460, 2.4+).
 
-    Without partitions it is about all of them.
+    An empty list of partitions means all of them.
     """
 
     partitions: list[str]
@@ -27,13 +27,13 @@ class ElectLeadersRequest(Message, frozen=True):
 
 
 class AlterPartitionReassignmentsRequest(Message, frozen=True):
-    """Asks the controller to move partitions (KIP-455, 2.4+); None takes a move back."""
+    """Requests the reassignment of partitions (KIP-455, 2.4+); None cancels it."""
 
     partitions: dict[str, list[int] | None]
 
 
 class AdminResponse(Message, frozen=True):
-    """The controller's answer: an error for the whole, or one for each partition."""
+    """The controller's response: a top-level error, or one for each partition."""
 
     request: int
     error: str
@@ -41,15 +41,15 @@ class AdminResponse(Message, frozen=True):
 
 
 class ElectLeadersResponse(AdminResponse, frozen=True):
-    """The answer to an :class:`ElectLeadersRequest`."""
+    """The response to an :class:`ElectLeadersRequest`."""
 
 
 class AlterPartitionReassignmentsResponse(AdminResponse, frozen=True):
-    """The answer to an :class:`AlterPartitionReassignmentsRequest`."""
+    """The response to an :class:`AlterPartitionReassignmentsRequest`."""
 
 
 class NewTopic(Struct, frozen=True, array_like=True, gc=False):
-    """A topic to be made: by numbers (-1: the broker's defaults), or by lists of replicas."""
+    """A topic to create: by numbers (-1: the broker's defaults), or by replica lists."""
 
     partitions: int
     replication_factor: int
@@ -58,7 +58,7 @@ class NewTopic(Struct, frozen=True, array_like=True, gc=False):
 
 
 class CreateTopicsRequest(Message, frozen=True):
-    """Asks the controller to make topics, and to answer when their leaders are known (KIP-4)."""
+    """Requests the creation of topics; completed when their leaders are known (KIP-4)."""
 
     topics: dict[str, NewTopic]
     timeout_us: int
@@ -66,10 +66,10 @@ class CreateTopicsRequest(Message, frozen=True):
 
 
 class CreatePartitionsRequest(Message, frozen=True):
-    """Asks the controller to let topics have more partitions (KIP-195).
+    """Requests additional partitions for topics (KIP-195).
 
-    ``topics`` maps each to the number of partitions in all, and to the replicas of the new ones
-    (none: the broker chooses).
+    ``topics`` maps each topic to its new partition count, and to the replicas of the new partitions
+    (empty: chosen by the broker).
     """
 
     topics: dict[str, tuple[int, list[list[int]]]]
@@ -78,14 +78,14 @@ class CreatePartitionsRequest(Message, frozen=True):
 
 
 class DeleteTopicsRequest(Message, frozen=True):
-    """Asks the controller to delete topics, and to answer when they are gone (KIP-4)."""
+    """Requests the deletion of topics; completed when they are deleted (KIP-4)."""
 
     topics: list[str]
     timeout_us: int
 
 
 class TopicsResponse(Message, frozen=True):
-    """The answer to a request about topics: an error of each, and what is to be said of it."""
+    """The response to a request about topics: an error and a message for each."""
 
     request: int
     errors: dict[str, str]
@@ -93,13 +93,13 @@ class TopicsResponse(Message, frozen=True):
 
 
 class DescribeConfigsRequest(Message, frozen=True):
-    """Asks a broker for configuration: of topics, and (by an empty ``topics``) its own."""
+    """Requests the configuration of topics, and of the broker if ``topics`` is empty."""
 
     topics: list[str]
 
 
 class DescribeConfigsResponse(Message, frozen=True):
-    """What each topic's values are, and which of them are its own; the broker's stand under ''."""
+    """Each topic's values, and which of them are its own; the broker's have the key ''."""
 
     request: int
     values: dict[str, dict[str, str]]
@@ -107,9 +107,9 @@ class DescribeConfigsResponse(Message, frozen=True):
 
 
 class AlterConfigsRequest(Message, frozen=True):
-    """Sets values of topics' configuration (an empty one removes; KIP-339).
+    """Sets configuration values of topics (an empty value removes one; KIP-339).
 
-    ``replaces``: values that are not among them are removed (KIP-133).
+    ``replaces``: values not included are removed (KIP-133).
     """
 
     topics: dict[str, dict[str, str]]
@@ -118,11 +118,11 @@ class AlterConfigsRequest(Message, frozen=True):
 
 
 class ListPartitionReassignmentsRequest(Message, frozen=True):
-    """Asks the controller for the moves under way (KIP-455)."""
+    """Requests the ongoing reassignments (KIP-455)."""
 
 
 class ListPartitionReassignmentsResponse(Message, frozen=True):
-    """Of each partition that moves the replicas there were, and those there shall be."""
+    """The original and the target replicas of each partition being reassigned."""
 
     request: int
     error: str
@@ -130,9 +130,9 @@ class ListPartitionReassignmentsResponse(Message, frozen=True):
 
 
 class DeleteRecordsRequest(Message, frozen=True):
-    """Asks the leader of each partition to delete what lies before an offset (KIP-107).
+    """Requests the deletion of records before an offset in each partition (KIP-107).
 
-    -1: everything that is committed.
+    -1 means the high watermark.
     """
 
     offsets: dict[str, int]
@@ -143,11 +143,11 @@ class DeleteRecordsRequest(Message, frozen=True):
 
 
 class DeleteRecordsResponse(Message, frozen=True):
-    """For each partition its error, and the first offset that is left (-1 with an error)."""
+    """For each partition an error and the new log start offset (-1 with an error)."""
 
     request: int
     results: dict[str, tuple[str, int]]
 
     def detail(self) -> Detail:
-        """Error and first offset of each partition."""
+        """Error and log start offset of each partition."""
         return [[tp, *result] for tp, result in self.results.items()]

@@ -1,4 +1,4 @@
-"""What the controller and the brokers tell each other."""
+"""Messages between the controller and the brokers."""
 
 from msgspec import Struct
 
@@ -9,10 +9,10 @@ DURING_DELETE = -2
 
 
 class PartitionInfo(Struct, frozen=True, array_like=True, gc=False):
-    """A partition's state as the controller tells it (LeaderAndIsr, UpdateMetadata).
+    """A partition's state as sent by the controller (LeaderAndIsr, UpdateMetadata).
 
-    ``leader_recovery_state`` is 1 from an unclean election until the leader says that it has
-    recovered (3.2+, KIP-704).
+    ``leader_recovery_state`` is 1 from an unclean election until the leader has recovered (3.2+,
+    KIP-704).
     """
 
     leader: int
@@ -40,7 +40,7 @@ class LeaderAndIsrRequest(Message, frozen=True):
 
 
 class StopReplicaRequest(Message, frozen=True):
-    """Tells a broker to stop replicas, and with ``delete`` to remove their logs.
+    """Tells a broker to stop replicas, and with ``delete`` to delete their logs.
 
     ``partitions`` maps each to its leader epoch.
     """
@@ -57,7 +57,7 @@ class StopReplicaRequest(Message, frozen=True):
 
 
 class UpdateMetadataRequest(Message, frozen=True):
-    """Tells a broker who is alive and what clients are to be told of partitions."""
+    """Sends a broker the live brokers and the partition metadata for clients."""
 
     controller: int
     controller_epoch: int
@@ -83,19 +83,19 @@ class ControlResponse(Message, frozen=True):
 
 
 class LeaderAndIsrResponse(ControlResponse, frozen=True):
-    """The answer to a :class:`LeaderAndIsrRequest`."""
+    """The response to a :class:`LeaderAndIsrRequest`."""
 
 
 class StopReplicaResponse(ControlResponse, frozen=True):
-    """The answer to a :class:`StopReplicaRequest`."""
+    """The response to a :class:`StopReplicaRequest`."""
 
 
 class UpdateMetadataResponse(ControlResponse, frozen=True):
-    """The answer to an :class:`UpdateMetadataRequest`."""
+    """The response to an :class:`UpdateMetadataRequest`."""
 
 
 class ControlledShutdownRequest(Message, frozen=True):
-    """A broker that wants to go asks the controller to move its leaders away."""
+    """A broker that is shutting down asks the controller to move its leaders away."""
 
     broker: int
     broker_epoch: int
@@ -112,9 +112,9 @@ class ControlledShutdownResponse(Message, frozen=True):
 class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
     """One partition of an AlterPartition request.
 
-    It names the leader's epoch, the ISR that it wants and the znode version (in KRaft mode: the
-    partition epoch) that it knows; there also the broker epochs of the members, -1 if it does not
-    know one (KIP-903).
+    It contains the leader epoch, the requested ISR and the znode version (in KRaft mode: the
+    partition epoch) known to the leader; in KRaft mode also the broker epochs of the members, -1 if
+    unknown (KIP-903).
     """
 
     leader_epoch: int
@@ -124,7 +124,7 @@ class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
 
 
 class AlterPartitionRequest(Message, frozen=True):
-    """A leader asks the controller for other ISRs (AlterIsr in 2.7, KIP-497)."""
+    """A leader requests new ISRs from the controller (AlterIsr in 2.7, KIP-497)."""
 
     broker: int
     broker_epoch: int
@@ -132,9 +132,9 @@ class AlterPartitionRequest(Message, frozen=True):
 
 
 class AlterPartitionResponse(Message, frozen=True):
-    """The answer.
+    """The response to an :class:`AlterPartitionRequest`.
 
-    An error for the whole, or for each partition its error and the state that now holds.
+    A top-level error, or for each partition its error and its current state.
     """
 
     request: int

@@ -1,9 +1,9 @@
-"""Kafka's error codes, as far as this cluster can answer with them.
+"""Kafka's error codes, as far as this cluster returns them.
 
 Names are those of release 3.9 in every profile (``NOT_LEADER_OR_FOLLOWER`` was
 ``NOT_LEADER_FOR_PARTITION`` up to 2.5). Retriable means that the exception class of the error
-descends from ``RetriableException``: a producer sends the batch again.
-Source: ``org.apache.kafka.common.protocol.Errors`` 3.9.
+descends from ``RetriableException``: a producer retries the batch. Source:
+``org.apache.kafka.common.protocol.Errors`` 3.9.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ from msgspec import Struct
 NONE: Final = "NONE"
 """The error of a request that succeeded."""
 NOT_LEADER: Final = "NOT_LEADER_OR_FOLLOWER"
-"""The error of a request that only a partition's leader can answer."""
+"""The error of a request that only a partition's leader can handle."""
 
 
 class KafkaError(Struct, frozen=True):
-    """One error: its name, its code on the wire, and whether a client may simply try again."""
+    """An error: its name, its code on the wire, and whether it is retriable."""
 
     name: str
     code: int
@@ -104,7 +104,7 @@ _TABLE: Final = (
 )
 
 ERRORS: Final = {error.name: error for error in _TABLE}
-"""Every error by its name, in the order of the codes."""
+"""Every error by name, in the order of the codes."""
 
 ERROR_NAMES: Final = {error.code: error.name for error in _TABLE}
-"""The name of every error by its code."""
+"""The name of every error by code."""

@@ -1,4 +1,4 @@
-"""How followers and consumers fetch records."""
+"""Fetches and offset requests of followers and consumers."""
 
 from typing import Final
 
@@ -8,13 +8,13 @@ from emulator.protocol.message import Detail, Message
 from emulator.protocol.record_batch import RecordBatch
 
 NO_LIMIT: Final = 2_147_483_647
-"""As many bytes as a fetch can ask for."""
+"""The maximum size that a fetch can request."""
 
 
 class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
-    """What a fetch asks of one partition; epochs are -1 where the release does not send them.
+    """A fetch's parameters for one partition; epochs are -1 if the release does not send them.
 
-    ``max_bytes`` limits the records that are given of it (max.partition.fetch.bytes).
+    ``max_bytes`` limits the records returned for the partition (max.partition.fetch.bytes).
     """
 
     offset: int
@@ -24,13 +24,13 @@ class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
 
 
 class FetchRequest(Message, frozen=True):
-    """A follower's (or consumer's: ``replica`` -1) fetch.
+    """A fetch of a follower or a consumer (``replica`` -1).
 
-    Partitions that did not change since the last fetch of the same session are not repeated
-    (KIP-227); ``forgotten`` leave the session; ``one_shot`` fetches stand outside of it; ``rack``
-    is a consumer's (KIP-392). It may wait for ``max_wait_us`` until ``min_bytes`` of records are
-    there; the answer holds at most ``max_bytes`` of them (fetch.max.bytes). ``read_committed``: a
-    consumer wants nothing of transactions that have not ended.
+    Partitions unchanged since the last fetch of the same session are omitted (KIP-227);
+    ``forgotten`` ones leave the session; ``one_shot`` fetches use no session; ``rack`` is a
+    consumer's (KIP-392). The broker may wait up to ``max_wait_us`` until ``min_bytes`` of records
+    are available; the response has at most ``max_bytes`` of them (fetch.max.bytes).
+    ``read_committed``: a consumer does not read beyond the last stable offset.
     """
 
     replica: int
@@ -50,12 +50,12 @@ class FetchRequest(Message, frozen=True):
 
 
 class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
-    """What a fetch got of one partition.
+    """A fetch's result for one partition.
 
     ``diverging`` is (epoch, end offset) where the leader's log differs. ``preferred_read_replica``
-    is where a consumer should rather ask (-1: here is right). ``last_stable_offset`` is -1 to
-    followers. ``aborted`` has producer id and first offset of transactions that a consumer which
-    reads committed must leave out; None to others.
+    is the replica from which a consumer should fetch instead (-1: none). ``last_stable_offset`` is
+    -1 for followers. ``aborted`` has producer id and first offset of the aborted transactions that
+    a read_committed consumer must skip; None for others.
     """
 
     error: str
@@ -68,7 +68,7 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     aborted: list[tuple[int, int]] | None = None
 
     def is_news(self, high_watermark: int, log_end_offset: int, log_start: int = 0) -> bool:
-        """Whether it tells anything to a follower with this HW, LEO and start; rarely it does."""
+        """Whether it has news for a follower with this HW, LEO and log start; rarely true."""
         if self.batches or self.high_watermark != high_watermark or self.error != "NONE":
             return True
         if self.log_start > log_start:
@@ -79,7 +79,7 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
 class FetchResponse(Message, frozen=True):
     """The response to a :class:`FetchRequest`.
 
-    It has the partitions with records, an error, or another HW than the follower was told last.
+    It contains the partitions with records, an error, or an HW that is new to the follower.
     """
 
     request: int
@@ -96,19 +96,19 @@ class FetchResponse(Message, frozen=True):
 
 
 class OffsetsForLeaderEpochRequest(Message, frozen=True):
-    """For each partition: (current leader epoch or -1, the epoch whose end is asked)."""
+    """For each partition: (current leader epoch or -1, the requested epoch)."""
 
     replica: int
     partitions: dict[str, tuple[int, int]]
     one_shot: bool = False
 
     def detail(self) -> Detail:
-        """The epoch asked for, for each partition."""
+        """The requested epoch of each partition."""
         return [[tp, epoch] for tp, (_, epoch) in self.partitions.items()]
 
 
 class OffsetsForLeaderEpochResponse(Message, frozen=True):
-    """For each partition: (error, epoch, end offset); -1 is undefined."""
+    """For each partition: (error, epoch, end offset); -1 if undefined."""
 
     request: int
     partitions: dict[str, tuple[str, int, int]]
@@ -119,20 +119,20 @@ class OffsetsForLeaderEpochResponse(Message, frozen=True):
 
 
 LATEST: Final = -1
-"""The timestamp that asks for the offset after the last record that may be read."""
+"""The timestamp that requests the offset after the last readable record."""
 EARLIEST: Final = -2
-"""The timestamp that asks for the offset of the first record."""
+"""The timestamp that requests the offset of the first record."""
 MAX_TIMESTAMP: Final = -3
-"""The timestamp that asks for the record with the greatest one (3.0+, KIP-734)."""
+"""The timestamp that requests the offset of the record with the largest one (3.0+, KIP-734)."""
 
 
 class ListOffsetsRequest(Message, frozen=True):
-    """Asks the leader where its log begins and ends, as a follower out of range does.
+    """Requests the leader's log start and end offset, for an out-of-range follower.
 
-    A consumer (``replica`` -1) asks for the first offset whose record is not older than
-    ``timestamp_ms`` (virtual time), or for ``LATEST`` or ``EARLIEST``. With ``by_wall_clock`` it is
-    a time as clients outside write it into records. One that reads committed is told nothing of
-    what lies above the last stable offset.
+    A consumer (``replica`` -1) requests the first offset whose record is not older than
+    ``timestamp_ms`` (virtual time), or ``LATEST`` or ``EARLIEST``. With ``by_wall_clock`` it is a
+    timestamp as external clients write it into records. A read_committed consumer gets no offset
+    above the last stable offset.
     """
 
     replica: int
@@ -146,8 +146,8 @@ class ListOffsetsRequest(Message, frozen=True):
 class ListOffsetsResponse(Message, frozen=True):
     """The leader's log start and end offset.
 
-    A consumer is told ``offset`` (-1: there is no such record), the time of that record in
-    milliseconds (-1 for ``LATEST`` and ``EARLIEST``), and the leader epoch.
+    For a consumer, ``offset`` (-1: no such record), the timestamp of that record in milliseconds
+    (-1 for ``LATEST`` and ``EARLIEST``), and its leader epoch.
     """
 
     request: int

@@ -1,4 +1,4 @@
-"""What members of a consumer group and its coordinator tell each other."""
+"""Messages between group members and their coordinator."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from emulator.protocol.message import Detail, Message
 
 
 def _about(group: str, *words: str | int) -> Detail:
-    """The group as an object that a message touches, with more words of it."""
+    """The group as an object that a message concerns, with additional words."""
     return [[f"group.{group}", *words]]
 
 
@@ -21,14 +21,14 @@ def _offsets(offsets: Mapping[str, int]) -> Detail:
 
 
 class Subscription(Struct, frozen=True, array_like=True, gc=False):
-    """What a member wants to read, and what it still owns (KIP-429)."""
+    """The topics to which a member subscribes, and its owned partitions (KIP-429)."""
 
     topics: list[str]
     owned: list[str] = field(default_factory=list)
 
 
 class FindCoordinatorRequest(Message, frozen=True):
-    """Asks any broker which one coordinates a group, or the transactions of an id."""
+    """Requests the coordinator of a group or of a transactional id from any broker."""
 
     group: str
     is_transaction: bool = False
@@ -52,9 +52,9 @@ class FindCoordinatorResponse(Message, frozen=True):
 
 
 class Protocol(Struct, frozen=True, array_like=True, gc=False):
-    """A way to share work that a member supports, with what it says of itself in its own terms.
+    """An assignor that a member supports, with the member's metadata for it.
 
-    To the coordinator ``metadata`` is opaque, and so is what the leader assigns by it.
+    ``metadata`` is opaque to the coordinator, and so are the leader's assignments.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Protocol(Struct, frozen=True, array_like=True, gc=False):
 
 
 class JoinGroupRequest(Message, frozen=True):
-    """A member joins, with the id that it has been given (or none yet).
+    """A member joins, with its member id if it has one.
 
-    A consumer of this program has an ``assignor`` and a ``subscription``; a client outside has
-    ``protocols`` of a ``protocol_type`` in their place. ``takes_id``: it can be given an id before
-    it joins (JoinGroup 4+, KIP-394).
+    A scripted consumer has an ``assignor`` and a ``subscription``; an external client has
+    ``protocols`` of a ``protocol_type`` instead. ``takes_id``: it supports getting an id before it
+    joins (JoinGroup 4+, KIP-394).
     """
 
     group: str
@@ -86,10 +86,10 @@ class JoinGroupRequest(Message, frozen=True):
 
 
 class JoinGroupResponse(Message, frozen=True):
-    """Answered when all have joined; ``members`` is only told to the leader, who assigns.
+    """Sent when all members have joined; ``members`` is only sent to the leader, which assigns.
 
-    Of clients outside, ``metadata`` has what members say of themselves, by the ``protocol`` that
-    all of them support.
+    For external clients, ``metadata`` has the members' metadata for the ``protocol`` that all of
+    them support.
     """
 
     request: int
@@ -109,9 +109,9 @@ class JoinGroupResponse(Message, frozen=True):
 
 
 class SyncGroupRequest(Message, frozen=True):
-    """Asks for a member's partitions; the leader's brings what all members get.
+    """Requests a member's partitions; the leader's request has the assignment of all members.
 
-    A leader outside has it in its own terms: ``assignments``.
+    An external leader's assignment is opaque: ``assignments``.
     """
 
     group: str
@@ -121,13 +121,13 @@ class SyncGroupRequest(Message, frozen=True):
     assignments: dict[str, bytes] = field(default_factory=dict)
 
     def detail(self) -> Detail:
-        """The group and its generation, and all partitions that are assigned."""
+        """The group, its generation, and all assigned partitions."""
         given = [tp for mine in self.assignment.values() for tp in mine]
         return [*_about(self.group, self.generation), *_partitions(given)]
 
 
 class SyncGroupResponse(Message, frozen=True):
-    """The member's partitions; a client outside gets what its leader said in ``assignment``."""
+    """The member's partitions; ``assignment`` is the opaque form for an external client."""
 
     request: int
     group: str
@@ -138,12 +138,12 @@ class SyncGroupResponse(Message, frozen=True):
     protocol: str = ""
 
     def detail(self) -> Detail:
-        """The group and the error, and the partitions."""
+        """The group, the error, and the partitions."""
         return [*_about(self.group, self.error), *_partitions(self.partitions)]
 
 
 class HeartbeatRequest(Message, frozen=True):
-    """A member's sign of life."""
+    """A member's heartbeat."""
 
     group: str
     generation: int
@@ -155,7 +155,7 @@ class HeartbeatRequest(Message, frozen=True):
 
 
 class HeartbeatResponse(Message, frozen=True):
-    """The answer: an error tells the member to join again."""
+    """The response to a heartbeat: an error tells the member to rejoin."""
 
     request: int
     group: str
@@ -167,7 +167,7 @@ class HeartbeatResponse(Message, frozen=True):
 
 
 class LeaveGroupRequest(Message, frozen=True):
-    """A member goes."""
+    """A member leaves the group."""
 
     group: str
     member_id: str
@@ -178,7 +178,7 @@ class LeaveGroupRequest(Message, frozen=True):
 
 
 class LeaveGroupResponse(Message, frozen=True):
-    """The member is gone."""
+    """The response to a :class:`LeaveGroupRequest`."""
 
     request: int
     group: str
@@ -190,10 +190,10 @@ class LeaveGroupResponse(Message, frozen=True):
 
 
 class OffsetCommitRequest(Message, frozen=True):
-    """Positions to keep; a consumer that is no member has no id and generation -1.
+    """Commits offsets; a consumer that is not a member has an empty id and generation -1.
 
-    ``epochs`` are those of the last record before each position, as far as they are known (2.1+);
-    ``notes`` is what the committer adds to positions, as far as it is not empty.
+    ``epochs`` are the leader epochs of the last records before the offsets, if known (2.1+);
+    ``notes`` are the non-empty metadata strings of the offsets.
     """
 
     group: str
@@ -209,7 +209,7 @@ class OffsetCommitRequest(Message, frozen=True):
 
 
 class OffsetCommitResponse(Message, frozen=True):
-    """Answered when the positions are replicated."""
+    """Sent when the offsets are replicated."""
 
     request: int
     group: str
@@ -221,9 +221,9 @@ class OffsetCommitResponse(Message, frozen=True):
 
 
 class OffsetFetchRequest(Message, frozen=True):
-    """Asks for the committed positions of partitions (None: of all that have one).
+    """Requests the committed offsets of partitions (None: all that have one).
 
-    With ``require_stable`` a position is not told while a transaction may still change it
+    With ``require_stable`` an offset that a pending transaction may still change is not returned
     (OffsetFetch 7, KIP-447).
     """
 
@@ -237,10 +237,10 @@ class OffsetFetchRequest(Message, frozen=True):
 
 
 class OffsetFetchResponse(Message, frozen=True):
-    """The committed positions; -1 where there is none.
+    """The committed offsets; -1 if there is none.
 
-    ``epochs`` and ``notes`` are those that were committed with them. ``unstable`` are partitions
-    whose position a transaction may still change.
+    ``epochs`` and ``notes`` were committed with them. ``unstable`` lists the partitions whose
+    offset a pending transaction may still change.
     """
 
     request: int
@@ -252,18 +252,18 @@ class OffsetFetchResponse(Message, frozen=True):
     unstable: list[str] = field(default_factory=list)
 
     def detail(self) -> Detail:
-        """The group and the error, and each partition's offset."""
+        """The group, the error, and each partition's offset."""
         return [*_about(self.group, self.error), *_offsets(self.offsets)]
 
 
 class DescribeGroupsRequest(Message, frozen=True):
-    """Asks a coordinator for groups with their members; without any, for the names of all."""
+    """Requests groups with their members from a coordinator; if empty, the names of all groups."""
 
     groups: list[str] | None
 
 
 class MemberDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A member; ``metadata`` and ``assignment`` are in its own terms, as far as it has them."""
+    """A member; ``metadata`` and ``assignment`` are opaque, if it has them."""
 
     client: str
     metadata: bytes
@@ -271,7 +271,7 @@ class MemberDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class GroupDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A group as its coordinator describes it."""
+    """A group according to its coordinator."""
 
     error: str
     state: str = ""
@@ -281,7 +281,7 @@ class GroupDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class DescribeGroupsResponse(Message, frozen=True):
-    """The groups that were asked for."""
+    """The requested groups."""
 
     request: int
     error: str
@@ -289,27 +289,27 @@ class DescribeGroupsResponse(Message, frozen=True):
 
 
 class DeleteGroupsRequest(Message, frozen=True):
-    """Asks a coordinator to forget groups that nobody is in (KIP-229)."""
+    """Requests the deletion of empty groups (KIP-229)."""
 
     groups: list[str]
 
 
 class DeleteGroupsResponse(Message, frozen=True):
-    """How that ended for each group."""
+    """The result for each group."""
 
     request: int
     errors: dict[str, str]
 
 
 class OffsetDeleteRequest(Message, frozen=True):
-    """Asks a coordinator to forget positions of a group (KIP-496)."""
+    """Requests the deletion of a group's offsets (KIP-496)."""
 
     group: str
     partitions: list[str]
 
 
 class OffsetDeleteResponse(Message, frozen=True):
-    """How that ended: an error for the whole, or one for each partition."""
+    """The result: a top-level error, or one for each partition."""
 
     request: int
     error: str
@@ -328,7 +328,7 @@ GroupRequest = (
     | DeleteGroupsRequest
     | OffsetDeleteRequest
 )
-"""What a coordinator is asked."""
+"""The requests to a coordinator."""
 
 GroupResponse = (
     FindCoordinatorResponse
@@ -342,4 +342,4 @@ GroupResponse = (
     | DeleteGroupsResponse
     | OffsetDeleteResponse
 )
-"""What it answers."""
+"""Their responses."""

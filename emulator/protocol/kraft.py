@@ -1,6 +1,6 @@
-"""What brokers and administrators ask the active controller in KRaft mode.
+"""Requests of brokers and administrators to the active controller in KRaft mode.
 
-A broker forwards what administrators ask to the controller in an envelope (KIP-590).
+A broker forwards administrators' requests to the controller in an envelope (KIP-590).
 """
 
 from msgspec import Struct
@@ -18,9 +18,9 @@ from emulator.protocol.message import Message
 
 
 class BrokerRegistrationRequest(Message, frozen=True):
-    """A broker that has started asks to be registered (KIP-631).
+    """A starting broker registers (KIP-631).
 
-    ``previous_broker_epoch`` is that of the life that ended in order; -1: the last one did not.
+    ``previous_broker_epoch`` is the epoch of its last clean shutdown; -1 after an unclean one.
     """
 
     broker: int
@@ -38,7 +38,7 @@ class BrokerRegistrationResponse(Message, frozen=True):
 
 
 class BrokerHeartbeatRequest(Message, frozen=True):
-    """A registered broker is alive; ``metadata_offset`` is how far it has applied the log."""
+    """A registered broker's heartbeat; ``metadata_offset`` is the end of the log it has applied."""
 
     broker: int
     broker_epoch: int
@@ -48,7 +48,7 @@ class BrokerHeartbeatRequest(Message, frozen=True):
 
 
 class BrokerHeartbeatResponse(Message, frozen=True):
-    """What the controller makes of the broker."""
+    """The broker's state according to the controller."""
 
     request: int
     error: str
@@ -58,7 +58,7 @@ class BrokerHeartbeatResponse(Message, frozen=True):
 
 
 class ControllerRegistrationRequest(Message, frozen=True):
-    """A controller that has started asks to be registered (KIP-919)."""
+    """A starting controller registers (KIP-919)."""
 
     controller: int
     incarnation: str
@@ -72,14 +72,14 @@ class ControllerRegistrationResponse(Message, frozen=True):
 
 
 class AllocateProducerIdsRequest(Message, frozen=True):
-    """A broker asks for a block of producer ids (KIP-730)."""
+    """A broker requests a block of producer ids (KIP-730)."""
 
     broker: int
     broker_epoch: int
 
 
 class AllocateProducerIdsResponse(Message, frozen=True):
-    """The first id of the block, and how many there are."""
+    """The first id of the block and its size."""
 
     request: int
     error: str
@@ -88,7 +88,7 @@ class AllocateProducerIdsResponse(Message, frozen=True):
 
 
 class IncrementalAlterConfigsRequest(Message, frozen=True):
-    """Asks for configuration values of a topic or broker; None takes one away.
+    """Sets configuration values of a topic or broker; None removes one.
 
     ``resource_type`` is a number of the metadata log's ConfigRecord.
     """
@@ -99,18 +99,18 @@ class IncrementalAlterConfigsRequest(Message, frozen=True):
 
 
 class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
-    """The answer to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
+    """The response to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
 
 
 class DescribeQuorumRequest(Message, frozen=True):
-    """Asks the active controller how far the members of the metadata quorum are (KIP-595)."""
+    """Requests the progress of the quorum's members from the active controller (KIP-595)."""
 
 
 class QuorumMember(Struct, frozen=True, array_like=True, gc=False):
-    """A member as the leader knows it; -1 where it has not fetched yet.
+    """A member as known to the leader; -1 if it has not fetched yet.
 
-    ``fetched_us`` and ``caught_up_us`` are virtual time: of its last fetch, and of the last moment
-    at which it had everything.
+    ``fetched_us`` and ``caught_up_us`` are the virtual times of its last fetch, and of the last
+    moment at which it had the whole log.
     """
 
     id: int
@@ -120,7 +120,7 @@ class QuorumMember(Struct, frozen=True, array_like=True, gc=False):
 
 
 class QuorumDescription(Struct, frozen=True, array_like=True, gc=False):
-    """The metadata quorum: the leader, its epoch, what is committed, voters and observers."""
+    """The metadata quorum: leader, epoch, high watermark, voters and observers."""
 
     leader: int
     epoch: int
@@ -147,19 +147,19 @@ AdminRequest = (
     | AlterPartitionReassignmentsRequest
     | DescribeQuorumRequest
 )
-"""What brokers forward to the active controller."""
+"""The requests that brokers forward to the active controller."""
 
 
 class EnvelopeRequest(Message, frozen=True):
-    """A broker forwards what somebody asked of it (KIP-590)."""
+    """A broker forwards a request (KIP-590)."""
 
     wanted: AdminRequest
 
 
 class EnvelopeResponse(Message, frozen=True):
-    """The controller's answer: an error for the whole, or errors by what they are about.
+    """The controller's response: a top-level error, or errors by resource.
 
-    ``messages`` say of some errors in a sentence what is wrong. ``quorum`` answers
+    ``messages`` explain some errors in a sentence. ``quorum`` is the response to a
     :class:`DescribeQuorumRequest`.
     """
 

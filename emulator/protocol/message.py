@@ -1,4 +1,4 @@
-"""What all messages share, and what a host tells itself or is told by its connections."""
+"""The base of all messages, and a host's notifications from its timers and connections."""
 
 from msgspec import Struct
 
@@ -6,19 +6,19 @@ Detail = list[list[str | int]]
 
 
 class Message(Struct, array_like=True, tag=True, frozen=True, gc=False):
-    """What all messages share."""
+    """The base of all messages."""
 
     def detail(self) -> Detail:
-        """What it says of partitions, for :class:`emulator.events.MessageSent`."""
+        """What it says about partitions, for :class:`emulator.events.MessageSent`."""
         return []
 
 
 class ConnectionLost(Message, frozen=True):
     """The connection to ``peer`` broke.
 
-    ``request`` is the one that was refused; 0: whatever was outstanding is lost. Under ``lost`` it
-    is the request that was lost on the way, or whose answer was: of many connections to ``peer``,
-    only the one that it was sent on broke.
+    ``request`` is the request that was refused; 0: all requests in flight are lost. ``lost`` is a
+    request that was lost in transit, or whose response was: of several connections to ``peer``,
+    only the one it was sent on broke.
     """
 
     peer: int
@@ -27,7 +27,7 @@ class ConnectionLost(Message, frozen=True):
 
 
 class Timer(Message, frozen=True):
-    """A timer of the host itself; ``task`` names it, ``key`` and ``number`` say of what."""
+    """A timer of the host itself; ``task`` names it, ``key`` and ``number`` are its arguments."""
 
     task: str
     key: str = ""

@@ -1,4 +1,4 @@
-"""What clients ask brokers of a topic."""
+"""Metadata requests of clients."""
 
 from msgspec import Struct, field
 
@@ -6,15 +6,15 @@ from emulator.protocol.message import Message
 
 
 class MetadataRequest(Message, frozen=True):
-    """Asks a broker what it knows of a topic."""
+    """Requests a broker's metadata of a topic."""
 
     topic: str
 
 
 class PartitionMetadata(Struct, frozen=True, array_like=True, gc=False):
-    """What a broker knows of a partition; without a live leader that is an error.
+    """A broker's metadata of a partition; a partition without a live leader has an error.
 
-    ``leader_epoch`` is -1 where the release does not tell it (before 2.1, KIP-320).
+    ``leader_epoch`` is -1 if the release does not send it (before 2.1, KIP-320).
     """
 
     error: str
@@ -23,7 +23,7 @@ class PartitionMetadata(Struct, frozen=True, array_like=True, gc=False):
 
 
 class MetadataResponse(Message, frozen=True):
-    """The broker's view of a topic: an error, or what it knows of each of its partitions."""
+    """The broker's metadata of a topic: an error, or its partitions."""
 
     request: int
     topic: str
@@ -31,15 +31,15 @@ class MetadataResponse(Message, frozen=True):
     partitions: dict[int, PartitionMetadata]
 
     def leader_of(self, partition: int) -> int:
-        """The leader of a partition; -1: none is known."""
+        """The leader of a partition; -1 if unknown."""
         found = self.partitions.get(partition)
         return -1 if found is None else found.leader
 
 
 class ClusterMetadataRequest(Message, frozen=True):
-    """Asks a broker for the brokers that it knows, the controller, and topics (None: all).
+    """Requests the brokers, the controller and topics (None: all) known to a broker.
 
-    ``creates``: topics that do not exist may be made (auto.create.topics.enable).
+    ``creates``: missing topics may be created (auto.create.topics.enable).
     """
 
     topics: list[str] | None
@@ -47,7 +47,7 @@ class ClusterMetadataRequest(Message, frozen=True):
 
 
 class PartitionDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A partition as a broker describes it: as :class:`PartitionMetadata`, and its replicas.
+    """A partition as described by a broker: :class:`PartitionMetadata` with its replicas.
 
     ``elr`` and ``last_known_elr`` are KRaft's eligible leaders outside the ISR (KIP-966).
     """
@@ -62,7 +62,7 @@ class PartitionDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class TopicDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A topic as a broker describes it; the id is empty before 2.8 (KIP-516)."""
+    """A topic as described by a broker; the id is empty before 2.8 (KIP-516)."""
 
     error: str
     topic_id: str = ""
@@ -70,7 +70,7 @@ class TopicDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ClusterMetadataResponse(Message, frozen=True):
-    """The live brokers and the controller (-1: none is known), and the topics asked for."""
+    """The live brokers, the controller (-1 if unknown), and the requested topics."""
 
     request: int
     brokers: list[int]

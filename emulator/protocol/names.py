@@ -1,4 +1,4 @@
-"""Names of topics and partitions, and ids that nobody else has."""
+"""Names of topics and partitions, and unique ids."""
 
 import re
 from base64 import urlsafe_b64encode
@@ -8,26 +8,26 @@ from hashlib import sha256
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
-"""The coordinators' topics, which brokers make for themselves."""
+"""The coordinators' topics, which are created by brokers."""
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def is_topic_name(topic: str) -> bool:
-    """Whether a topic may have that name."""
+    """Whether a topic name is valid."""
     return topic not in (".", "..") and TOPIC_NAME.fullmatch(topic) is not None
 
 
 def split(tp: str) -> tuple[str, int]:
-    """Topic and partition number of a name such as ``orders-0``."""
+    """The topic and partition number of a name such as ``orders-0``."""
     topic, _, partition = tp.rpartition("-")
     return topic, int(partition)
 
 
 def uuid_of(text: str) -> str:
-    """An id that stands for a text, whatever else is random."""
+    """An id derived from a text, without randomness."""
     return urlsafe_b64encode(sha256(text.encode()).digest()[:16]).decode().rstrip("=")
 
 
 def random_uuid(random_below: Callable[[int], int]) -> str:
-    """A random id of 22 characters (``org.apache.kafka.common.Uuid``), by a seeded generator."""
+    """A random id of 22 characters (``org.apache.kafka.common.Uuid``), from a seeded generator."""
     return "".join(ID_CHARACTERS[random_below(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))

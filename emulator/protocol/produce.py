@@ -1,13 +1,13 @@
-"""What producers ask."""
+"""Produce requests and responses."""
 
 from emulator.protocol.message import Detail, Message
 from emulator.protocol.record_batch import RecordBatch
 
 
 class ProduceRequest(Message, frozen=True):
-    """One batch for one partition; its offsets and epoch are the leader's to fill in.
+    """One batch for one partition; the leader assigns its offsets and leader epoch.
 
-    ``size_bytes`` is what counts against max.message.bytes. ``transactional_id`` is that of a
+    ``size_bytes`` is the size compared with max.message.bytes. ``transactional_id`` is that of a
     transactional producer; with ``adds_partition`` its first batch adds the partition to the
     transaction (Produce 12, KIP-890).
     """
@@ -30,7 +30,7 @@ class ProduceRequest(Message, frozen=True):
 
 
 class ProduceResponse(Message, frozen=True):
-    """How a :class:`ProduceRequest` ended; ``log_start`` is -1 if the leader does not say it."""
+    """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it."""
 
     request: int
     tp: str

@@ -1,8 +1,8 @@
-"""What the members of the metadata quorum ask each other (KIP-595).
+"""Messages between members of the metadata quorum (KIP-595).
 
-The log of ``__cluster_metadata`` is all that they ask about. Epochs are those of the quorum's
-leader; ``leader`` in a response is the one that the sender knows in its epoch (-1: none), so that
-whoever is behind finds it.
+All of them concern the log of ``__cluster_metadata``. Epochs are leader epochs of the quorum;
+``leader`` in a response is the one that the sender knows in its epoch (-1: none), so that outdated
+members find it.
 """
 
 from msgspec import Struct
@@ -16,10 +16,10 @@ SnapshotId = tuple[int, int]
 
 
 class MetadataBatch(Struct, frozen=True, array_like=True, gc=False):
-    """Records that were appended together: readers take all of them or none.
+    """Records that were appended together: readers apply them atomically.
 
     The first has the offset ``base_offset``; ``epoch`` is that of the leader that appended them, at
-    ``appended_us``. ``size_bytes`` is what the batch takes in Kafka's log.
+    ``appended_us``. ``size_bytes`` is the size of the batch in Kafka's log.
     """
 
     base_offset: int
@@ -35,10 +35,10 @@ class MetadataBatch(Struct, frozen=True, array_like=True, gc=False):
 
 
 class MetadataSnapshot(Struct, frozen=True, array_like=True):
-    """What the log adds up to before ``end_offset``, whose last record is of ``epoch`` (KIP-630).
+    """The state of the log before ``end_offset``, whose last record has ``epoch`` (KIP-630).
 
-    ``appended_us`` is when that record was appended, ``size_bytes`` what a file of it takes. The
-    image is shared by all who have the snapshot, so whoever goes on from it takes a copy.
+    ``appended_us`` is when that record was appended, ``size_bytes`` the size of its file. The image
+    is shared by all members that have the snapshot, so it must be copied before it is changed.
     """
 
     end_offset: int
@@ -49,14 +49,14 @@ class MetadataSnapshot(Struct, frozen=True, array_like=True):
 
     @property
     def id(self) -> SnapshotId:
-        """What names it."""
+        """The snapshot's id."""
         return self.end_offset, self.epoch
 
 
 class VoteRequest(Message, frozen=True):
-    """A candidate asks for a vote in ``epoch``; its log ends at ``end_offset`` of ``end_epoch``.
+    """A candidate requests a vote in ``epoch``; its log ends at ``end_offset`` of ``end_epoch``.
 
-    With ``pre_vote`` it asks whether it would get one, and nobody is bound by the answer (KIP-996).
+    With ``pre_vote`` it only asks whether it would get one, which is not binding (KIP-996).
     """
 
     candidate: int
@@ -67,7 +67,7 @@ class VoteRequest(Message, frozen=True):
 
 
 class VoteResponse(Message, frozen=True):
-    """Whether the vote was given, and the epoch and leader that the voter knows."""
+    """Whether the vote was granted, and the epoch and leader known to the voter."""
 
     request: int
     voter: int
@@ -78,14 +78,14 @@ class VoteResponse(Message, frozen=True):
 
 
 class BeginQuorumEpochRequest(Message, frozen=True):
-    """A new leader makes itself known to the other voters."""
+    """A new leader notifies the other voters."""
 
     leader: int
     epoch: int
 
 
 class BeginQuorumEpochResponse(Message, frozen=True):
-    """A voter knows the leader, or another in a later epoch."""
+    """A voter acknowledges the leader, or names another in a later epoch."""
 
     request: int
     voter: int
@@ -94,7 +94,7 @@ class BeginQuorumEpochResponse(Message, frozen=True):
 
 
 class EndQuorumEpochRequest(Message, frozen=True):
-    """A leader resigns; ``successors`` are the voters by how much of the log they have."""
+    """A leader resigns; ``successors`` lists the voters, the most caught up first."""
 
     leader: int
     epoch: int
@@ -102,7 +102,7 @@ class EndQuorumEpochRequest(Message, frozen=True):
 
 
 class EndQuorumEpochResponse(Message, frozen=True):
-    """A voter knows that the leader has resigned."""
+    """A voter acknowledges the leader's resignation."""
 
     request: int
     epoch: int
@@ -112,9 +112,9 @@ class EndQuorumEpochResponse(Message, frozen=True):
 class MetadataFetchRequest(Message, frozen=True):
     """A voter or an observer (a broker) fetches the metadata log from ``offset``.
 
-    ``last_epoch`` is the epoch of the last record that it has (-1: it has none), ``epoch`` the
-    quorum's as it knows it. ``high_watermark`` is what it knows of that (-1: it does not say,
-    before 4.1; KIP-1166). The leader waits up to ``max_wait_us`` for something to tell.
+    ``last_epoch`` is the epoch of its last record (-1: none), ``epoch`` the quorum epoch it knows.
+    ``high_watermark`` is the one it knows (-1: not sent, before 4.1; KIP-1166). The leader waits up
+    to ``max_wait_us`` for news.
     """
 
     replica: int
@@ -130,9 +130,10 @@ class MetadataFetchRequest(Message, frozen=True):
 
 
 class MetadataFetchResponse(Message, frozen=True):
-    """Batches from the offset that was asked for, or where the logs part, or an error.
+    """Batches from the requested offset, the diverging epoch, or an error.
 
-    With ``snapshot`` the log does not reach back as far as was asked for: that is to be fetched.
+    With ``snapshot`` the leader's log starts after the requested offset: fetch that snapshot
+    instead.
     """
 
     request: int
@@ -159,7 +160,7 @@ class FetchSnapshotRequest(Message, frozen=True):
 
 
 class FetchSnapshotResponse(Message, frozen=True):
-    """The bytes of a snapshot up to ``end`` of ``size_bytes``; the last ones bring what it says."""
+    """A chunk of a snapshot up to ``end`` of ``size_bytes``; the last chunk has its content."""
 
     request: int
     error: str

@@ -1,4 +1,4 @@
-"""Records as one request carried them."""
+"""Record batches."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,16 +9,16 @@ PLAIN: Final = 0
 TRANSACTIONAL: Final = 1
 ABORT: Final = 2
 COMMIT: Final = 3
-"""What a batch has to do with transactions: nothing, it is part of one, or it ends one so."""
+"""A batch's role in transactions: none, part of one, or its abort or commit marker."""
 
 
 class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
-    """Consecutive records as one request carried them.
+    """Consecutive records sent in one request.
 
-    Ids ``first_record ..`` stand for keys and values. ``leader_epoch`` is -1 before message format
-    2; ``producer_id`` -1 means not idempotent. ``size_bytes`` is what the batch takes on the wire
-    and in the log, nothing being compressed; what is left of a batch that was cut keeps the whole
-    one's size. ``kind`` is ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch.
+    Ids ``first_record ..`` identify keys and values. ``leader_epoch`` is -1 before message format
+    2; ``producer_id`` -1 means not idempotent. ``size_bytes`` is the uncompressed size on the wire
+    and in the log; the rest of a truncated batch keeps the size of the whole one. ``kind`` is
+    ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch.
     """
 
     base_offset: int
@@ -33,7 +33,7 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_control(self) -> bool:
-        """Whether it is a marker that ends a transaction, which consumers are not told."""
+        """Whether it is a transaction marker, which is not returned to applications."""
         return self.kind >= ABORT
 
     @property
@@ -45,11 +45,11 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
 def up_to(
     batches: Iterable[RecordBatch], limit_bytes: int, *, at_least_one: bool = True
 ) -> list[RecordBatch]:
-    """Return the first batches that take no more than ``limit_bytes`` together.
+    """Return the first batches with a total size of at most ``limit_bytes``.
 
-    A first batch that is larger is given all the same, so that whoever fetches gets on (KIP-74,
-    0.10.1), unless ``at_least_one`` is false. No more of ``batches`` is taken than is given, and
-    one to see that it is too much.
+    A larger first batch is returned all the same, so that the fetcher makes progress (KIP-74,
+    0.10.1), unless ``at_least_one`` is false. At most one more of ``batches`` is consumed than is
+    returned.
     """
     given: list[RecordBatch] = []
     left_bytes = limit_bytes

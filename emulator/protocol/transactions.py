@@ -1,4 +1,4 @@
-"""What transactional producers, coordinators and leaders tell each other (KIP-98)."""
+"""Messages between transactional producers, coordinators and leaders (KIP-98)."""
 
 from msgspec import Struct, field
 
@@ -6,15 +6,15 @@ from emulator.protocol.message import Detail, Message
 
 
 def _about(transactional_id: str, *words: str | int) -> Detail:
-    """The transactional id as an object that a message touches, with more words of it."""
+    """The transactional id as an object that a message concerns, with additional words."""
     return [[f"transaction.{transactional_id}", *words]]
 
 
 class InitProducerIdRequest(Message, frozen=True):
-    """Asks for a producer id; without a ``transactional_id`` any broker gives one.
+    """Requests a producer id; without a ``transactional_id`` any broker can allocate one.
 
-    A transactional producer says how long its transactions may take; one that goes on after an
-    error says which id and epoch it has (KIP-360).
+    A transactional producer includes its transaction timeout; one that recovers from an error
+    includes its current id and epoch (KIP-360).
     """
 
     transactional_id: str = ""
@@ -28,7 +28,7 @@ class InitProducerIdRequest(Message, frozen=True):
 
 
 class InitProducerIdResponse(Message, frozen=True):
-    """A producer id with its epoch; -1 and -1 with an error."""
+    """A producer id and its epoch; -1 and -1 with an error."""
 
     request: int
     error: str
@@ -39,7 +39,7 @@ class InitProducerIdResponse(Message, frozen=True):
 class AddPartitionsToTxnRequest(Message, frozen=True):
     """Adds partitions to a transaction before they are written to.
 
-    ``verify_only``: a leader asks whether they have been added (KIP-890).
+    ``verify_only``: a leader checks whether they have been added (KIP-890).
     """
 
     transactional_id: str
@@ -54,7 +54,7 @@ class AddPartitionsToTxnRequest(Message, frozen=True):
 
 
 class AddPartitionsToTxnResponse(Message, frozen=True):
-    """How that ended for each partition."""
+    """The result for each partition."""
 
     request: int
     transactional_id: str
@@ -66,7 +66,7 @@ class AddPartitionsToTxnResponse(Message, frozen=True):
 
 
 class AddOffsetsToTxnRequest(Message, frozen=True):
-    """Adds the positions of a group to a transaction."""
+    """Adds the offsets of a group to a transaction."""
 
     transactional_id: str
     producer_id: int
@@ -79,7 +79,7 @@ class AddOffsetsToTxnRequest(Message, frozen=True):
 
 
 class AddOffsetsToTxnResponse(Message, frozen=True):
-    """How that ended."""
+    """The result."""
 
     request: int
     transactional_id: str
@@ -93,7 +93,7 @@ class AddOffsetsToTxnResponse(Message, frozen=True):
 class EndTxnRequest(Message, frozen=True):
     """Commits or aborts a transaction.
 
-    ``bumps_epoch``: the producer goes on in the next epoch (EndTxn 5, KIP-890).
+    ``bumps_epoch``: the producer continues in the next epoch (EndTxn 5, KIP-890).
     """
 
     transactional_id: str
@@ -103,12 +103,12 @@ class EndTxnRequest(Message, frozen=True):
     bumps_epoch: bool = False
 
     def detail(self) -> Detail:
-        """The transactional id, and how it is to end."""
+        """The transactional id, and whether to commit or abort."""
         return _about(self.transactional_id, "commit" if self.commit else "abort")
 
 
 class EndTxnResponse(Message, frozen=True):
-    """It will end so; the producer goes on with this id and epoch."""
+    """The decision is final; the producer continues with this id and epoch."""
 
     request: int
     transactional_id: str
@@ -122,7 +122,7 @@ class EndTxnResponse(Message, frozen=True):
 
 
 class WriteTxnMarkersRequest(Message, frozen=True):
-    """A coordinator has a leader write how a producer's transaction ended.
+    """A coordinator sends a leader the result of a producer's transaction.
 
     ``coordinator_epoch`` is the leader epoch of the coordinator's partition.
     """
@@ -134,13 +134,13 @@ class WriteTxnMarkersRequest(Message, frozen=True):
     partitions: list[str]
 
     def detail(self) -> Detail:
-        """The partitions, the producer's id and epoch, and how its transaction ends."""
+        """The partitions, the producer's id and epoch, and the result of its transaction."""
         how = "commit" if self.commit else "abort"
         return [[tp, self.producer_id, self.producer_epoch, how] for tp in self.partitions]
 
 
 class WriteTxnMarkersResponse(Message, frozen=True):
-    """How that ended for each partition, once it is replicated."""
+    """The result for each partition, once the marker is replicated."""
 
     request: int
     producer_id: int
@@ -152,10 +152,10 @@ class WriteTxnMarkersResponse(Message, frozen=True):
 
 
 class TxnOffsetCommitRequest(Message, frozen=True):
-    """Positions of a group that count once a transaction is committed.
+    """Commits offsets of a group that take effect when a transaction commits.
 
-    Since 2.5 they are a member's (KIP-447), who says its id and generation; otherwise those are
-    empty and -1.
+    Since 2.5 the request has a member's id and generation (KIP-447); otherwise those are empty and
+    -1.
     """
 
     transactional_id: str
@@ -175,13 +175,13 @@ class TxnOffsetCommitRequest(Message, frozen=True):
 
 
 class DescribeTransactionsRequest(Message, frozen=True):
-    """Asks a coordinator for transactions by their ids (None: for all), KIP-664."""
+    """Requests transactions by transactional id (None: all), KIP-664."""
 
     transactional_ids: list[str] | None
 
 
 class TransactionDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A transaction as its coordinator describes it; ``start_us`` -1: none has begun."""
+    """A transaction according to its coordinator; ``start_us`` is -1 if none has started."""
 
     error: str
     state: str = ""
@@ -193,7 +193,7 @@ class TransactionDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class DescribeTransactionsResponse(Message, frozen=True):
-    """The transactions that were asked for."""
+    """The requested transactions."""
 
     request: int
     error: str

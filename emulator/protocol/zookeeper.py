@@ -1,23 +1,23 @@
-"""What ZooKeeper and its clients tell each other."""
+"""Messages between ZooKeeper and its clients."""
 
 from emulator.protocol.message import Message
 
 
 class ZkPing(Message, frozen=True):
-    """A client's sign of life (and its reconnection)."""
+    """A client's ping, also used to reconnect."""
 
     session: int
 
 
 class ZkPong(Message, frozen=True):
-    """The server's answer to a ping."""
+    """The server's response to a ping."""
 
     request: int
     session: int
 
 
 class ZkExpired(Message, frozen=True):
-    """The server does not know the session any longer."""
+    """The session has expired on the server."""
 
     request: int
     session: int

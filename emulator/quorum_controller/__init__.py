@@ -1,1 +1,1 @@
-"""The active controller of a KRaft cluster: what it writes and answers, as pure rules."""
+"""The active controller of a KRaft cluster: its records and responses, as pure rules."""

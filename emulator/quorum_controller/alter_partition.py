@@ -1,7 +1,7 @@
-"""A leader asks for another ISR.
+"""AlterPartition: ISR changes requested by leaders.
 
 Source: ``ReplicationControlManager`` (alterPartition, validateAlterPartitionData), 3.9 to 4.1;
-KIP-497, KIP-704 (leader recovery state), KIP-841 (who may join an ISR), KIP-903 (broker epochs).
+KIP-497, KIP-704 (leader recovery state), KIP-841 (eligible ISR members), KIP-903 (broker epochs).
 """
 
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from emulator.quorum_controller.partition_change_builder import Election, Partit
 from emulator.quorum_controller.result import Result
 
 UNCHECKED_EPOCH: Final = -1
-"""The broker epoch of an ISR member that is not to be checked."""
+"""The broker epoch of an ISR member that is not checked."""
 
 
 class AlterPartitionItem(Struct, frozen=True):
-    """A partition's epochs as its leader knows them, and the ISR that it wants.
+    """A partition's epochs as known to its leader, and the requested ISR.
 
-    ``new_isr`` gives each member with the broker epoch that it fetched with, or -1.
+    ``new_isr`` maps each member to the broker epoch of its last fetch, or -1.
     """
 
     topic_id: str
@@ -35,10 +35,10 @@ class AlterPartitionItem(Struct, frozen=True):
 
 
 class AlterPartitionAnswer(Struct, frozen=True):
-    """The error, or the partition as it is now.
+    """The error, or the partition's current state.
 
-    NEW_LEADER_ELECTED comes with a record all the same: the change completed a reassignment that
-    took the leader away.
+    NEW_LEADER_ELECTED is returned together with a record: the change completed a reassignment that
+    removed the leader.
     """
 
     error: str
@@ -48,7 +48,7 @@ class AlterPartitionAnswer(Struct, frozen=True):
 def alter_partition(
     context: Context, broker: int, broker_epoch: int, items: Iterable[AlterPartitionItem]
 ) -> Result[dict[TopicIdPartition, AlterPartitionAnswer]]:
-    """Change the ISRs of partitions that ``broker`` leads.
+    """Change the ISRs of partitions led by ``broker``.
 
     Raises:
         ApiException: STALE_BROKER_EPOCH for the whole request.
@@ -85,7 +85,7 @@ def alter_partition(
 def _refusal(
     context: Context, broker: int, topic: TopicImage, item: AlterPartitionItem
 ) -> str | None:
-    """Return the error for a change that may not be made, or None."""
+    """Return the error for an invalid change, or None."""
     partition = topic.partitions.get(item.partition)
     if partition is None:
         return "UNKNOWN_TOPIC_OR_PARTITION"
@@ -99,7 +99,7 @@ def _refusal(
 def _stale_epoch(
     broker: int, partition: PartitionRegistration, item: AlterPartitionItem
 ) -> str | None:
-    # A leader that knows of more than the controller speaks to one that is no longer active.
+    # A leader with newer epochs than the controller: this controller is no longer active.
     if (
         item.leader_epoch > partition.leader_epoch
         or item.partition_epoch > partition.partition_epoch

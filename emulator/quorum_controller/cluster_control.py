@@ -1,4 +1,4 @@
-"""Brokers register, send heartbeats, and are fenced when they fall silent.
+"""Broker registration, heartbeats, and fencing of brokers that time out.
 
 Source: ``ClusterControlManager`` and ``ReplicationControlManager`` (processBrokerHeartbeat,
 maybeFenceOneStaleBroker), 3.9 to 4.1.
@@ -25,10 +25,10 @@ from emulator.quorum_controller.result import ApiException, Result, user_operati
 
 
 class BrokerRegistrationRequest(Struct, frozen=True):
-    """A broker has started. ``previous_broker_epoch`` is -1 unless it was shut down cleanly.
+    """A starting broker's request. ``previous_broker_epoch`` is -1 after an unclean shutdown.
 
-    It is written beside the logs when a broker stops, and read and removed when it starts
-    (``CleanShutdownFileHandler``, KIP-966).
+    It is written next to the logs when a broker shuts down cleanly, and read and removed when it
+    starts (``CleanShutdownFileHandler``, KIP-966).
     """
 
     broker: int
@@ -38,13 +38,13 @@ class BrokerRegistrationRequest(Struct, frozen=True):
 
 
 class BrokerRegistrationReply(Struct, frozen=True):
-    """The broker epoch that a broker has now."""
+    """The broker's new broker epoch."""
 
     broker_epoch: int
 
 
 class BrokerHeartbeatReply(Struct, frozen=True):
-    """What the controller tells a broker that sent a heartbeat."""
+    """The controller's response to a heartbeat."""
 
     broker: int
     is_caught_up: bool
@@ -58,7 +58,7 @@ def register_broker(
 ) -> Result[BrokerRegistrationReply]:
     """Register a broker; its epoch is ``new_broker_epoch``, the offset of the next record.
 
-    An incarnation that is registered already keeps its epoch (KAFKA-16952, 3.9).
+    An incarnation that is already registered keeps its epoch (KAFKA-16952, 3.9).
 
     Raises:
         ApiException: DUPLICATE_BROKER_REGISTRATION while another incarnation has a session.
@@ -94,7 +94,7 @@ def register_broker(
 
 
 def unregister_broker(context: Context, broker: int) -> Result[None]:
-    """Forget a broker for good.
+    """Unregister a broker permanently.
 
     Raises:
         ApiException: BROKER_ID_NOT_REGISTERED if it is not registered; POLICY_VIOLATION if more
@@ -109,7 +109,7 @@ def unregister_broker(context: Context, broker: int) -> Result[None]:
 
 
 def register_controller(context: Context, controller: int, incarnation_id: str) -> Result[None]:
-    """Write down that a controller has started (KIP-919); nothing before 3.7-IV0."""
+    """Register a controller that has started (KIP-919); a no-op before 3.7-IV0."""
     if not is_controller_registration_supported(context.image.metadata_version):
         return Result([], None)
     return Result([RegisterControllerRecord(controller, incarnation_id)], None, is_atomic=True)
@@ -118,7 +118,7 @@ def register_controller(context: Context, controller: int, incarnation_id: str) 
 def process_broker_heartbeat(
     context: Context, broker: int, broker_epoch: int, heartbeat: Heartbeat, now_us: int
 ) -> Result[BrokerHeartbeatReply]:
-    """Take a heartbeat: fence, unfence or relieve the broker as it wants and may.
+    """Handle a heartbeat: fence, unfence or shut down the broker as requested, if possible.
 
     Raises:
         ApiException: STALE_BROKER_EPOCH if it is registered with another epoch, or not at all.
@@ -157,8 +157,9 @@ def process_broker_heartbeat(
 def maybe_fence_one_stale_broker(context: Context, now_us: int) -> Result[bool]:
     """Fence a broker whose session has timed out; the response is whether there was one.
 
-    One at a time, so that the next is fenced in view of what became of the partitions of the first.
-    From 4.0 on the session of a fenced broker times out as well, and it is fenced once more.
+    Only one broker is fenced at a time, so that the partitions of the first are already updated
+    when the next is fenced. From 4.0 on the session of a fenced broker also times out, and the
+    broker is fenced again.
     """
     heartbeats = context.state.heartbeats
     found = heartbeats.expired(now_us)

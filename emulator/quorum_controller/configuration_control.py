@@ -27,14 +27,14 @@ from emulator.releases.config_names import TOPICS as TOPICS_WITHOUT_EFFECT
 from emulator.releases.config_names import TOPICS_BEFORE_4
 
 MAX_VALUE_LENGTH: Final = 32_767
-"""The longest value of a configuration."""
+"""The maximum length of a configuration value."""
 
 TOPICS: Final = topic_config_names() - TOPICS_BEFORE_4
-"""What a topic's configuration may have; values that mean something here are checked."""
+"""The configuration names of topics; values that have an effect here are validated."""
 
 
 class ConfigResource(NamedTuple):
-    """What a configuration belongs to; a broker's name is its id, or ``""`` for all of them."""
+    """The resource of a configuration; a broker's name is its id, or ``""`` for the default."""
 
     type: int
     name: str
@@ -43,10 +43,10 @@ class ConfigResource(NamedTuple):
 def incremental_alter_configs(
     context: Context, changes: Mapping[ConfigResource, Mapping[str, str | None]]
 ) -> Result[dict[ConfigResource, ApiError]]:
-    """Set configurations, or with None take them away; the records are one batch.
+    """Set configurations, or remove them with None; the records are one atomic batch.
 
-    Whoever sets min.insync.replicas empties the ELRs: eligible is who was in sync by the former
-    minimum (KIP-966).
+    Setting min.insync.replicas clears the ELRs, whose members were eligible by the previous minimum
+    (KIP-966).
     """
     records: list[AnyRecord] = []
     response = {}
@@ -62,19 +62,19 @@ def incremental_alter_configs(
 
 
 def alter_new_topic(context: Context, topic: str, values: Mapping[str, str]) -> list[AnyRecord]:
-    """Return the configurations with which a topic is created.
+    """Return the configurations of a new topic.
 
     Raises:
-        ApiException: INVALID_CONFIG for a name or a value that topics do not have.
+        ApiException: INVALID_CONFIG for an invalid topic configuration name or value.
     """
     records = _alter(context, ConfigResource(TOPIC_RESOURCE, topic), values)
     return _with_cleared_elrs(context, records)
 
 
 def elr_safety_records(context: Context) -> list[AnyRecord]:
-    """Return what has to be written before ELRs are kept: one minimum for the whole cluster.
+    """Return the records required before ELR is enabled: a single minimum for the cluster.
 
-    Broker-level minima would let the controller and a leader disagree on who is eligible
+    With broker-level minima, the controller and a leader could disagree about eligibility
     (``maybeGenerateElrSafetyRecords``).
     """
     records: list[AnyRecord] = []
@@ -92,8 +92,8 @@ def _alter(
     context: Context, resource: ConfigResource, values: Mapping[str, str | None]
 ) -> list[AnyRecord]:
     known = context.image.configs.get(config_key(*resource), {})
-    # A broker's configuration is written even where it stays, so that brokers load files that it
-    # names once more (KAFKA-14136).
+    # A broker's configuration is written even if it is unchanged, so that brokers reload the files
+    # it refers to (KAFKA-14136).
     changed = {
         name: value
         for name, value in values.items()
@@ -137,7 +137,7 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
 def _check_min_isr(
     context: Context, resource: ConfigResource, name: str, value: str | None
 ) -> None:
-    """With ELR there is one minimum for the cluster, which may not be taken away (KIP-966)."""
+    """With ELR there is one cluster-wide minimum, which cannot be removed (KIP-966)."""
     if name != MIN_INSYNC_REPLICAS or resource.type != BROKER_RESOURCE:
         return
     if not context.image.elr_enabled:

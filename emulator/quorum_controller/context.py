@@ -1,4 +1,4 @@
-"""What every part of the controller stands on: its state, its configuration, and its release."""
+"""The common dependencies of the controller's parts: state, configuration and release rules."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
 
 
 class Context(Struct):
-    """The controller's state, what it is configured to, and what its release does."""
+    """The controller's state, its configuration, and its release's rules."""
 
     state: ControllerState
     settings: ControllerSettings
@@ -24,11 +24,11 @@ class Context(Struct):
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata, with what is written but not committed yet."""
+        """The metadata, including records that are not committed yet."""
         return self.state.image
 
     def active_brokers(self) -> set[int]:
-        """The brokers that may lead: unfenced, and not in controlled shutdown."""
+        """The brokers that may become leaders: unfenced and not in controlled shutdown."""
         return {each.id for each in self.image.brokers.values() if each.is_active}
 
     def check_broker_epoch(self, broker: int, epoch: int) -> BrokerRegistration:
@@ -48,7 +48,7 @@ class Context(Struct):
         return registration
 
     def topic(self, name: str) -> TopicImage:
-        """Return a topic by its name.
+        """Return a topic by name.
 
         Raises:
             ApiException: UNKNOWN_TOPIC_OR_PARTITION if there is none.
@@ -59,11 +59,11 @@ class Context(Struct):
         return topic
 
     def election_rules(self, topic: TopicImage) -> ElectionRules:
-        """Return what elections in a topic go by."""
+        """Return the rules of elections in a topic."""
         return self.rules.elections(self.image, self._min_isr(topic))
 
     def elects_uncleanly(self, topic: str) -> bool:
-        """Whether a topic's configuration lets the controller elect replicas out of sync.
+        """Whether a topic's configuration enables unclean leader election.
 
         Before 3.9 the configuration had no effect in KRaft mode (KAFKA-12670).
         """
@@ -75,13 +75,13 @@ class Context(Struct):
         return value.strip().lower() == "true"
 
     def _min_isr(self, topic: TopicImage) -> int:
-        """min.insync.replicas, which counts as no more than the replication factor."""
+        """min.insync.replicas, limited to the replication factor."""
         value = self._topic_config(topic.name, MIN_INSYNC_REPLICAS)
         wanted = self.settings.min_insync_replicas if value is None else int(value)
         return min(wanted, len(topic.partitions[0].replicas))
 
     def _topic_config(self, topic: str, name: str) -> str | None:
-        """A topic's value, or the controller's own dynamic one, or the cluster's default."""
+        """A topic's value, the controller's dynamic value, or the cluster-wide default."""
         image = self.image
         for value in (
             image.topic_config(topic, name),

@@ -1,4 +1,4 @@
-"""Elections that someone asks for, and those that the controller makes from time to time.
+"""Requested and periodic leader elections.
 
 Source: ``ReplicationControlManager`` (electLeaders, maybeBalancePartitionLeaders,
 maybeElectUncleanLeaders), 3.9 to 4.1.
@@ -14,7 +14,7 @@ from emulator.quorum_controller.partition_change_builder import Election, Partit
 from emulator.quorum_controller.result import ApiError, ApiException, Result, user_operation
 
 MAX_ELECTIONS_PER_IMBALANCE: Final = 1_000
-"""How many leaders a periodic check changes at most; then it is run again at once."""
+"""The maximum number of elections in a periodic check, which is then repeated at once."""
 
 TopicPartition = tuple[str, int]
 
@@ -22,10 +22,10 @@ TopicPartition = tuple[str, int]
 def elect_leaders(
     context: Context, election: Election, partitions: Iterable[TopicPartition] | None
 ) -> Result[dict[TopicPartition, ApiError]]:
-    """Elect leaders, by preference or uncleanly; None: in all partitions.
+    """Elect preferred leaders, or leaders uncleanly; None means all partitions.
 
-    An unclean election asks for no configuration. For all partitions, those that need no election
-    are not answered.
+    A requested unclean election ignores the configuration. For all partitions, those that need no
+    election are omitted from the response.
     """
     records: list[AnyRecord] = []
     response = {}
@@ -44,7 +44,7 @@ def elect_leaders(
 
 
 def maybe_elect_unclean_leaders(context: Context) -> Result[bool]:
-    """Elect uncleanly where nobody leads and the configuration allows it.
+    """Elect leaders uncleanly for leaderless partitions whose configuration allows it.
 
     The response is whether there may be more to do.
     """
@@ -62,10 +62,10 @@ def maybe_elect_unclean_leaders(context: Context) -> Result[bool]:
 
 
 def maybe_balance_partition_leaders(context: Context) -> Result[bool]:
-    """Give leadership back to the preferred replicas that may have it.
+    """Move leadership back to the preferred replicas that are eligible.
 
-    Unlike in ZooKeeper mode it does not matter how many a broker lacks. The response is whether
-    there may be more to do.
+    Unlike in ZooKeeper mode, the imbalance percentage of a broker does not matter. The response is
+    whether there may be more to do.
     """
     records: list[AnyRecord] = []
     for key in context.state.partitions.imbalanced_partitions():

@@ -1,4 +1,4 @@
-"""The finalized features: what a new cluster has, and how they are raised and lowered.
+"""Finalized features: those of a new cluster, upgrades and downgrades.
 
 Source: ``FeatureControlManager``, ``ActivationRecordsGenerator``, ``Feature.defaultValue``;
 KIP-584, KIP-778, KIP-966, KIP-1022.
@@ -37,7 +37,7 @@ from emulator.quorum_controller.result import ApiException, Result
 
 
 class UpgradeType(Enum):
-    """Which way a feature may go (``FeatureUpdate.UpgradeType``)."""
+    """The direction of a feature change (``FeatureUpdate.UpgradeType``)."""
 
     UPGRADE = "upgrade"
     SAFE_DOWNGRADE = "safe downgrade"
@@ -45,7 +45,7 @@ class UpgradeType(Enum):
 
 
 class SupportedFeature(Struct, frozen=True):
-    """A feature beside ``metadata.version``: its highest level in a release, and its default.
+    """A feature besides ``metadata.version``: its highest level in a release, and its default.
 
     ``default`` is the level with which a new cluster is formatted.
     """
@@ -80,22 +80,22 @@ _METADATA_CHANGED: Final = frozenset(
         "4.0-IV1",
     )
 )
-"""The levels of metadata.version that brought new records: nobody goes back behind these."""
+"""The levels of metadata.version with new records, below which it cannot be downgraded."""
 
 
 def supported_features(release: str) -> dict[str, SupportedFeature]:
-    """Return the features beside ``metadata.version`` that a release knows."""
+    """Return the features besides ``metadata.version`` that a release supports."""
     latest = latest_level(release)
     return {each.name: each for since, each in _TABLE if latest >= level_of(since)}
 
 
 def default_features(release: str, chosen: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Return the features that a release formats a cluster with; those at level 0 are left out.
+    """Return the features with which a release formats a cluster; those at level 0 are omitted.
 
-    ``chosen`` are levels that someone wants in place of the defaults (``--feature``).
+    ``chosen`` are levels that override the defaults (``--feature``).
 
     Raises:
-        ApiException: INVALID_UPDATE_VERSION for a feature or level that the release does not know.
+        ApiException: INVALID_UPDATE_VERSION for an unsupported feature or level.
     """
     known = supported_features(release)
     levels = {METADATA_VERSION: latest_level(release)}
@@ -110,10 +110,10 @@ def default_features(release: str, chosen: Mapping[str, int] | None = None) -> d
 def bootstrap_records(
     features: Mapping[str, int], min_insync_replicas: int, *, has_migration_state: bool
 ) -> list[AnyRecord]:
-    """Return what the first active controller writes into an empty log.
+    """Return the first records of an empty log, written by the first active controller.
 
-    With ELR that includes the cluster's min.insync.replicas. ``has_migration_state``: up to 3.9 the
-    log says that no migration from ZooKeeper is under way (KIP-866).
+    With ELR they include the cluster's min.insync.replicas. ``has_migration_state``: up to 3.9 the
+    log records that no migration from ZooKeeper is in progress (KIP-866).
     """
     names = [METADATA_VERSION, *sorted(name for name in features if name != METADATA_VERSION)]
     records: list[AnyRecord] = [FeatureLevelRecord(name, features[name]) for name in names]
@@ -136,9 +136,9 @@ def update_features(
     *,
     validate_only: bool = False,
 ) -> Result[None]:
-    """Raise or lower finalized features, all or none.
+    """Upgrade or downgrade finalized features atomically.
 
-    Turning ELR on writes down one min.insync.replicas for the cluster first.
+    Enabling ELR first sets a single min.insync.replicas for the cluster.
 
     Raises:
         ApiException: INVALID_UPDATE_VERSION, with the reason.

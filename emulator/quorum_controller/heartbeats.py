@@ -1,7 +1,7 @@
-"""What the active controller knows of brokers by their heartbeats, and who it knows to be gone.
+"""The active controller's view of brokers' heartbeats and sessions.
 
-This is soft state: it is not in the metadata log, and a controller that becomes active begins with
-every session anew. Source: ``BrokerHeartbeatManager`` and, from 4.0, ``BrokerHeartbeatTracker``
+This is soft state, which is not in the metadata log: a new active controller restarts all
+sessions. Source: ``BrokerHeartbeatManager`` and, from 4.0, ``BrokerHeartbeatTracker``
 (KAFKA-17793).
 """
 
@@ -13,11 +13,11 @@ from msgspec import Struct, field
 NOT_SHUTTING_DOWN: Final = -1
 NO_OFFSET: Final = -1
 FENCE_CHECKS_PER_SESSION: Final = 8
-"""How often the controller of 4.0 and later looks for stale brokers in one session timeout."""
+"""The number of stale broker checks in a session timeout, from 4.0 on."""
 
 
 class BrokerControlState(Enum):
-    """A broker's state as the controller sees it (``BrokerControlState``)."""
+    """A broker's state in the controller (``BrokerControlState``)."""
 
     FENCED = "fenced"
     UNFENCED = "unfenced"
@@ -26,10 +26,10 @@ class BrokerControlState(Enum):
 
 
 class BrokerHeartbeatState(Struct):
-    """One broker: the metadata offset that it last told, and where its controlled shutdown began.
+    """A broker's reported metadata offset, and the offset of its controlled shutdown.
 
     ``controlled_shutdown_offset`` is the end of the batch that moved its leaders away, or -1.
-    ``last_contact_us`` counts up to 3.9 and for unfenced brokers only.
+    ``last_contact_us`` is only used up to 3.9, and for unfenced brokers.
     """
 
     id: int
@@ -45,14 +45,14 @@ class BrokerHeartbeatState(Struct):
 
     @property
     def state(self) -> BrokerControlState:
-        """Its state until its next heartbeat."""
+        """The state until the next heartbeat."""
         if self.is_shutting_down:
             return BrokerControlState.CONTROLLED_SHUTDOWN
         return BrokerControlState.FENCED if self.fenced else BrokerControlState.UNFENCED
 
 
 class Heartbeat(NamedTuple):
-    """What a broker tells: how far it has read the metadata, and what it wants."""
+    """The content of a heartbeat: the broker's metadata offset and its requests."""
 
     metadata_offset: int
     want_fence: bool = False
@@ -60,11 +60,11 @@ class Heartbeat(NamedTuple):
 
 
 class BrokerHeartbeats(Struct):
-    """The brokers by id, and when each was last heard of; plain state.
+    """The brokers by id, and the time of each one's last contact, as plain state.
 
-    ``by_epoch``: whether contact times are kept for each broker epoch, apart from the rest (4.0+).
-    So they hold of fenced brokers too: of one that was shut down until its session times out, when
-    it is fenced a second time to no effect. ``contact_times`` are those, by broker and epoch.
+    ``by_epoch``: contact times are kept for each broker epoch separately (4.0+), in
+    ``contact_times`` by broker and epoch. They thus include fenced brokers: after a shutdown, a
+    broker is fenced a second time, without effect, when its session times out.
     """
 
     session_timeout_us: int
@@ -73,7 +73,7 @@ class BrokerHeartbeats(Struct):
     contact_times: dict[int, dict[int, int]] = field(default_factory=dict)
 
     def register(self, broker: int, now_us: int, *, fenced: bool) -> None:
-        """Begin with a broker, or take note that it is fenced or unfenced now."""
+        """Add a broker, or update whether it is fenced."""
         known = self.brokers.get(broker)
         offset = NO_OFFSET
         if known is None:
@@ -83,28 +83,28 @@ class BrokerHeartbeats(Struct):
         self.touch(broker, now_us, fenced=fenced, metadata_offset=offset)
 
     def touch(self, broker: int, now_us: int, *, fenced: bool, metadata_offset: int) -> None:
-        """Take note of a heartbeat, or of what a record said."""
+        """Update a broker's state after a heartbeat or a record."""
         state = self.brokers[broker]
         state.fenced = fenced
         state.metadata_offset = metadata_offset
         state.last_contact_us = now_us
         if fenced:
-            # A fenced broker has left controlled shutdown: at its next heartbeat it may go at once.
+            # A fenced broker is not in controlled shutdown: it may shut down at its next heartbeat.
             state.controlled_shutdown_offset = NOT_SHUTTING_DOWN
 
     def remove(self, broker: int) -> None:
-        """Forget a broker, but not when it was last heard of (4.0+)."""
+        """Remove a broker, but not its contact time (4.0+)."""
         self.brokers.pop(broker, None)
 
     def track(self, broker: int, epoch: int, now_us: int) -> None:
-        """Take note that a broker was heard of, whatever becomes of its heartbeat (4.0+)."""
+        """Record the contact time of a heartbeat, whatever its result (4.0+)."""
         if self.by_epoch:
             times = self.contact_times.setdefault(broker, {})
             times.pop(epoch, None)
             times[epoch] = now_us
 
     def has_valid_session(self, broker: int, epoch: int, now_us: int) -> bool:
-        """Whether a broker of that epoch was heard of within its session timeout.
+        """Whether a broker of that epoch was heard from within its session timeout.
 
         Up to 3.9 a fenced broker has no session.
         """
@@ -117,9 +117,9 @@ class BrokerHeartbeats(Struct):
         return now_us <= state.last_contact_us + self.session_timeout_us
 
     def expired(self, now_us: int) -> tuple[int, int | None] | None:
-        """Return a broker whose session has timed out, the one that was silent longest.
+        """Return the broker whose session timed out first, if any.
 
-        With it comes its broker epoch, or None up to 3.9.
+        It comes with its broker epoch, or None up to 3.9.
         """
         oldest: tuple[int, int, int | None] | None = None
         for heard_us, broker, epoch in self._sessions():
@@ -128,26 +128,26 @@ class BrokerHeartbeats(Struct):
         return None if oldest is None else oldest[1:]
 
     def forget_session(self, broker: int, epoch: int) -> None:
-        """Forget when a broker of that epoch was last heard of."""
+        """Remove the contact time of a broker epoch."""
         times = self.contact_times.get(broker, {})
         times.pop(epoch, None)
         if not times:
             self.contact_times.pop(broker, None)
 
     def next_check_us(self, now_us: int) -> int | None:
-        """When to look for stale brokers next; None: no broker has a session that could end.
+        """The time of the next stale broker check; None if no broker has a session.
 
-        Up to 3.9 that is just after the longest silent session has timed out. From 4.0 on the
-        controller looks eight times in a session, so fencing comes up to an eighth of it later.
+        Up to 3.9 that is just after the earliest session timeout. From 4.0 on the controller checks
+        eight times per session timeout, so fencing may be delayed by up to an eighth of it.
         """
         if self.by_epoch:
             return now_us + max(1_000, self.session_timeout_us // FENCE_CHECKS_PER_SESSION)
         heard = [heard_us for heard_us, _, _ in self._sessions()]
-        # At its last moment a session is still valid.
+        # A session is still valid in its last microsecond.
         return max(now_us, min(heard) + self.session_timeout_us + 1) if heard else None
 
     def begin_controlled_shutdown(self, broker: int, offset: int) -> None:
-        """Take note of the end of the batch that moved a broker's leaders away, if it is the first.
+        """Set the end of the batch that moved a broker's leaders away, unless it is set.
 
         Source: ``maybeUpdateControlledShutdownOffset``.
         """
@@ -156,7 +156,7 @@ class BrokerHeartbeats(Struct):
             state.controlled_shutdown_offset = offset
 
     def lowest_active_offset(self) -> int | None:
-        """How far the active broker that is furthest behind has read; None: there is none."""
+        """The lowest metadata offset of all active brokers; None if there are none."""
         return min(
             (
                 each.metadata_offset
@@ -169,9 +169,9 @@ class BrokerHeartbeats(Struct):
     def next_state(
         self, broker: int, heartbeat: Heartbeat, record_offset: int, *, has_leaderships: bool
     ) -> BrokerControlState:
-        """Return the state that a heartbeat leads to (``calculateNextBrokerState``).
+        """Return the state that results from a heartbeat (``calculateNextBrokerState``).
 
-        ``record_offset`` is where the broker's registration stands in the log.
+        ``record_offset`` is the offset of the broker's registration.
         """
         known = self.brokers[broker]
         state = known.state
@@ -188,12 +188,12 @@ class BrokerHeartbeats(Struct):
             return state
         lowest = self.lowest_active_offset()
         if lowest is None or known.controlled_shutdown_offset <= lowest:
-            # Everybody else knows by now who leads in its place.
+            # All other brokers know the new leaders by now.
             return BrokerControlState.SHUTDOWN_NOW
         return state
 
     def _sessions(self) -> "list[tuple[int, int, int | None]]":
-        """When each broker was last heard of, its id and epoch."""
+        """The time of each broker's last contact, with its id and epoch."""
         if self.by_epoch:
             return [
                 (heard_us, broker, epoch)
@@ -208,7 +208,7 @@ class BrokerHeartbeats(Struct):
 
 
 def _leave(heartbeat: Heartbeat, *, has_leaderships: bool) -> BrokerControlState:
-    """Return what becomes of an unfenced broker."""
+    """Return the next state of an unfenced broker."""
     if heartbeat.want_fence:
         wants_to_go = heartbeat.want_shut_down
         return BrokerControlState.SHUTDOWN_NOW if wants_to_go else BrokerControlState.FENCED

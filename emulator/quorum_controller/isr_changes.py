@@ -1,4 +1,4 @@
-"""What becomes of partitions when a broker is fenced, unfenced, or shuts down.
+"""Partition changes when a broker is fenced, unfenced, or shuts down.
 
 Source: ``ReplicationControlManager`` (handleBrokerFenced, handleBrokerUnfenced,
 handleBrokerInControlledShutdown, handleBrokerShutdown, generateLeaderAndIsrUpdates).
@@ -24,7 +24,7 @@ from emulator.quorum_controller.partition_change_builder import (
 
 
 def broker_fenced(context: Context, broker: int) -> list[AnyRecord]:
-    """Take a broker out of every ISR, and then fence it."""
+    """Remove a broker from every ISR, then fence it."""
     epoch = context.image.brokers[broker].epoch
     return [
         *_without_broker(context, broker),
@@ -33,9 +33,9 @@ def broker_fenced(context: Context, broker: int) -> list[AnyRecord]:
 
 
 def broker_unfenced(context: Context, broker: int, epoch: int) -> list[AnyRecord]:
-    """Unfence a broker, and let it lead what nobody leads if it may.
+    """Unfence a broker, and make it the leader of leaderless partitions where it is eligible.
 
-    It joins no ISR: that is for the leaders to ask.
+    It is not added to any ISR: leaders do so with AlterPartition.
     """
     leaderless = context.state.partitions.partitions_with_no_leader()
     acceptable = context.active_brokers() | {broker}
@@ -46,7 +46,7 @@ def broker_unfenced(context: Context, broker: int, epoch: int) -> list[AnyRecord
 
 
 def broker_in_controlled_shutdown(context: Context, broker: int, epoch: int) -> list[AnyRecord]:
-    """Mark a broker as shutting down, and take it out of every ISR."""
+    """Mark a broker as shutting down, and remove it from every ISR."""
     records: list[AnyRecord] = []
     if not context.image.brokers[broker].in_controlled_shutdown:
         records.append(
@@ -58,9 +58,9 @@ def broker_in_controlled_shutdown(context: Context, broker: int, epoch: int) -> 
 
 
 def broker_shut_down(context: Context, broker: int, *, is_clean: bool) -> list[AnyRecord]:
-    """Take out of the ISRs, as it registers anew, a broker that was not fenced in between (4.0+).
+    """Remove a broker from the ISRs that re-registers without having been fenced (4.0+).
 
-    After an unclean shutdown it may lack records, so it leaves the ELRs as well (KIP-966,
+    After an unclean shutdown it may lack records, so it is also removed from the ELRs (KIP-966,
     KAFKA-18106).
     """
     if not context.rules.registration_handles_shutdown:
@@ -87,7 +87,7 @@ def broker_shut_down(context: Context, broker: int, *, is_clean: bool) -> list[A
 
 
 def broker_unregistered(context: Context, broker: int) -> list[AnyRecord]:
-    """Take a broker out of every ISR, and forget it."""
+    """Remove a broker from every ISR, and unregister it."""
     in_elr = context.state.partitions.partitions_with_broker_in_elr(broker)
     acceptable = context.active_brokers() - {broker}
     return [
@@ -111,7 +111,7 @@ def _changes(
     remove: int | None = None,
     unclean_shutdown: int | None = None,
 ) -> list[AnyRecord]:
-    """Elect where that is needed among ``acceptable`` brokers, without ``remove`` in the ISR."""
+    """Elect leaders where needed among ``acceptable`` brokers, with ``remove`` not in the ISR."""
     found: list[AnyRecord] = []
     topic: TopicImage | None = None
     rules = ElectionRules()

@@ -1,8 +1,8 @@
-"""How one partition changes: ISR, ELR, leader, epochs and assignment, decided together.
+"""A change of one partition: ISR, ELR, leader, epochs and assignment, determined together.
 
-This is where the controller elects. Everything else decides only what the ISR, the replicas and the
-candidates are to be, and lets this work out the record. Source: ``PartitionChangeBuilder`` 3.9 to
-4.1; KIP-966 for eligible leader replicas.
+All of the controller's elections happen here. Other modules only determine the target ISR, the
+replicas and the candidates, from which the record is built. Source: ``PartitionChangeBuilder`` 3.9
+to 4.1; KIP-966 for eligible leader replicas.
 """
 
 from collections.abc import Collection
@@ -25,23 +25,23 @@ from emulator.quorum_controller.reassignment import complete
 
 
 class Election(Enum):
-    """How far an election may go (``PartitionChangeBuilder.Election``)."""
+    """The type of an election (``PartitionChangeBuilder.Election``)."""
 
     PREFERRED = "preferred"
-    """The preferred replica if it may lead, else the leader that is."""
+    """The preferred replica if it is eligible, else the current leader."""
     ONLINE = "online"
-    """Whoever of the ISR, or of the ELR if that is empty, may lead."""
+    """Any eligible member of the ISR, or of the ELR if the ISR is empty."""
     UNCLEAN = "unclean"
-    """Failing these, any replica that lives: records may be lost."""
+    """Otherwise any live replica: records may be lost."""
 
 
 class ElectionRules(Struct, frozen=True):
-    """What elections and ISR changes depend on, apart from the partition.
+    """The parameters of elections and ISR changes besides the partition.
 
-    ``min_isr`` is min.insync.replicas, at most the replication factor. Dated by release:
+    ``min_isr`` is min.insync.replicas, at most the replication factor. Release-specific:
     ``bumps_epoch_on_shrink`` (before metadata version 3.6-IV0, KAFKA-15021);
     ``elects_dead_last_known_leader`` (4.0, KAFKA-19522); ``notes_last_leader_of_empty_isr`` (up to
-    4.1.0: the last leader is noted when the ISR empties, not when the leader goes).
+    4.1.0: the last leader is recorded when the ISR becomes empty, not when the leader is lost).
     """
 
     min_isr: int = 1
@@ -57,10 +57,10 @@ class _Elected(NamedTuple):
 
 
 class PartitionChangeBuilder(Struct):
-    """What is wanted of a partition; None means as it is.
+    """The requested change of a partition; None means no change.
 
     ``acceptable_leaders`` are the brokers that may lead. ``unclean_shutdown`` is a broker that has
-    come back without what it had in memory, and so no longer counts as in sync or eligible.
+    restarted without its unflushed data, so it is no longer in sync or eligible.
     """
 
     partition: PartitionRegistration
@@ -75,7 +75,7 @@ class PartitionChangeBuilder(Struct):
     unclean_shutdown: int | None = None
 
     def build(self, key: TopicIdPartition) -> PartitionChangeRecord | None:
-        """Return the record that brings it about, or None if nothing changes."""
+        """Return the record of the change, or None if nothing changes."""
         partition = self.partition
         isr = partition.isr if self.target_isr is None else self.target_isr
         replicas = partition.replicas if self.target_replicas is None else self.target_replicas
@@ -91,7 +91,7 @@ class PartitionChangeBuilder(Struct):
         leader = elected.leader if elected.leader != partition.leader else NO_LEADER_CHANGE
         is_unclean = elected.unclean and leader != NO_LEADER_CHANGE
         if is_unclean:
-            # What the others have counts no more. This can lose records.
+            # The data of other replicas is ignored from now on. This can lose records.
             isr, elr = (leader,), ()
         elif leader in elr:
             isr, elr = (leader,), tuple(each for each in elr if each != leader)
@@ -114,10 +114,10 @@ class PartitionChangeBuilder(Struct):
         )
         return None if record == PartitionChangeRecord(key.partition, key.topic_id) else record
 
-    # ---- who is eligible
+    # ---- eligible leader replicas
 
     def _eligible(self, isr: Replicas) -> Replicas:
-        """The ELR before an election: who left the ISR while it was, or fell, below the minimum."""
+        """The ELR before an election: former ISR members while the ISR is below the minimum."""
         partition = self.partition
         if not self.rules.elr_enabled:
             return partition.elr
@@ -126,7 +126,7 @@ class PartitionChangeBuilder(Struct):
         candidates = {*partition.elr, *partition.isr} - {*isr, self.unclean_shutdown}
         return tuple(sorted(candidates))
 
-    # ---- who leads
+    # ---- leader
 
     def _elect(self, replicas: Replicas, isr: Replicas, elr: Replicas) -> _Elected:
         current = self.partition.leader
@@ -153,14 +153,14 @@ class PartitionChangeBuilder(Struct):
         return is_acceptable or self.rules.elects_dead_last_known_leader
 
     def _recovery_state(self, *, is_unclean: bool) -> int:
-        """The leader recovery state that is to be written."""
+        """The new leader recovery state."""
         now, target = self.partition.leader_recovery_state, self.target_leader_recovery_state
         if target not in (NO_RECOVERY_CHANGE, now):
             return target
         return RECOVERING if is_unclean and now != RECOVERING else NO_RECOVERY_CHANGE
 
     def _last_known(self, new_isr: Replicas | None, leader: int) -> Replicas | None:
-        """The last known leader, noted while nobody leads; None: as it is."""
+        """The last known leader, recorded while there is no leader; None if unchanged."""
         if not self.rules.elr_enabled:
             return None
         partition = self.partition
@@ -174,12 +174,12 @@ class PartitionChangeBuilder(Struct):
             return (partition.leader,)
         return () if forgets and partition.last_known_elr else None
 
-    # ---- which epoch
+    # ---- leader epoch
 
     def _needs_new_epoch(self, replicas: Replicas, new_isr: Replicas | None) -> bool:
-        """Whether the leader epoch rises although the leader stays.
+        """Whether the leader epoch is bumped although the leader remains.
 
-        It does where a replica is removed, and before 3.6-IV0 where the ISR shrinks.
+        This is the case if a replica is removed, and before 3.6-IV0 if the ISR shrinks.
         """
         if not set(self.partition.replicas) <= set(replicas):
             return True

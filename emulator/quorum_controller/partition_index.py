@@ -1,9 +1,9 @@
-"""Which partitions concern a broker: the controller's way to them without looking at all.
+"""Indexes of partitions by broker, which avoid scanning all partitions.
 
 Source: ``BrokersToIsrs``, ``BrokersToElrs`` and ``ReplicationControlManager``
-(imbalancedPartitions, reassigningTopics). Within a topic partitions come in Kafka's order, in which
-they came to the broker. Topics come in the order of their random ids there, and in that same order
-of coming here.
+(imbalancedPartitions, reassigningTopics). Within a topic, partitions are in Kafka's order, in which
+they were added to the broker. Topics are in the order of their random ids in Kafka, but in order of
+addition here.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ PartitionSet = dict[str, dict[int, None]]
 
 
 class PartitionIndex(Struct):
-    """Partitions by what the controller asks for; plain state, worked out from the image alone.
+    """Partitions by the controller's criteria; plain state, derived from the image.
 
-    ``leaderships`` counts the partitions that a broker leads.
+    ``leaderships`` counts the partitions led by a broker.
     """
 
     in_isr: dict[int, PartitionSet] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class PartitionIndex(Struct):
         before: PartitionRegistration | None,
         after: PartitionRegistration | None,
     ) -> None:
-        """Follow a partition's change; None: it did not exist, or is gone."""
+        """Apply a partition's change; None: it did not exist before, or does not any more."""
         _move(self.in_isr, key, before.isr if before else (), after.isr if after else ())
         _move(self.in_elr, key, before.elr if before else (), after.elr if after else ())
         _mark(self.imbalanced, key, after is not None and not after.has_preferred_leader)
@@ -57,23 +57,23 @@ class PartitionIndex(Struct):
             self._count(is_leader, 1)
 
     def partitions_with_broker_in_isr(self, broker: int) -> Iterator[TopicIdPartition]:
-        """Every partition in whose ISR a broker is."""
+        """The partitions with a broker in the ISR."""
         return _keys(self.in_isr.get(broker, {}))
 
     def partitions_with_broker_in_elr(self, broker: int) -> Iterator[TopicIdPartition]:
-        """Every partition in whose ELR a broker is."""
+        """The partitions with a broker in the ELR."""
         return _keys(self.in_elr.get(broker, {}))
 
     def partitions_with_no_leader(self) -> Iterator[TopicIdPartition]:
-        """Every partition that nobody leads."""
+        """The partitions without a leader."""
         return _keys(self.leaderless)
 
     def imbalanced_partitions(self) -> Iterator[TopicIdPartition]:
-        """Every partition that another than its preferred replica leads, or nobody."""
+        """The partitions whose leader is not the preferred replica, or that have none."""
         return _keys(self.imbalanced)
 
     def has_leaderships(self, broker: int) -> bool:
-        """Whether a broker leads anything."""
+        """Whether a broker leads any partition."""
         return self.leaderships.get(broker, 0) > 0
 
     def _count(self, broker: int | None, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Blocks of producer ids for brokers to hand out. Source: ``ProducerIdControlManager``, KIP-730."""
+"""Allocation of producer id blocks to brokers. Source: ``ProducerIdControlManager``, KIP-730."""
 
 from typing import Final, NamedTuple
 
@@ -7,11 +7,11 @@ from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.result import Result
 
 PRODUCER_ID_BLOCK_SIZE: Final = 1_000
-"""How many ids a block has."""
+"""The number of ids in a block."""
 
 
 class ProducerIdsBlock(NamedTuple):
-    """Producer ids from ``first`` on, ``size`` of them, for one broker alone."""
+    """A block of ``size`` producer ids starting at ``first``, allocated to a single broker."""
 
     first: int
     size: int = PRODUCER_ID_BLOCK_SIZE
@@ -20,10 +20,10 @@ class ProducerIdsBlock(NamedTuple):
 def allocate_producer_ids(
     context: Context, broker: int, broker_epoch: int
 ) -> Result[ProducerIdsBlock]:
-    """Give a broker the next block.
+    """Allocate the next block to a broker.
 
     Raises:
-        ApiException: STALE_BROKER_EPOCH if the broker is registered otherwise.
+        ApiException: STALE_BROKER_EPOCH if the broker's registered epoch differs.
     """
     context.check_broker_epoch(broker, broker_epoch)
     first = context.image.next_producer_id

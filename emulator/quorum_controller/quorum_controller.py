@@ -1,8 +1,8 @@
-"""The active controller as one thing: requests and the time go in, records and responses come out.
+"""The active controller: it turns requests and time into records and responses.
 
-It writes nothing itself. Whoever runs it appends ``Result.batches`` to the log of the quorum, gives
-what was appended back with :meth:`QuorumController.appended`, at once and before the next request,
-and sends the response when the records are committed. Source: ``QuorumController``, 3.9 to 4.1.
+It writes nothing itself. The caller appends ``Result.batches`` to the quorum's log, immediately
+passes what was appended to :meth:`QuorumController.appended`, before the next request, and sends
+the response once the records are committed. Source: ``QuorumController``, 3.9 to 4.1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +30,11 @@ from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
 from emulator.quorum_controller.state import ControllerState
 
 UNCLEAN_ELECTION_INTERVAL_US: Final = 300_000_000
-"""How often the controller elects uncleanly where it may (unclean.leader.election.interval.ms)."""
+"""The interval of unclean election checks (unclean.leader.election.interval.ms)."""
 NO_OP_INTERVAL_US: Final = 500_000
-"""How often a no-op record is written (metadata.max.idle.interval.ms)."""
+"""The interval of no-op records (metadata.max.idle.interval.ms)."""
 RESCHEDULE_US: Final = 10_000
-"""How soon a periodic task runs again that has left something to do (``PeriodicTask``)."""
+"""The delay before a periodic task with remaining work runs again (``PeriodicTask``)."""
 
 TopicPartition = tuple[str, int]
 
@@ -49,7 +49,7 @@ class QuorumController:
         release: tuple[int, ...],
         random_below: RandomBelow,
     ) -> None:
-        """Go on from ``state``; ``random_below`` draws topic ids and where replicas go."""
+        """Resume from ``state``; ``random_below`` draws topic ids and replica placements."""
         self.context = Context(state, settings, ReleaseRules.of(release))
         self._release = ".".join(str(number) for number in release)
         self._random_below = random_below
@@ -62,21 +62,21 @@ class QuorumController:
         random_below: RandomBelow,
         now_us: int,
     ) -> "QuorumController":
-        """Become active with the whole log in ``image``, which is changed from then on.
+        """Become active with the whole log in ``image``, which is modified from then on.
 
-        If it is empty, the first thing to append is :meth:`bootstrap`.
+        If it is empty, :meth:`bootstrap` must be appended first.
         """
         state = ControllerState.activate(image, settings, ReleaseRules.of(release), now_us)
         return QuorumController(state, settings, release, random_below)
 
     @property
     def state(self) -> ControllerState:
-        """Everything that it knows."""
+        """The whole state."""
         return self.context.state
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata, with what is written but not committed yet."""
+        """The metadata, including records that are not committed yet."""
         return self.context.image
 
     def appended(
@@ -87,9 +87,9 @@ class QuorumController:
         now_us: int,
         delta: MetadataDelta | None = None,
     ) -> None:
-        """Take what a request wrote, now that it stands in the log from ``first_offset`` on.
+        """Apply a request's records after they were appended to the log at ``first_offset``.
 
-        To be called also if there are no records; ``first_offset`` is the log's end then.
+        It must also be called if there are no records; ``first_offset`` is then the log end offset.
         """
         offset = first_offset - 1
         for offset, record in enumerate(result.records, first_offset):
@@ -101,7 +101,7 @@ class QuorumController:
     # ---- the cluster
 
     def bootstrap(self, features: Mapping[str, int]) -> Result[None]:
-        """Write what a new metadata log begins with (:func:`feature_control.default_features`)."""
+        """Create the first records of the log (:func:`feature_control.default_features`)."""
         records = feature_control.bootstrap_records(
             features,
             self.context.settings.min_insync_replicas,
@@ -110,23 +110,23 @@ class QuorumController:
         return Result(records, None)
 
     def register_controller(self, controller: int, incarnation_id: str) -> Result[None]:
-        """Write down that a controller has started."""
+        """Register a controller that has started."""
         return cluster_control.register_controller(self.context, controller, incarnation_id)
 
     def register_broker(
         self, request: cluster_control.BrokerRegistrationRequest, next_offset: int, now_us: int
     ) -> Result[cluster_control.BrokerRegistrationReply]:
-        """Register a broker; ``next_offset`` is the end of the log."""
+        """Register a broker; ``next_offset`` is the log end offset."""
         return cluster_control.register_broker(self.context, request, next_offset, now_us)
 
     def unregister_broker(self, broker: int) -> Result[None]:
-        """Forget a broker for good."""
+        """Unregister a broker permanently."""
         return cluster_control.unregister_broker(self.context, broker)
 
     def process_broker_heartbeat(
         self, broker: int, broker_epoch: int, heartbeat: Heartbeat, now_us: int
     ) -> Result[cluster_control.BrokerHeartbeatReply]:
-        """Take a broker's heartbeat."""
+        """Handle a broker's heartbeat."""
         return cluster_control.process_broker_heartbeat(
             self.context, broker, broker_epoch, heartbeat, now_us
         )
@@ -134,7 +134,7 @@ class QuorumController:
     def allocate_producer_ids(
         self, broker: int, broker_epoch: int
     ) -> Result[producer_id_control.ProducerIdsBlock]:
-        """Give a broker a block of producer ids."""
+        """Allocate a block of producer ids to a broker."""
         return producer_id_control.allocate_producer_ids(self.context, broker, broker_epoch)
 
     # ---- topics
@@ -154,14 +154,14 @@ class QuorumController:
     def create_partitions(
         self, wanted: Iterable[topics.CreatePartitionsTopic]
     ) -> Result[dict[str, ApiError]]:
-        """Give topics more partitions."""
+        """Add partitions to topics."""
         return topics.create_partitions(self.context, wanted, self._random_below)
 
     def incremental_alter_configs(
         self,
         changes: Mapping[configuration_control.ConfigResource, Mapping[str, str | None]],
     ) -> Result[dict[configuration_control.ConfigResource, ApiError]]:
-        """Set dynamic configurations, or with None take them away."""
+        """Set dynamic configurations, or remove them with None."""
         return configuration_control.incremental_alter_configs(self.context, changes)
 
     def update_features(
@@ -171,7 +171,7 @@ class QuorumController:
         *,
         validate_only: bool = False,
     ) -> Result[None]:
-        """Raise or lower finalized features."""
+        """Upgrade or downgrade finalized features."""
         return feature_control.update_features(
             self.context, self._release, updates, upgrade_type, validate_only=validate_only
         )
@@ -181,13 +181,13 @@ class QuorumController:
     def alter_partition(
         self, broker: int, broker_epoch: int, items: Iterable[alter_partition.AlterPartitionItem]
     ) -> Result[dict[TopicIdPartition, alter_partition.AlterPartitionAnswer]]:
-        """Change the ISRs of partitions that a broker leads."""
+        """Change the ISRs of partitions led by a broker."""
         return alter_partition.alter_partition(self.context, broker, broker_epoch, items)
 
     def elect_leaders(
         self, election: Election, partitions: Iterable[TopicPartition] | None
     ) -> Result[dict[TopicPartition, ApiError]]:
-        """Elect leaders by preference or uncleanly; None: in all partitions."""
+        """Elect preferred leaders, or leaders uncleanly; None means all partitions."""
         return elections.elect_leaders(self.context, election, partitions)
 
     def alter_partition_reassignments(
@@ -196,7 +196,7 @@ class QuorumController:
         *,
         allow_replication_factor_change: bool = True,
     ) -> Result[dict[TopicPartition, ApiError]]:
-        """Move partitions to other replicas, or with None cancel what is under way."""
+        """Reassign partitions, or with None cancel their reassignment."""
         return reassignments.alter_partition_reassignments(
             self.context, targets, allow_replication_factor_change=allow_replication_factor_change
         )
@@ -204,48 +204,48 @@ class QuorumController:
     def list_partition_reassignments(
         self, partitions: Iterable[TopicPartition] | None = None
     ) -> dict[TopicPartition, PartitionRegistration]:
-        """Return the partitions whose reassignment is under way."""
+        """Return the ongoing reassignments."""
         return reassignments.list_partition_reassignments(self.context, partitions)
 
-    # ---- by the clock
+    # ---- periodic tasks
 
     def maybe_fence_one_stale_broker(self, now_us: int) -> Result[bool]:
-        """Fence a broker that has fallen silent; the response is whether to look again at once."""
+        """Fence a broker whose session timed out; the response is whether to check again."""
         return cluster_control.maybe_fence_one_stale_broker(self.context, now_us)
 
     def next_fence_check_us(self, now_us: int) -> int | None:
-        """When to look for stale brokers next; None: not before there is an unfenced one."""
+        """The time of the next stale broker check; None while there is no unfenced broker."""
         return self.state.heartbeats.next_check_us(now_us)
 
     def maybe_elect_unclean_leaders(self) -> Result[bool]:
-        """Elect uncleanly where the configuration allows it, every five minutes."""
+        """Elect leaders uncleanly where the configuration allows it, every five minutes."""
         return elections.maybe_elect_unclean_leaders(self.context)
 
     def maybe_balance_partition_leaders(self) -> Result[bool]:
-        """Give leaders back to preferred replicas, if auto.leader.rebalance.enable is on.
+        """Move leadership to preferred replicas if auto.leader.rebalance.enable is set.
 
-        Every leader.imbalance.check.interval.seconds.
+        Runs every leader.imbalance.check.interval.seconds.
         """
         return elections.maybe_balance_partition_leaders(self.context)
 
     @property
     def wants_unclean_election_check(self) -> bool:
-        """Whether :meth:`maybe_elect_unclean_leaders` is to run an interval from now.
+        """Whether to schedule :meth:`maybe_elect_unclean_leaders` an interval from now.
 
-        To be asked when the controller becomes active and after it wrote something, unless the
-        check is pending already. From 4.0 on it always is; before, if a partition has no leader.
+        Must be queried when the controller becomes active and after each write, unless the check is
+        already scheduled. Always true from 4.0 on; before, only if a partition has no leader.
         """
         return self.context.rules.leader_checks_periodic or bool(self.state.partitions.leaderless)
 
     @property
     def wants_balance_check(self) -> bool:
-        """Whether :meth:`maybe_balance_partition_leaders` is to run an interval from now.
+        """Whether to schedule :meth:`maybe_balance_partition_leaders` an interval from now.
 
-        As :attr:`wants_unclean_election_check`; before 4.0, if another than its preferred replica
-        leads a partition.
+        As :attr:`wants_unclean_election_check`; before 4.0 only if a partition's leader is not its
+        preferred replica.
         """
         return self.context.rules.leader_checks_periodic or bool(self.state.partitions.imbalanced)
 
     def write_no_op_record(self) -> Result[None]:
-        """Write a record that says nothing, so that the log's end moves."""
+        """Create a no-op record, which advances the log end offset."""
         return Result([NoOpRecord()], None)

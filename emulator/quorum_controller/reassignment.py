@@ -1,6 +1,6 @@
-"""Moving replicas: how a reassignment begins, completes and is cancelled.
+"""Replica lists of a reassignment: when it starts, completes and is cancelled.
 
-While it is under way the replicas are the target and, after it, those who go. Source:
+While it is in progress, the replicas are the target followed by those being removed. Source:
 ``PartitionReassignmentReplicas`` and ``PartitionReassignmentRevert``; KIP-455.
 """
 
@@ -11,7 +11,7 @@ from emulator.metadata_log.registrations import PartitionRegistration
 
 
 class Reassignment(NamedTuple):
-    """The replicas while a reassignment is under way."""
+    """The replicas during a reassignment."""
 
     replicas: Replicas
     removing: Replicas
@@ -19,7 +19,7 @@ class Reassignment(NamedTuple):
 
 
 class Reverted(NamedTuple):
-    """What a cancelled reassignment leaves.
+    """The result of a cancelled reassignment.
 
     ``unclean``: no member of the ISR remains, so ``isr`` is the first replica, in sync or not.
     """
@@ -30,7 +30,7 @@ class Reverted(NamedTuple):
 
 
 def begin(current: Replicas, target: Replicas) -> Reassignment:
-    """Return the replicas on the way from ``current`` to ``target``."""
+    """Return the replicas during a reassignment from ``current`` to ``target``."""
     removing = tuple(sorted(set(current) - set(target)))
     adding = tuple(sorted(set(target) - set(current)))
     return Reassignment(target + removing, removing, adding)
@@ -39,7 +39,7 @@ def begin(current: Replicas, target: Replicas) -> Reassignment:
 def complete(
     replicas: Replicas, removing: Replicas, adding: Replicas, isr: Replicas
 ) -> tuple[Replicas, Replicas] | None:
-    """Return replicas and ISR after the reassignment, or None if it is not complete, or none is.
+    """Return replicas and ISR after the reassignment, or None if it is incomplete or absent.
 
     It is complete once every target replica is in sync.
     """
@@ -53,9 +53,9 @@ def complete(
 
 
 def revert(partition: PartitionRegistration) -> Reverted:
-    """Return what is left when a reassignment is cancelled: the replicas without the added ones.
+    """Return the replicas after a cancellation, without the added ones.
 
-    Their order is that of the target, so the preferred leader may be another than before.
+    They keep the order of the target, so the preferred leader may differ from the original one.
     """
     replicas = tuple(each for each in partition.replicas if each not in partition.adding_replicas)
     isr = tuple(each for each in partition.isr if each not in partition.adding_replicas)

@@ -1,7 +1,7 @@
-"""Reassignments that someone asks for, cancels, or lists.
+"""Requests to start, cancel or list reassignments.
 
 Source: ``ReplicationControlManager`` (alterPartitionReassignments, listPartitionReassignments), 3.9
-to 4.1; KIP-455, KIP-860 (a replication factor that may not change).
+to 4.1; KIP-455, KIP-860 (allow.replication.factor.change).
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,9 +24,9 @@ def alter_partition_reassignments(
     *,
     allow_replication_factor_change: bool = True,
 ) -> Result[dict[TopicPartition, ApiError]]:
-    """Move partitions to other replicas, or with None cancel what is under way; one batch.
+    """Reassign partitions, or with None cancel their reassignment; one atomic batch.
 
-    ``allow_replication_factor_change`` is of no effect before 4.1 (KIP-860).
+    ``allow_replication_factor_change`` has no effect before 4.1 (KIP-860).
     """
     keeps_factor = (
         context.rules.replication_factor_change_refusable and not allow_replication_factor_change
@@ -47,7 +47,7 @@ def alter_partition_reassignments(
 def list_partition_reassignments(
     context: Context, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, PartitionRegistration]:
-    """Return the partitions whose reassignment is under way; None: of all."""
+    """Return the ongoing reassignments of these partitions; None means all."""
     if partitions is None:
         found = {
             (context.image.topics[topic_id].name, number): None

@@ -1,8 +1,8 @@
-"""Where the replicas of new partitions go: in stripes over racks, and over brokers in each rack.
+"""Placement of new partitions' replicas: striped over racks, and over brokers in each rack.
 
-Racks take turns, and so do the brokers within each; both begin at random. Fenced brokers come last,
-and never lead. After as many partitions as there are unfenced brokers the order is shuffled, so
-that assignments do not repeat. Source:
+Racks are used round-robin, as are the brokers within each; both start at a random position. Fenced
+brokers come last and never lead. After as many partitions as there are unfenced brokers the order
+is shuffled, so that assignments do not repeat. Source:
 ``org.apache.kafka.metadata.placement.StripedReplicaPlacer``.
 """
 
@@ -13,13 +13,13 @@ from emulator.metadata_log.records import Replicas
 from emulator.quorum_controller.result import ApiException
 
 RandomBelow = Callable[[int], int]
-"""Draws an integer from 0 up to a limit, the limit left out."""
+"""Returns a random integer from 0 up to a limit, exclusive."""
 
 _Item = TypeVar("_Item")
 
 
 class UsableBroker(NamedTuple):
-    """A broker that replicas may be placed on."""
+    """A broker on which replicas may be placed."""
 
     id: int
     rack: str | None
@@ -32,7 +32,7 @@ def place(
     replication_factor: int,
     random_below: RandomBelow,
 ) -> list[Replicas]:
-    """Return the replicas of each of that many partitions, the preferred leader first.
+    """Return the replicas of the given number of partitions, the preferred leader first.
 
     Raises:
         ApiException: INVALID_REPLICATION_FACTOR if there are too few brokers, or all are fenced.
@@ -54,7 +54,7 @@ def _refused(reason: str) -> ApiException:
 
 
 class _BrokerList:
-    """Brokers that take turns: each turn begins with the next one, and no broker comes twice."""
+    """Brokers used round-robin: each round starts at the next one and has each broker once."""
 
     def __init__(self, brokers: list[int], random_below: RandomBelow) -> None:
         self._brokers = sorted(brokers)
@@ -63,7 +63,7 @@ class _BrokerList:
         self._turn = 0
 
     def next(self, turn: int) -> int | None:
-        """Return the next broker of a turn, or None if all have come."""
+        """Return the next broker of a round, or None at its end."""
         count = len(self._brokers)
         if not count:
             return None
@@ -76,7 +76,7 @@ class _BrokerList:
         return self._brokers[(self._index - 1 + self._offset) % count]
 
     def shuffle(self, random_below: RandomBelow) -> None:
-        """Put the brokers into another order."""
+        """Shuffle the brokers."""
         _shuffle(self._brokers, random_below)
 
 
@@ -88,18 +88,18 @@ class _Rack:
         self.unfenced = _BrokerList([each.id for each in brokers if not each.fenced], random_below)
 
     def next(self, turn: int) -> int | None:
-        """Return the next broker, the unfenced first."""
+        """Return the next broker, unfenced ones first."""
         found = self.unfenced.next(turn)
         return self.fenced.next(turn) if found is None else found
 
     def shuffle(self, random_below: RandomBelow) -> None:
-        """Put the brokers into another order."""
+        """Shuffle the brokers."""
         self.fenced.shuffle(random_below)
         self.unfenced.shuffle(random_below)
 
 
 class _RackList:
-    """The racks in turn, brokers without a rack being one of them."""
+    """The racks, used round-robin; brokers without a rack form one of them."""
 
     def __init__(self, brokers: list[UsableBroker], random_below: RandomBelow) -> None:
         self.brokers = len(brokers)
@@ -114,7 +114,7 @@ class _RackList:
         self._turn = 0
 
     def place(self, replication_factor: int) -> Replicas:
-        """Return the replicas of one partition; there are brokers enough, and one is unfenced."""
+        """Return the replicas of one partition, given enough brokers of which one is unfenced."""
         if self._turn == self.unfenced and self.unfenced > 1:
             self._shuffle()
             self._turn = 0
@@ -128,7 +128,7 @@ class _RackList:
         passes_over: int | None = first_rack
         while len(replicas) < replication_factor:
             if rack == passes_over:
-                # The leader's rack has had its share of the first round.
+                # The leader's rack is already used in the first round.
                 passes_over = None
             elif (broker := self._rack(rack).next(self._turn)) is not None:
                 replicas.append(broker)

@@ -1,4 +1,4 @@
-"""What a request to the controller comes to: records to write, and what to answer."""
+"""The result of a request to the controller: records and a response."""
 
 from typing import Final, Generic, TypeVar
 
@@ -8,19 +8,19 @@ from emulator.metadata_log.records import AnyRecord
 from emulator.protocol.errors import NONE
 
 MAX_RECORDS_PER_BATCH: Final = 10_000
-"""How many records are written as one batch at most (``QuorumController``).
+"""The maximum number of records in a batch (``QuorumController``).
 
-What an administrator asks for may take no more either (``MAX_RECORDS_PER_USER_OP``).
+It also limits an administrator's request (``MAX_RECORDS_PER_USER_OP``).
 """
 
 ResponseT = TypeVar("ResponseT")
 
 
 class Result(Struct, Generic[ResponseT]):
-    """The outcome of one request (``ControllerResult``).
+    """The result of one request (``ControllerResult``).
 
-    ``is_atomic``: the records count only together, so they go into one batch. Others go into as few
-    batches as hold them.
+    ``is_atomic``: the records must be written as one batch. Others are written in as few batches as
+    possible.
     """
 
     records: list[AnyRecord]
@@ -29,7 +29,7 @@ class Result(Struct, Generic[ResponseT]):
 
     @property
     def batches(self) -> list[list[AnyRecord]]:
-        """The records as they are to be written; none if there are none."""
+        """The batches to write; empty if there are no records."""
         size = len(self.records) if self.is_atomic else MAX_RECORDS_PER_BATCH
         starts = range(0, len(self.records), size or 1)
         return [self.records[start : start + size] for start in starts]
@@ -38,10 +38,10 @@ class Result(Struct, Generic[ResponseT]):
 def user_operation(
     records: list[AnyRecord], response: ResponseT, *, is_atomic: bool = True
 ) -> Result[ResponseT]:
-    """Return the outcome of what an administrator asked for.
+    """Return the result of an administrator's request.
 
     Raises:
-        ApiException: POLICY_VIOLATION if it takes more than 10,000 records.
+        ApiException: POLICY_VIOLATION if it needs more than 10,000 records.
     """
     if len(records) > MAX_RECORDS_PER_BATCH:
         raise ApiException(
@@ -53,10 +53,10 @@ def user_operation(
 
 
 def take_room(records: list[AnyRecord], more: list[AnyRecord]) -> None:
-    """Add records to those of a request that is answered part by part.
+    """Add records to those of a request whose parts succeed or fail individually.
 
-    Where the list is full the part fails, but what found room stays, and is written: a real
-    controller that was asked for 20,000 more partitions made 10,000 and answered with this error.
+    If the limit is exceeded, the part fails, but the records up to the limit are written: a real
+    controller created 10,000 of 20,000 requested partitions and returned this error.
 
     Raises:
         ApiException: UNKNOWN_SERVER_ERROR (``BoundedListTooLongException`` within Kafka).
@@ -72,7 +72,7 @@ def take_room(records: list[AnyRecord], more: list[AnyRecord]) -> None:
 
 
 class ApiError(Struct, frozen=True):
-    """How a part of a request fared: Kafka's error, and one sentence for people."""
+    """The result for a part of a request: Kafka's error and an explanation."""
 
     error: str = NONE
     message: str = ""
@@ -84,7 +84,7 @@ class ApiError(Struct, frozen=True):
 
 
 class ApiException(Exception):
-    """A request, or a part of one, is refused; nothing is written for it."""
+    """A request, or a part of it, failed; no records are written for it."""
 
     def __init__(self, error: str, message: str) -> None:
         super().__init__(message)
@@ -92,5 +92,5 @@ class ApiException(Exception):
         self.message = message
 
     def as_error(self) -> ApiError:
-        """Return it as the answer for a part of a request."""
+        """Return it as the result for a part of a request."""
         return ApiError(self.error, self.message)

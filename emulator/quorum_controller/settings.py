@@ -1,4 +1,4 @@
-"""What the controllers go by: their configuration, and what their release does."""
+"""The controllers' settings: their configuration, and their release's rules."""
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from emulator.releases.versions import Numbers
 class ControllerSettings(Struct, frozen=True):
     """A controller's static configuration, by Kafka's names; durations in microseconds.
 
-    ``node_id`` is the controller's own: a dynamic configuration of that name would apply to it.
+    ``node_id`` is the controller's id: a dynamic configuration with that name would apply to it.
     """
 
     node_id: int = 100
@@ -24,7 +24,7 @@ class ControllerSettings(Struct, frozen=True):
 
 
 class ReleaseRules(Struct, frozen=True):
-    """What a release's controller does, each named in :mod:`emulator.releases.features.kraft`."""
+    """A release's controller behaviour, by names in :mod:`emulator.releases.features.kraft`."""
 
     contact_times_by_broker_epoch: bool
     leader_checks_periodic: bool
@@ -43,7 +43,7 @@ class ReleaseRules(Struct, frozen=True):
         return ReleaseRules(**{name: held[name] for name in ReleaseRules.__struct_fields__})
 
     def elections(self, image: MetadataImage, min_isr: int) -> ElectionRules:
-        """Return the rules of elections and ISR changes for a partition with that minimum."""
+        """Return the rules of elections and ISR changes for a partition with that minimum ISR."""
         return ElectionRules(
             min_isr,
             image.elr_enabled,

@@ -1,4 +1,4 @@
-"""Everything that the active controller knows: plain state."""
+"""The active controller's state, as plain data."""
 
 from msgspec import Struct
 
@@ -15,10 +15,10 @@ from emulator.quorum_controller.settings import ControllerSettings, ReleaseRules
 
 
 class ControllerState(Struct):
-    """The image that the active controller works on, with what it wrote but is not committed yet.
+    """The active controller's image, including uncommitted records, and its soft state.
 
-    Make it with :meth:`activate` when the controller becomes the quorum's leader, and throw it away
-    when it ceases to be: everything in it but the heartbeats can be worked out from the log.
+    Create it with :meth:`activate` when the controller becomes the quorum's leader, and discard it
+    when it resigns: everything but the heartbeats can be rebuilt from the log.
     """
 
     image: MetadataImage
@@ -31,7 +31,7 @@ class ControllerState(Struct):
     ) -> "ControllerState":
         """Return the state of a controller that becomes active with its whole log in ``image``.
 
-        Every session begins anew (``ClusterControlManager.activate``; KAFKA-18138).
+        All sessions are restarted (``ClusterControlManager.activate``; KAFKA-18138).
         """
         heartbeats = BrokerHeartbeats(
             settings.broker_session_timeout_us, rules.contact_times_by_broker_epoch
@@ -50,7 +50,7 @@ class ControllerState(Struct):
         now_us: int,
         delta: MetadataDelta | None = None,
     ) -> None:
-        """Take a record that the controller itself has just written."""
+        """Apply a record that the controller itself has just written."""
         changes = MetadataDelta()
         self.image.replay(record, offset, epoch, changes)
         for key, change in changes.partitions.items():

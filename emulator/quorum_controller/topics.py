@@ -1,4 +1,4 @@
-"""Topics are created, deleted, and given more partitions.
+"""Creation and deletion of topics and partitions.
 
 Source: ``ReplicationControlManager`` (createTopics, deleteTopics, createPartitions), 3.9 to 4.1.
 """
@@ -29,11 +29,11 @@ from emulator.quorum_controller.result import (
 )
 
 DEFAULT: Final = -1
-"""A number of partitions, or a replication factor, that the controller's configuration gives."""
+"""Use the controller's configured partition count or replication factor."""
 
 
 class CreatableTopic(Struct, frozen=True):
-    """A topic that someone wants: with numbers, or with the replicas of each partition."""
+    """A topic to create: by partition count and replication factor, or by replica lists."""
 
     name: str
     num_partitions: int = DEFAULT
@@ -43,7 +43,7 @@ class CreatableTopic(Struct, frozen=True):
 
 
 class CreatedTopic(Struct, frozen=True):
-    """How the creation of a topic went."""
+    """The result of a topic's creation."""
 
     error: ApiError
     topic_id: str = ""
@@ -52,7 +52,7 @@ class CreatedTopic(Struct, frozen=True):
 
 
 class CreatePartitionsTopic(Struct, frozen=True):
-    """A topic that is to have ``count`` partitions in all; None: the controller places the new."""
+    """A topic's new partition count ``count``, with replicas; None: placed by the controller."""
 
     name: str
     count: int
@@ -66,7 +66,7 @@ def create_topics(
     *,
     validate_only: bool = False,
 ) -> Result[dict[str, CreatedTopic]]:
-    """Create topics, each or not: the records of all of them are one batch.
+    """Create topics individually; the records of all of them are one atomic batch.
 
     Raises:
         ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request.
@@ -91,7 +91,7 @@ def create_topics(
 
 
 def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, ApiError]]:
-    """Delete topics by name. The brokers that hold replicas need not live."""
+    """Delete topics by name. The brokers with replicas need not be alive."""
     records: list[AnyRecord] = []
     response = {}
     for name in names:
@@ -107,9 +107,9 @@ def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, Ap
 def create_partitions(
     context: Context, topics: Iterable[CreatePartitionsTopic], random_below: RandomBelow
 ) -> Result[dict[str, ApiError]]:
-    """Give topics more partitions; the records of all of them are one batch.
+    """Add partitions to topics; the records of all topics are one atomic batch.
 
-    More than 10,000 are not made, and the error of that topic does not say that the others are.
+    No more than 10,000 are created, and the topic's error does not tell that some were.
     """
     records: list[AnyRecord] = []
     response = {}
@@ -126,11 +126,11 @@ def create_partitions(
 def check_manual_assignment(
     context: Context, replicas: Replicas, replication_factor: int | None
 ) -> None:
-    """Check a list of replicas that someone has chosen.
+    """Validate a manual replica assignment.
 
     Raises:
         ApiException: INVALID_REPLICA_ASSIGNMENT if it is empty, names a broker twice or one that is
-            not registered, or has not ``replication_factor`` replicas (None: any number).
+            not registered, or does not have ``replication_factor`` replicas (None: any number).
     """
     if not replicas:
         raise _bad_assignment("a partition needs a replica, and the list is empty")
@@ -181,7 +181,7 @@ def _check_name(context: Context, name: str) -> None:
     if name in context.image.topic_ids:
         raise ApiException("TOPIC_ALREADY_EXISTS", f"There is a topic {name!r} already.")
     if "." in name or "_" in name:
-        # Metrics write both as '_', so the two would be mistaken for each other.
+        # Metrics replace both with '_', so the two topics could not be told apart.
         for other in context.image.topic_ids:
             if other.replace(".", "_") == name.replace(".", "_"):
                 raise ApiException(
@@ -227,7 +227,7 @@ def _placed(context: Context, topic: CreatableTopic, random_below: RandomBelow) 
 
 
 def usable_brokers(context: Context) -> list[UsableBroker]:
-    """The brokers that replicas may be placed on: those that are not shutting down."""
+    """The brokers on which replicas may be placed: those that are not shutting down."""
     return [
         UsableBroker(each.id, context.image.brokers[each.id].rack, each.fenced)
         for _, each in sorted(context.state.heartbeats.brokers.items())
@@ -267,7 +267,7 @@ def _create_partitions(
 def _active_replicas(
     context: Context, assignments: Sequence[Replicas], *, manual: bool
 ) -> list[Replicas]:
-    """Return the first ISR of each new partition: its replicas that are active."""
+    """Return the first ISR of each new partition: its active replicas."""
     active = context.active_brokers()
     isrs = []
     for number, replicas in enumerate(assignments):

@@ -1,4 +1,4 @@
-"""A member of the quorum on the emulated network: its messages, its timer, its settings."""
+"""A quorum member on the emulated network: its messages, its timer and its settings."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -21,11 +21,11 @@ from emulator.simulation.timers import Timers
 TASK: Final = "quorum"
 """The name of its timer."""
 FETCHED: Final = "fetched"
-"""Why a member has a snapshot that it did not write."""
+"""The reason of a snapshot that the member did not write itself."""
 
 
 class RaftClient:
-    """Gives a member's messages to the network, and what comes to the member."""
+    """Connects a member to the network."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class RaftClient:
         profile: Profile,
         config: Callable[[], BrokerConfig],
     ) -> None:
-        """Be ``me`` of the quorum of ``voters``; ``config`` is what is in force on this host."""
+        """Create member ``me`` of the quorum of ``voters``; ``config`` is this host's."""
         self.me = me
         self.state = state
         self.kernel = kernel
@@ -90,30 +90,30 @@ class RaftClient:
     # ---- the process
 
     def start(self) -> None:
-        """The process has started."""
+        """Start the process."""
         self.member.start()
         self._look_ahead()
 
     def end_process(self) -> None:
-        """The process is gone."""
+        """End the process."""
         self.state.end_process()
 
-    # ---- what comes in
+    # ---- incoming
 
     def handle(self, source: int, message: Message) -> None:
-        """Take a message of the quorum."""
+        """Handle a message of the quorum."""
         self.member.handle(source, self.kernel.cause, message)
         self._look_ahead()
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke; only a request that is under way is concerned by a refusal."""
+        """Handle a broken connection; a refusal only affects a request in flight."""
         asked = self.state.asked.get(message.peer)
         if not message.request or (asked is not None and asked.request == message.request):
             self.member.connection_lost(message.peer)
             self._look_ahead()
 
     def tick(self) -> None:
-        """The timer fired."""
+        """Handle the timer."""
         self.member.poll()
         self._look_ahead()
 
@@ -125,7 +125,7 @@ class RaftClient:
     # ---- the log
 
     def _committed(self) -> None:
-        """More is committed: its reader is told, then it may be time for a snapshot."""
+        """Handle newly committed records: notify the reader, then check if a snapshot is due."""
         state, log, now_us = self.state, self.state.log, self.kernel.now
         fetched = log.snapshots[-1] if log.snapshots and not log.batches else None
         if fetched is not None and fetched.end_offset > state.since_snapshot.offset:
@@ -146,7 +146,7 @@ class RaftClient:
     def _state_start(self) -> None:
         self.kernel.emit(events.MetadataLogStartChanged, self.me, self.state.log.start_offset)
 
-    # ---- what goes out
+    # ---- outgoing
 
     def _send(self, peer: int, message: Message, request: int) -> int:
         return self.network.send(self.me, peer, message, request)  # type: ignore[arg-type]
@@ -163,4 +163,4 @@ class RaftClient:
 
 
 def _nothing() -> None:
-    """Nobody wants to know who leads."""
+    """Ignore the notification."""

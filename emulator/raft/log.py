@@ -1,6 +1,6 @@
-"""The replicated log of ``__cluster_metadata``: batches of records, with their leaders' epochs.
+"""The replicated log of ``__cluster_metadata``: batches of records with their leader epochs.
 
-It need not go back to the first record: a snapshot stands for what comes before (KIP-630). Source:
+It may start after the first record: a snapshot replaces the earlier ones (KIP-630). Source:
 ``KafkaMetadataLog`` and ``UnifiedLog`` 3.9 to 4.1.
 """
 
@@ -13,7 +13,7 @@ from emulator.protocol.raft import MetadataBatch, MetadataSnapshot, SnapshotId
 
 
 class SegmentLimits(Struct, frozen=True):
-    """When a new file of the log begins (metadata.log.segment.bytes and .ms)."""
+    """The limits at which the log is rolled (metadata.log.segment.bytes and .ms)."""
 
     size_bytes: int = 1 << 30
     time_us: int = 1 << 62
@@ -23,7 +23,7 @@ _PLAIN: Final = SegmentLimits()
 
 
 class Segment(Struct, array_like=True):
-    """A file of the log: where it begins, since when it has something, and how much."""
+    """A segment of the log: its base offset, the time of its first batch, and its size."""
 
     base_offset: int
     first_us: int = -1
@@ -33,9 +33,9 @@ class Segment(Struct, array_like=True):
 class MetadataLog(Struct, array_like=True):
     """One member's copy of the log; it is on disk.
 
-    Records before ``start_offset`` are not read any more. They count in ``size_bytes`` as long as
-    they are in a file with later ones. ``snapshots`` are the member's own and those that it has
-    fetched, the oldest first; the first of them ends where a log begins that was cut off.
+    Records before ``start_offset`` are no longer read. They count in ``size_bytes`` as long as
+    their segment has later ones. ``snapshots`` are those written or fetched by the member, oldest
+    first; if the start of the log was deleted, the first snapshot ends where the log starts.
     """
 
     batches: list[MetadataBatch] = field(default_factory=list)
@@ -50,18 +50,18 @@ class MetadataLog(Struct, array_like=True):
 
     @property
     def last_epoch(self) -> int:
-        """The epoch of the last record; -1: there is none."""
+        """The epoch of the last record; -1 if there is none."""
         if self.batches:
             return self.batches[-1].epoch
         return self.snapshots[-1].epoch if self.snapshots else -1
 
     @property
     def size_bytes(self) -> int:
-        """The size of its files, without snapshots."""
+        """The size of its segments, without snapshots."""
         return sum(segment.size_bytes for segment in self.segments)
 
     def append(self, batch: MetadataBatch, limits: SegmentLimits = _PLAIN) -> None:
-        """Add a batch that begins where the log ends."""
+        """Append a batch at the log end offset."""
         last = self.segments[-1]
         if last.size_bytes and (
             last.size_bytes + batch.size_bytes > limits.size_bytes
@@ -75,14 +75,14 @@ class MetadataLog(Struct, array_like=True):
         self.batches.append(batch)
 
     def from_offset(self, offset: int, up_to: int | None = None) -> list[MetadataBatch]:
-        """The batches from ``offset`` on; with ``up_to`` those that end there or before."""
+        """The batches from ``offset`` on; with ``up_to`` only those that end there or before."""
         found = self.batches[bisect_right(self.batches, offset, key=_end) :]
         if up_to is None or not found or found[-1].end_offset <= up_to:
             return found
         return found[: bisect_right(found, up_to, key=_end)]
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """The last epoch up to ``epoch`` in the log, and the offset where it ends; (-1, 0): none.
+        """The last epoch up to ``epoch`` in the log, and its end offset; (-1, 0) if there is none.
 
         Source: ``RaftLog.endOffsetForEpoch``.
         """
@@ -94,14 +94,14 @@ class MetadataLog(Struct, array_like=True):
         return -1, 0
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch of the record at ``offset``; -1: there is none, or only a snapshot knows."""
+        """The epoch of the record at ``offset``; -1 if there is none outside snapshots."""
         at = bisect_right(self.batches, offset, key=_end)
         if at < len(self.batches) and offset >= self.start_offset:
             return self.batches[at].epoch
         return next((each.epoch for each in self.snapshots if each.end_offset == offset + 1), -1)
 
     def snapshot_instead(self, offset: int, last_epoch: int) -> SnapshotId | None:
-        """What a log that ends at ``offset`` of ``last_epoch`` has to fetch first; None: nothing.
+        """The snapshot that a log ending at ``offset`` of ``last_epoch`` has to fetch, or None.
 
         Source: ``RaftLog.validateOffsetAndEpoch``.
         """
@@ -114,7 +114,7 @@ class MetadataLog(Struct, array_like=True):
         return None
 
     def diverging(self, offset: int, last_epoch: int) -> tuple[int, int] | None:
-        """Where a log that ends at ``offset`` of ``last_epoch`` parts from this one; None: nowhere.
+        """Where a log ending at ``offset`` of ``last_epoch`` diverges from this one, or None.
 
         Source: ``RaftLog.validateOffsetAndEpoch``.
         """
@@ -124,7 +124,7 @@ class MetadataLog(Struct, array_like=True):
         return (epoch, end) if epoch != last_epoch or offset > end else None
 
     def truncate(self, offset: int) -> None:
-        """Remove the batches that do not end at ``offset`` or before."""
+        """Truncate the log to ``offset``, at a batch boundary."""
         at = bisect_right(self.batches, offset, key=_end)
         for batch in reversed(self.batches[at:]):
             while len(self.segments) > 1 and self.segments[-1].base_offset > batch.base_offset:
@@ -135,30 +135,30 @@ class MetadataLog(Struct, array_like=True):
     # ---- snapshots
 
     def snapshot_for(self, offset: int) -> MetadataSnapshot | None:
-        """What to load before the log is read from ``offset`` on; None: nothing.
+        """The snapshot to load before reading the log from ``offset``, or None.
 
-        Who begins to read takes the latest snapshot (``KafkaRaftClient.updateListenersProgress``).
+        A new reader loads the latest snapshot (``KafkaRaftClient.updateListenersProgress``).
         """
         is_needed = offset == 0 or offset < self.start_offset
         return self.snapshots[-1] if self.snapshots and is_needed else None
 
     def snapshot(self, id: SnapshotId) -> MetadataSnapshot | None:
-        """A snapshot by its name; None: there is no such one, or no longer."""
+        """A snapshot by its id; None if it does not exist or was deleted."""
         return next((each for each in self.snapshots if each.id == id), None)
 
     def start_at(self, snapshot: MetadataSnapshot) -> None:
-        """Begin anew after a snapshot that was fetched (``truncateFullyAndStartAt``)."""
+        """Restart the log after a fetched snapshot (``truncateFullyAndStartAt``)."""
         self.batches = []
         self.start_offset = snapshot.end_offset
         self.snapshots = [snapshot]
         self.segments = [Segment(snapshot.end_offset)]
 
     def clean(self, now_us: int, retention_bytes: int, retention_us: int) -> bool:
-        """Forget old snapshots, and the log before the oldest that stays; returns whether any.
+        """Delete old snapshots, and the log before the oldest one kept; return whether any were.
 
-        While log and snapshots take more than ``retention_bytes`` (-1: never), or the oldest
-        snapshot is older than ``retention_us``, that one goes; the latest always stays. Source:
-        ``KafkaMetadataLog.maybeClean``, ``deleteBeforeSnapshot``.
+        While log and snapshots exceed ``retention_bytes`` (-1: unlimited), or the oldest snapshot
+        is older than ``retention_us``, that snapshot is deleted; the latest one is always kept.
+        Source: ``KafkaMetadataLog.maybeClean``, ``deleteBeforeSnapshot``.
         """
         before = self.start_offset
         while retention_bytes >= 0 and len(self.snapshots) > 1:

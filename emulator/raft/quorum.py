@@ -1,11 +1,12 @@
-"""One member of the metadata quorum: who leads, and what is committed (KIP-595, KIP-996).
+"""A member of the metadata quorum: leader election and replication (KIP-595, KIP-996).
 
-A voter is a controller: it votes, and is elected. An observer is a broker: it only fetches. All of
-them learn from the leader by fetching, and the leader learns from their fetch offsets how far each
-has come; what a majority of the voters has is committed, once something of the leader's own epoch
-is. Nothing here knows a kernel or a network: a message is handled, time passes (:meth:`poll`), and
-requests go out by the function that was given. Source: ``org.apache.kafka.raft.KafkaRaftClient``
-and its ``EpochState``s, 3.9 to 4.1.
+Controllers are voters: they vote and can be elected. Brokers are observers: they only fetch. Every
+member replicates the log by fetching from the leader, and the leader tracks each member's progress
+by its fetch offsets. Records are committed once a majority of the voters has them and the leader
+has committed a record of its own epoch. This module is independent of the kernel and the network:
+messages are passed to :meth:`QuorumMember.handle`, timeouts are checked by
+:meth:`QuorumMember.poll`, and requests are sent through a callback. Source:
+``org.apache.kafka.raft.KafkaRaftClient`` and its ``EpochState``s, 3.9 to 4.1.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,26 +47,26 @@ from emulator.raft.state import (
 )
 
 FETCH_WAIT_US: Final = 500_000
-"""How long a leader lets a fetch of the log wait (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
+"""The maximum wait of a fetch of the log (``KafkaRaftClient.MAX_FETCH_WAIT_MS``)."""
 RECONNECT_US: Final = 50_000
 RECONNECT_MAX_US: Final = 1_000_000
-"""How long a member that cannot be reached is left alone (reconnect.backoff.ms and .max.ms)."""
+"""The maximum backoff to an unreachable member (reconnect.backoff.max.ms)."""
 BACKOFF_BASE_US: Final = 100_000
-"""The unit of a candidate's pause (``RETRY_BACKOFF_BASE_MS``)."""
+"""The base of a candidate's exponential backoff (``RETRY_BACKOFF_BASE_MS``)."""
 BACKOFF_POWER_MAX: Final = 10
 CHECK_QUORUM_FACTOR: Final = 1.5
-"""A leader resigns after so many fetch timeouts without a majority (``LeaderState``)."""
+"""The number of fetch timeouts without a majority before a leader resigns (``LeaderState``)."""
 SNAPSHOT_CHUNK_BYTES: Final = 8 << 20
-"""How much of a snapshot a response brings (``KafkaRaftClient.MAX_BATCH_SIZE_BYTES``)."""
+"""The maximum size of a snapshot chunk (``KafkaRaftClient.MAX_BATCH_SIZE_BYTES``)."""
 NEVER_US: Final = 1 << 62
 
 
 class QuorumRules(Struct, frozen=True):
-    """A member's settings (controller.quorum.*, microseconds), and what its release does.
+    """A member's settings (controller.quorum.*, in microseconds) and release-specific behaviour.
 
-    ``pre_vote``: a voter asks first whether it would be elected (KIP-996). ``checks_quorum``: a
-    leader that a majority does not fetch from resigns (KAFKA-15489). ``tells_high_watermark``: a
-    fetch waits no longer once the high watermark has risen (KIP-1166).
+    ``pre_vote``: a voter sends pre-vote requests before an election (KIP-996). ``checks_quorum``: a
+    leader resigns unless a majority fetches from it (KAFKA-15489). ``tells_high_watermark``: an
+    advanced high watermark completes a waiting fetch (KIP-1166).
     """
 
     election_timeout_us: int
@@ -79,7 +80,7 @@ class QuorumRules(Struct, frozen=True):
 
 
 class Surroundings(Struct, frozen=True):
-    """What a member acts by: the time, chance, other members, and the size of what it writes."""
+    """What a member depends on: the clock, random numbers, the network, and record sizes."""
 
     now_us: Callable[[], int]
     draw: Callable[[int], int]
@@ -89,7 +90,7 @@ class Surroundings(Struct, frozen=True):
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Ignore the notification."""
 
 
 class QuorumMember:
@@ -103,7 +104,7 @@ class QuorumMember:
         rules: Callable[[], QuorumRules],
         around: Surroundings,
     ) -> None:
-        """Be ``me``; ``rules`` are asked for each time, since they may change."""
+        """Create member ``me``; ``rules`` is called each time, since settings may change."""
         self.me = me
         self.voters = list(voters)
         self.state = state
@@ -129,9 +130,9 @@ class QuorumMember:
     # ---- the process
 
     def start(self) -> None:
-        """The process begins with what is on its disk (``QuorumState.initialize``).
+        """Start the process from its persisted state (``QuorumState.initialize``).
 
-        A voter that led when it ended has resigned: it does not vote again in that epoch.
+        A voter that was the leader starts as resigned and does not vote again in that epoch.
         """
         state = self.state
         state.running = True
@@ -147,12 +148,12 @@ class QuorumMember:
         self.poll()
 
     def handle(self, source: int, request: int, message: Message) -> None:
-        """Take a message of another member; ``request`` identifies it if it is a request."""
+        """Handle a message from another member; ``request`` is the request's id if it is one."""
         self._handlers[type(message)](source, request, message)
         self.poll()
 
     def connection_lost(self, peer: int) -> None:
-        """What was asked of ``peer`` is not answered any more, nor is it told what it waits for."""
+        """Drop the request in flight to ``peer`` and its parked fetch; back off if needed."""
         state = self.state
         state.parked.pop(peer, None)
         if state.asked.pop(peer, None) is not None:
@@ -165,7 +166,7 @@ class QuorumMember:
     # ---- time
 
     def poll(self) -> None:
-        """Do what is due (``KafkaRaftClient.pollCurrentState``)."""
+        """Perform the actions that are due (``KafkaRaftClient.pollCurrentState``)."""
         state = self.state
         if not state.running:
             return
@@ -182,7 +183,7 @@ class QuorumMember:
             self._ask_for_votes()
 
     def next_due_us(self) -> int:
-        """When something is to be done without a message, in microseconds."""
+        """The time of the next timeout, in microseconds."""
         state = self.state
         if not state.running:
             return NEVER_US
@@ -204,7 +205,7 @@ class QuorumMember:
             state.resting[peer] = Resting(1, now_us + RECONNECT_US)
 
     def _time_is_up(self) -> None:
-        """The role's time has run out."""
+        """Handle the expiry of the current role's timeout."""
         state, rules = self.state, self.rules()
         if state.role == CANDIDATE and not rules.pre_vote and not state.backs_off:
             self._back_off()
@@ -224,10 +225,10 @@ class QuorumMember:
     # ---- roles
 
     def _become(self, role: str, epoch: int, leader: int) -> None:
-        """Take a role in an epoch; ``leader`` is who leads it, as far as that is known.
+        """Transition to a role in an epoch; ``leader`` is that epoch's leader, if known.
 
-        Who becomes unattached goes on waiting as long as it had to wait before: else a candidate
-        that cannot win would keep the others from standing
+        A member that becomes unattached keeps its remaining election timeout. Otherwise, a
+        candidate that cannot win would keep other voters from becoming candidates
         (``QuorumState.transitionToUnattached``).
         """
         state, now_us, rules = self.state, self.around.now_us(), self.rules()
@@ -254,7 +255,7 @@ class QuorumMember:
         self.on_role()
 
     def _meet(self, epoch: int, leader: int) -> None:
-        """Go by the epoch and leader that another member has named (``maybeTransition``)."""
+        """Transition according to another member's epoch and leader (``maybeTransition``)."""
         state = self.state
         if epoch < state.epoch:
             return
@@ -266,7 +267,7 @@ class QuorumMember:
     # ---- elections
 
     def _stand(self) -> None:
-        """Stand for election in a new epoch, and vote for oneself."""
+        """Become a candidate in a new epoch and vote for itself."""
         state = self.state
         state.elections += 1
         self._become(CANDIDATE, state.epoch + 1, NOBODY)
@@ -274,7 +275,7 @@ class QuorumMember:
         self._count_votes()
 
     def _back_off(self) -> None:
-        """3.9: wait a random time, longer with each election that was lost."""
+        """Back off for a random time that grows with each failed election (3.9)."""
         power = 2 << min(BACKOFF_POWER_MAX, self.state.elections - 1)
         pause_us = BACKOFF_BASE_US * (2 + self.around.draw(max(1, power - 2)))
         self.state.backs_off = True
@@ -282,7 +283,7 @@ class QuorumMember:
         self.state.due_us = self.around.now_us() + pause_us
 
     def _give_up_candidacy(self) -> None:
-        """4.0: nobody would vote for it now; follow the leader again if there is one."""
+        """End an unsuccessful pre-vote (4.0); follow the leader again if it is known."""
         state = self.state
         role = FOLLOWER if state.leader != NOBODY else UNATTACHED
         voted_for, leader = state.voted_for, state.leader
@@ -318,7 +319,7 @@ class QuorumMember:
         self.around.send(source, answer, request)
 
     def _may_vote_for(self, message: VoteRequest) -> bool:
-        """Whether the candidate's log is at least as long, and this voter is free to vote."""
+        """Whether the candidate's log is up to date and this voter has not voted for another."""
         state = self.state
         mine = (state.log.last_epoch, state.log.end_offset)
         is_up_to_date = (message.end_epoch, message.end_offset) >= mine
@@ -356,14 +357,14 @@ class QuorumMember:
                 self._back_off()
 
     def _is_rejected(self) -> bool:
-        """Whether a majority can no longer be had."""
+        """Whether a majority can no longer be reached."""
         against = sum(not granted for granted in self.state.votes.values())
         return against * 2 >= len(self.voters) and against > 0
 
     # ---- leading
 
     def _lead(self) -> None:
-        """Begin an epoch: its first record says who leads it."""
+        """Start an epoch as the leader by appending a LeaderChangeMessage."""
         state = self.state
         self._become(LEADER, state.epoch, self.me)
         state.epoch_start = state.log.end_offset
@@ -372,7 +373,7 @@ class QuorumMember:
         self.append([(LeaderChangeMessage(self.me),)])
 
     def append(self, batches: Sequence[tuple[AnyRecord, ...]]) -> int:
-        """Add batches as the leader; returns the offset after the last record."""
+        """Append batches as the leader; return the log end offset."""
         state, now_us, segments = self.state, self.around.now_us(), self.rules().segments
         for records in batches:
             size = self.around.size_of(records)
@@ -385,7 +386,7 @@ class QuorumMember:
         return state.log.end_offset
 
     def resign(self) -> None:
-        """Lead no longer, and tell the others (a shutdown, or a majority that is not heard)."""
+        """Resign and notify the other voters, on shutdown or when a majority no longer fetches."""
         state = self.state
         if state.role != LEADER:
             return
@@ -428,7 +429,10 @@ class QuorumMember:
                 self.state.greeted[message.voter] = None
 
     def _leader_resigned(self, source: int, request: int, message: EndQuorumEpochRequest) -> None:
-        """Stand at once if first in line, else after a pause (``endEpochElectionBackoff``)."""
+        """Start an election, at once if first among the successors, else after a backoff.
+
+        Source: ``endEpochElectionBackoff``.
+        """
         state = self.state
         self._meet(message.epoch, message.leader)
         if state.role == FOLLOWER and message.epoch == state.epoch:
@@ -452,7 +456,7 @@ class QuorumMember:
     # ---- the leader's side of fetching
 
     def _fetched_from(self, source: int, request: int, message: MetadataFetchRequest) -> None:
-        """A fetch tells how far its sender has come, and asks for more."""
+        """Handle a fetch: update its sender's progress and park the request until there is news."""
         state, now_us = self.state, self.around.now_us()
         error = self._refusal(message)
         if error:
@@ -484,7 +488,7 @@ class QuorumMember:
     def _snapshot_fetched_from(
         self, source: int, request: int, message: FetchSnapshotRequest
     ) -> None:
-        """Give a part of a snapshot; who fetches one is alive, however old its log."""
+        """Send a chunk of a snapshot; fetching it counts as a sign of life."""
         state = self.state
         error = self._refusal(message)
         found = None if error else state.log.snapshot(message.snapshot)
@@ -536,18 +540,18 @@ class QuorumMember:
             self._hear_majority()
 
     def _hear_majority(self) -> None:
-        """A leader that a majority fetches from need not resign (``LeaderState``)."""
+        """Postpone the resignation of a leader that a majority fetches from (``LeaderState``)."""
         state = self.state
         if state.due_us != NEVER_US:
             window_us = int(self.rules().fetch_timeout_us * CHECK_QUORUM_FACTOR)
             others = [each.fetched_us for v, each in state.progress.items() if v in self.voters]
             others.sort(reverse=True)
-            heard_us = others[len(self.voters) // 2 - 1]  # with the leader itself a majority
+            heard_us = others[len(self.voters) // 2 - 1]  # together with the leader a majority
             if heard_us:
                 state.due_us = heard_us + window_us
 
     def _raise_high_watermark(self) -> bool:
-        """What a majority has is committed, once the epoch's first record is among it."""
+        """Advance the high watermark to the majority's offset, once it passes the epoch's start."""
         state = self.state
         ends = [state.progress[v].end_offset for v in self.voters if v != self.me]
         ends.append(state.log.end_offset)
@@ -559,7 +563,7 @@ class QuorumMember:
         return True
 
     def _answer_parked(self, now_us: int | None = None) -> None:
-        """Answer the fetches for which there is something to tell, or whose time is up."""
+        """Complete parked fetches that have new records or a new high watermark, or timed out."""
         state = self.state
         end, high_watermark = state.log.end_offset, state.high_watermark
         for replica, parked in list(state.parked.items()):
@@ -575,7 +579,7 @@ class QuorumMember:
     # ---- the follower's side
 
     def _fetch(self) -> None:
-        """Fetch from the leader; an observer asks others too if that one cannot be reached."""
+        """Fetch from the leader; an observer tries any voter if the leader is unreachable."""
         state, now_us = self.state, self.around.now_us()
         if self.is_voter:
             self._send_fetch(state.leader)
@@ -585,7 +589,7 @@ class QuorumMember:
             self._send_fetch(state.leader)
 
     def _fetch_from_any(self) -> None:
-        """Ask any voter: it says who leads."""
+        """Fetch from any voter to find the leader."""
         if self.state.asked:
             return
         ready = [voter for voter in self.voters if not self._rests(voter)]
@@ -612,7 +616,7 @@ class QuorumMember:
         before = (state.epoch, state.leader)
         self._meet(message.epoch, message.leader)
         if message.error != "NONE":
-            if (state.epoch, state.leader) == before:  # it knows nothing better: ask again later
+            if (state.epoch, state.leader) == before:  # no newer leader known: retry later
                 state.resting[source] = Resting(1, self.around.now_us() + RECONNECT_US)
             return
         if state.role != FOLLOWER or source != state.leader:
@@ -632,7 +636,7 @@ class QuorumMember:
         self._take(message)
 
     def _take(self, message: MetadataFetchResponse) -> None:
-        """Append what has come, and learn what is committed."""
+        """Append the fetched batches and advance the high watermark."""
         state, segments = self.state, self.rules().segments
         for batch in message.batches:
             if batch.base_offset == state.log.end_offset:
@@ -645,14 +649,14 @@ class QuorumMember:
     def _snapshot_answered(
         self, source: int, _request: int, message: FetchSnapshotResponse
     ) -> None:
-        """Go on with the next part; with the last one the log begins after the snapshot."""
+        """Request the next chunk of a snapshot; after the last one, restart the log at its end."""
         state, now_us = self.state, self.around.now_us()
         if not self._answered(source, message.request):
             return
         self._meet(message.epoch, message.leader)
         if state.role != FOLLOWER or source != state.leader or state.fetching is None:
             return
-        if message.error != "NONE":  # the leader keeps a later one: its next answer names that
+        if message.error != "NONE":  # the leader has a newer one, named by its next fetch response
             state.fetching = None
             state.resting[source] = Resting(1, now_us + RECONNECT_US)
             return
@@ -665,7 +669,7 @@ class QuorumMember:
         state.high_watermark = max(state.high_watermark, message.snapshot.end_offset)
         self.on_commit()
 
-    # ---- requests under way: one to each other member
+    # ---- requests in flight: at most one to each member
 
     def _ask(self, peer: int, request: Message) -> None:
         state = self.state
@@ -676,7 +680,7 @@ class QuorumMember:
         state.asked[peer] = Asked(seq, due_us)
 
     def _answered(self, peer: int, request: int) -> bool:
-        """Whether this is the answer that is waited for."""
+        """Whether this is the response to the request in flight."""
         asked = self.state.asked.get(peer)
         if asked is None or asked.request != request:
             return False

@@ -1,7 +1,8 @@
-"""When a member of the quorum writes a snapshot of the metadata, and which it keeps (KIP-630).
+"""Snapshots of the metadata: when a quorum member writes them, and which it keeps (KIP-630).
 
-Voters and observers do so alike, each by what itself has read since its last one. Source:
-``SnapshotGenerator``, ``MetadataLoader`` and ``KafkaRaftClient`` (its log cleaner) 3.9 to 4.1.
+Voters and observers follow the same rules, each based on what it has read since its last snapshot.
+Source: ``SnapshotGenerator``, ``MetadataLoader`` and ``KafkaRaftClient`` (its log cleaner) 3.9 to
+4.1.
 """
 
 from typing import Final
@@ -17,7 +18,7 @@ from emulator.raft.state import QuorumState
 from emulator.simulation.snapshot import copier
 
 CLEAN_US: Final = 60_000_000
-"""How often a member looks for snapshots that it need not keep."""
+"""The interval at which a member deletes old snapshots."""
 BYTES: Final = "bytes"
 TIME: Final = "time"
 
@@ -26,8 +27,8 @@ class SnapshotRules(Struct, frozen=True):
     """How much is read between snapshots, and how much is kept; times in microseconds.
 
     ``max_bytes``: metadata.log.max.record.bytes.between.snapshots. ``max_us``:
-    metadata.log.max.snapshot.interval.ms (KIP-876), 0 for never. ``retention_bytes`` and
-    ``retention_us``: metadata.max.retention.bytes and .ms, -1 for ever.
+    metadata.log.max.snapshot.interval.ms (KIP-876), 0 to disable. ``retention_bytes`` and
+    ``retention_us``: metadata.max.retention.bytes and .ms, -1 for unlimited.
     """
 
     max_bytes: int
@@ -37,7 +38,7 @@ class SnapshotRules(Struct, frozen=True):
 
 
 def copy_of(image: MetadataImage) -> MetadataImage:
-    """Return an image that can be changed."""
+    """Return a mutable copy of an image."""
     made: MetadataImage = _copy(image)
     return made
 
@@ -48,11 +49,11 @@ _copy: Final = _copied
 
 
 def reason_for_snapshot(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> str:
-    """Count what has been committed since this was last asked; why to write a snapshot, or empty.
+    """Count newly committed records; return the reason to write a snapshot, or an empty string.
 
-    What a process reads until it has caught up does not count, and it has caught up once it has
-    seen any record of a controller (``MetadataLoader.stillNeedToCatchUp``). Neither does a
-    snapshot that it has fetched.
+    What a process reads until it has caught up is not counted; it has caught up once it has seen
+    any record written by a controller (``MetadataLoader.stillNeedToCatchUp``). Nor is a fetched
+    snapshot counted.
     """
     log, committed, count = quorum.log, quorum.high_watermark, quorum.since_snapshot
     if count.offset < max(1, log.start_offset):
@@ -67,9 +68,9 @@ def reason_for_snapshot(quorum: QuorumState, rules: SnapshotRules, now_us: int) 
 
 
 def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
-    """Write a snapshot of all that is committed; None: there is one already.
+    """Write a snapshot of all committed records; None if there is one already.
 
-    It is what the latest one says with what has come since.
+    It combines the latest snapshot with the records since then.
     """
     _count_anew(quorum, now_us)
     log, committed = quorum.log, quorum.high_watermark
@@ -87,7 +88,7 @@ def take_snapshot(quorum: QuorumState, now_us: int) -> MetadataSnapshot | None:
 
 
 def clean(quorum: QuorumState, rules: SnapshotRules, now_us: int) -> bool:
-    """Every minute, forget what need not be kept; returns whether the log's start moved."""
+    """Delete what need not be kept, once a minute; return whether the log start moved."""
     count = quorum.since_snapshot
     if now_us < count.clean_us:
         return False

@@ -1,4 +1,4 @@
-"""What a member of the quorum remembers: a voter (a controller) or an observer (a broker)."""
+"""The state of a quorum member: a voter (a controller) or an observer (a broker)."""
 
 from typing import Final
 
@@ -16,10 +16,10 @@ RESIGNED: Final = "resigned"
 
 
 class Progress(Struct, array_like=True):
-    """What a leader knows of another member: how far its log goes (-1: it has not fetched yet).
+    """A leader's view of another member's progress: its log end offset (-1: not fetched yet).
 
-    ``caught_up_us`` is when it last had all that the leader had, ``leader_end`` what that was when
-    it fetched last.
+    ``caught_up_us`` is when the member last had the leader's whole log, ``leader_end`` the leader's
+    log end offset at its last fetch.
     """
 
     end_offset: int = -1
@@ -29,7 +29,7 @@ class Progress(Struct, array_like=True):
 
 
 class Parked(Struct, array_like=True):
-    """A fetch that waits at the leader for something to tell, until ``due_us``."""
+    """A fetch that the leader holds until there is news, or until ``due_us``."""
 
     request: int
     offset: int
@@ -38,23 +38,23 @@ class Parked(Struct, array_like=True):
 
 
 class Asked(Struct, array_like=True):
-    """A request to another member that has not been answered; it is given up at ``due_us``."""
+    """A request in flight to another member; it times out at ``due_us``."""
 
     request: int
     due_us: int
 
 
 class Resting(Struct, array_like=True):
-    """A member that could not be reached ``failures`` times: it is left alone until then."""
+    """A member that was unreachable ``failures`` times: no requests are sent to it until then."""
 
     failures: int
     until_us: int
 
 
 class SinceSnapshot(Struct, array_like=True):
-    """What has been read since the last snapshot: up to ``offset`` (0: it is not counted yet).
+    """What has been read since the last snapshot: up to ``offset`` (0: not counted yet).
 
-    ``since_us`` is when counting began, ``clean_us`` when to look again for what need not be kept.
+    ``since_us`` is when counting began, ``clean_us`` when the next cleanup is due.
     """
 
     offset: int = 0
@@ -64,7 +64,7 @@ class SinceSnapshot(Struct, array_like=True):
 
 
 class SnapshotFetch(Struct, array_like=True):
-    """A snapshot that is being fetched: its end and epoch, and how many bytes of it have come."""
+    """A snapshot being fetched: its end offset and epoch, and the number of bytes received."""
 
     end_offset: int
     epoch: int
@@ -72,15 +72,15 @@ class SnapshotFetch(Struct, array_like=True):
 
 
 class QuorumState(Struct, array_like=True):
-    """All that a member remembers.
+    """The whole state of a member.
 
-    On disk are the log and the quorum-state file: ``epoch``, ``voted_for`` and ``leader`` (-1:
-    nobody). The rest ends with the process. ``due_us`` is when the role's time is up: that of an
-    election, of fetching, or (``backs_off``) of the pause before the next candidacy; a leader
-    resigns then unless a majority fetches. ``votes`` are the answers to a candidate.
-    ``epoch_start`` is where a leader's epoch begins in the log, ``progress`` what it knows of
-    others, ``greeted`` which voters know it; ``greets_us`` is when it next makes itself known.
-    ``fetching`` is the snapshot that a member fetches in place of records.
+    The log and the quorum-state file (``epoch``, ``voted_for`` and ``leader``, -1: none) are on
+    disk. The rest is lost when the process ends. ``due_us`` is the end of the role's timeout: the
+    election timeout, the fetch timeout, or (``backs_off``) the backoff before the next election; a
+    leader resigns then unless a majority fetches. ``votes`` are the responses to a candidate.
+    ``epoch_start`` is the start offset of a leader's epoch, ``progress`` its view of other members,
+    and ``greeted`` the voters that have acknowledged it; at ``greets_us`` it sends BeginQuorumEpoch
+    again. ``fetching`` is the snapshot that a member fetches in place of records.
     """
 
     log: MetadataLog = field(default_factory=MetadataLog)
@@ -106,7 +106,7 @@ class QuorumState(Struct, array_like=True):
     since_snapshot: SinceSnapshot = field(default_factory=SinceSnapshot)
 
     def end_process(self) -> None:
-        """Forget what is not on disk."""
+        """Drop the state that is not on disk."""
         fresh = QuorumState(self.log, self.epoch, self.voted_for, self.leader)
         for name in self.__struct_fields__:
             setattr(self, name, getattr(fresh, name))

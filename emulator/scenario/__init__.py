@@ -1,1 +1,1 @@
-"""What people do to a cluster: statements, conditions, faults, administration."""
+"""User actions on a cluster: statements, conditions, faults, administration."""

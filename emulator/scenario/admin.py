@@ -1,6 +1,6 @@
-"""What administrators and outsiders do: topics, configuration, elections, znodes.
+"""Administration in ZooKeeper mode: topics, configuration, elections, znodes.
 
-They write to ZooKeeper as Kafka's tools do.
+It writes to ZooKeeper in the same way as Kafka's tools.
 """
 
 from emulator import events
@@ -25,14 +25,14 @@ from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
 
 ZKCLI_TIMEOUT_MS = 30_000
-"""The session timeout that zkCli asks for (``ZooKeeperMain``); the server grants 20 s of it."""
+"""The session timeout requested by zkCli (``ZooKeeperMain``); the server grants 20 s of it."""
 
 
 class Admin:
-    """Acts on a cluster from outside."""
+    """Administrative operations on a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Act on ``cluster``."""
+        """Operate on ``cluster``."""
         self.cluster = cluster
         self.environment = cluster.environment
         self.zookeeper = cluster.zookeeper
@@ -40,7 +40,7 @@ class Admin:
     # ---- topics
 
     def create_topic(self, wanted: inputs.CreateTopic) -> None:
-        """Write the topic's configuration, then the topic; leaders are the controller's work."""
+        """Write the topic's configuration, then the topic; the controller elects the leaders."""
         topic = wanted.topic
         self._check_new_name(topic)
         config = self._topic_config(wanted.config)
@@ -62,7 +62,7 @@ class Admin:
             )
         if self.cluster.has_topic(topic):
             raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
-        if not {".", "_"} & set(topic):  # such a name can only collide with itself
+        if not {".", "_"} & set(topic):  # a name without either cannot collide
             return
         clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
         if clash:
@@ -77,7 +77,7 @@ class Admin:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
 
     def live(self) -> list[int]:
-        """The registered brokers, as a tool reads them; what is no broker's id makes it fail."""
+        """The registered brokers as a tool reads them; an invalid broker id makes it fail."""
         names = self.zookeeper.names(znodes.BROKER_IDS)
         live = {name: znodes.number_in(name) for name in names}
         for name, number in live.items():
@@ -118,7 +118,7 @@ class Admin:
                 )
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:
-        """Let a topic grow: the topic's znode gets the new partitions."""
+        """Add partitions to the topic's znode."""
         needs_topic(self.cluster, wanted.topic)
         if wanted.assignment:
             raise RefusedError(
@@ -144,10 +144,10 @@ class Admin:
     def assign_added(
         self, policy: str, first: list[int], partitions: int, have: int
     ) -> list[list[int]]:
-        """The replicas of partitions that a topic gets; ``first`` are those of its partition 0.
+        """The replicas of added partitions; ``first`` are the replicas of partition 0.
 
-        A topic goes on by the policy that it was made with: Kafka's begins where the topic began
-        (``AdminUtils.addPartitions``), the documents' goes on counting.
+        The policy is that of the topic's creation: Kafka's starts again where the topic started
+        (``AdminUtils.addPartitions``), "seed" continues counting.
         """
         live, factor = self.live(), len(first)
         try:
@@ -162,7 +162,7 @@ class Admin:
             raise RefusedError(error.error_name, str(error)) from None
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
-        """Write a topic's configuration, and a notification of it."""
+        """Write a topic's configuration, and a change notification."""
         needs_topic(self.cluster, wanted.topic)
         config = self._topic_config(wanted.config)
         path = znodes.topic_config_path(wanted.topic)
@@ -170,7 +170,7 @@ class Admin:
         self._notify_change("topics", wanted.topic)
 
     def _merge_config(self, path: str, config: dict[str, str]) -> None:
-        """Set values in a configuration znode, or remove those that are empty."""
+        """Set values in a configuration znode; an empty value is removed."""
         there = self.zookeeper.find(path)
         before = znodes.config_in(there.data) if there is not None else None
         kept = {k: v for k, v in {**(before or {}), **config}.items() if v}
@@ -181,10 +181,10 @@ class Admin:
         self.zookeeper.create(self.environment, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
-        """Set configuration values of one broker, which takes them at once.
+        """Set configuration values of one broker, which take effect at once.
 
-        From 1.1 on they stand in its znode. Any setting is taken, though Kafka has some that only a
-        restart changes.
+        From 1.1 on they are stored in its znode. All settings are accepted, although in Kafka some
+        only take effect after a restart.
         """
         if wanted.broker is None:
             raise RefusedError(
@@ -208,7 +208,7 @@ class Admin:
             self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
-        """Write /admin/delete_topics/T: the rest is the controller's work."""
+        """Write /admin/delete_topics/T; the controller deletes the topic."""
         needs_topic(self.cluster, wanted.topic)
         try:
             self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
@@ -240,7 +240,7 @@ class Admin:
             ) from None
 
     def _all_partitions(self) -> list[str]:
-        """The partitions of all topics, as the topics' znodes have them."""
+        """The partitions of all topics according to the topics' znodes."""
         found: list[str] = []
         for topic in self.cluster.topics():
             known = znodes.topic_in(self.zookeeper.get(znodes.topic_path(topic)).data)
@@ -248,7 +248,7 @@ class Admin:
         return found
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
-        """Ask the controller to elect from outside the ISR (ElectLeaders, 2.4+; KIP-460).
+        """Ask the controller for an unclean leader election (ElectLeaders, 2.4+; KIP-460).
 
         Returns the job.
         """
@@ -259,7 +259,7 @@ class Admin:
         return self.cluster.clients.admin.call(request, wanted.tp)
 
     def reassign(self, wanted: inputs.Reassign) -> None:
-        """Write /admin/reassign_partitions: the rest is the controller's work."""
+        """Write /admin/reassign_partitions; the controller moves the replicas."""
         needs_partition(self.cluster, wanted.tp)
         self._check_lists([wanted.replicas])
         try:
@@ -271,7 +271,7 @@ class Admin:
             ) from None
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
-        """Ask the controller to take a move back (AlterPartitionReassignments, 2.4+).
+        """Ask the controller to cancel a reassignment (AlterPartitionReassignments, 2.4+).
 
         Returns the job.
         """
@@ -283,7 +283,7 @@ class Admin:
     # ---- clients
 
     def check_produce(self, wanted: inputs.Produce) -> None:
-        """Refuse what a producer cannot be asked."""
+        """Reject an invalid `produce` statement."""
         if wanted.idempotent:
             needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
             conflict = idempotence_conflict(self.cluster.profile, wanted)
@@ -291,7 +291,7 @@ class Admin:
                 raise RefusedError("INVALID_CONFIG", conflict)
 
     def check_consume(self, wanted: inputs.Consume) -> None:
-        """Refuse what a consumer cannot be asked."""
+        """Reject an invalid `consume` statement."""
         profile = self.cluster.profile
         if wanted.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
@@ -305,7 +305,7 @@ class Admin:
     # ---- ZooKeeper
 
     def expire_session(self, wanted: inputs.ExpireSession) -> None:
-        """Expire a broker's session, or the outsiders' own (``CLIENTS``), at once."""
+        """Expire a broker's session, or the zkCli session (``CLIENTS``), at once."""
         session = self.zookeeper.session_of(wanted.broker)
         if session is None:
             names = {CLIENTS: "The clients' host", ZOOKEEPER: "ZooKeeper itself"}
@@ -314,9 +314,9 @@ class Admin:
         self.zookeeper.expire_session(self.environment.of(ZOOKEEPER), session)
 
     def _own_session(self) -> int:
-        """The session of the outsiders' zkCli, on the clients' host.
+        """The zkCli session, on the clients' host.
 
-        It is opened by the first command that needs one, and then lasts as long as that host does:
+        It is opened by the first command that needs one, and then lives as long as that host does:
         zkCli's pings are not emulated. After ``zk expire clients`` the next command opens another.
         """
         session = self.zookeeper.session_of(CLIENTS)
@@ -327,7 +327,7 @@ class Admin:
         return session
 
     def zk_command(self, wanted: inputs.ZkCommand) -> Outcome:
-        """Do what zkCli would do; ZooKeeper's refusals are results."""
+        """Execute a zkCli command; ZooKeeper's errors are results."""
         try:
             return self._zk(wanted)
         except errors.ZooKeeperError as error:
@@ -368,7 +368,7 @@ class Admin:
                 return self._watches(path)
 
     def _watches(self, path: str) -> Outcome:
-        """Who is to be told of the next change at a path and below it."""
+        """The watchers of the next change at a path and below it."""
         watches = self.zookeeper.watches
         below = path.rstrip("/") + "/"
         rows = [

@@ -1,7 +1,7 @@
-"""What conditions look at, and whether they hold.
+"""Evaluation of conditions.
 
-The emulator's own state, not anybody's picture of it. What does not exist has no value
-(:data:`NOTHING`): only ``!=`` holds of it, and that is no error.
+They read the emulator's own state, not any component's view of it. Something that does not exist
+has no value (:data:`NOTHING`): only ``!=`` is true for it, which is not an error.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ UNORDERED: Final = frozenset(("isr", "osr", "elr", "last_known_elr", "adding", "
 
 
 def first_failure(cluster: Cluster, clauses: list[Clause]) -> tuple[Clause, Value] | None:
-    """The first clause that does not hold, with its left side's value; None if all hold."""
+    """The first clause that is false, with its left side's value; None if all are true."""
     for clause in clauses:
         passed, actual = _looked_at(cluster, clause)
         if not passed:
@@ -30,9 +30,9 @@ def first_failure(cluster: Cluster, clauses: list[Clause]) -> tuple[Clause, Valu
 
 
 def _looked_at(cluster: Cluster, clause: Clause) -> tuple[bool, Value]:
-    """Whether a clause holds, and what it looked at: the value of the last left side that it read.
+    """Whether a clause is true, and the value of the last left side that was evaluated.
 
-    ``or`` is not decided before its last part has failed, so that is the value that it names.
+    ``or`` is false only once its last part is, so the value is that of the last part.
     """
     if not clause.joins:
         left = value_of(cluster, clause.left)
@@ -51,7 +51,7 @@ def _looked_at(cluster: Cluster, clause: Clause) -> tuple[bool, Value]:
 
 
 def holds(left: Value, op: str, right: Value, *, unordered: bool = False) -> bool:
-    """Whether ``left op right``; what cannot be compared does not hold."""
+    """Whether ``left op right`` is true; values that cannot be compared yield False."""
     if left is NOTHING:
         return op == "!=" and right is not NOTHING
     if unordered and isinstance(left, list) and isinstance(right, list):
@@ -77,7 +77,7 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def value_of(cluster: Cluster, subject: Subject) -> Value:
-    """What a subject's field is now; :data:`NOTHING` if there is no such thing."""
+    """The current value of a subject's field; :data:`NOTHING` if the subject does not exist."""
     return _LOOKS[subject.kind](cluster, subject.name, subject.field)
 
 
@@ -123,7 +123,7 @@ _REGISTRATION_FIELDS: Final = {
     "adding": "adding_replicas",
     "removing": "removing_replicas",
 }
-"""What only the metadata log says of a partition."""
+"""The fields of a partition that only the metadata log has."""
 
 
 def _registration_value(cluster: Cluster, name: str, field: str) -> Value:
@@ -143,7 +143,7 @@ def _leaders_own(cluster: Cluster, name: str, leader: int, field: str) -> Value:
 
 
 def high_watermark_of(replica: Replica) -> int:
-    """A replica's HW: its process's, or, of one that is down, the checkpoint's."""
+    """A replica's HW: that of the process, or the checkpointed one if the process is down."""
     if replica.role == OFFLINE and not replica.is_known:
         return min(replica.checkpointed_hw, replica.log.end)
     return replica.high_watermark
@@ -231,7 +231,7 @@ def _broker_registration(cluster: Cluster, broker: int, field: str) -> Value:
 
 
 def _quorum(cluster: Cluster, name: str, field: str) -> Value:
-    """The quorum as its leader tells it; without one it has no value."""
+    """The quorum according to its leader; without a leader it has no value."""
     if cluster.kraft is None:
         return NOTHING
     active = cluster.active_controller()
@@ -251,7 +251,7 @@ def _quorum(cluster: Cluster, name: str, field: str) -> Value:
 
 
 def _metadata_log(cluster: Cluster, host: int | None, field: str) -> Value:
-    """What a host has of the metadata log on its disk."""
+    """A host's metadata log on disk."""
     kraft = cluster.kraft
     assert kraft is not None
     if host in kraft.controllers:
@@ -309,7 +309,7 @@ def _audit(cluster: Cluster, _name: str, field: str) -> Value:
 
 
 def _unacked_visible(cluster: Cluster) -> int:
-    """Records below a leader's HW whose producer has no successful answer."""
+    """The number of records below a leader's HW that were not acknowledged to their producer."""
     count = 0
     for tp, audited in cluster.state.audit.partitions.items():
         replica = cluster.replica(tp, audited.leader)

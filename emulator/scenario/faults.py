@@ -1,4 +1,4 @@
-"""What people do to processes and links: crash, stop, freeze, cut, delay, lose, hold."""
+"""Faults of processes and links: crash, stop, freeze, partition, delay, loss, hold."""
 
 from emulator import events
 from emulator.audit.invariants import POWER_LOSS
@@ -26,27 +26,27 @@ BROUGHT_BY = {
     **{"LeaveGroup": "consumer_groups", "OffsetCommit": "consumer_groups"},
     **{"OffsetFetch": "consumer_groups"},
 }
-"""Requests that did not always exist, each with the feature that needs it."""
+"""Requests that older releases lack, with the feature that introduced each."""
 
 
 class Processes:
-    """Acts on brokers' processes and on the links between hosts."""
+    """Operations on brokers' processes and on links between hosts."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Act on ``cluster``."""
+        """Operate on ``cluster``."""
         self.cluster = cluster
         self.kernel = cluster.kernel
         self.network = cluster.network
 
-    # ---- which
+    # ---- lookup
 
     def broker(self, number: int) -> Broker:
-        """The broker of that id, or a refusal that names those there are."""
+        """Return the broker with that id, or raise an error that lists the existing ones."""
         needs_broker(self.cluster, number)
         return self.cluster.brokers[number]
 
     def up(self, number: int) -> Broker:
-        """A broker whose process runs (perhaps frozen)."""
+        """Return a broker whose process is running (possibly frozen)."""
         found = self.broker(number)
         if found.state.state in DOWN:
             raise RefusedError(
@@ -55,7 +55,7 @@ class Processes:
         return found
 
     def check_fetch(self, tp: str, number: int) -> None:
-        """Refuse a fetch round of a partition that the broker does not follow."""
+        """Reject a fetch round of a partition that the broker does not follow."""
         broker = self.up(number)
         replica = self._replica(broker, tp)
         if replica.role == LEADER:
@@ -85,7 +85,7 @@ class Processes:
     # ---- processes
 
     def crash(self, wanted: inputs.CrashBroker) -> None:
-        """The process dies; with a power loss what was not flushed goes with it."""
+        """Kill the process; a power loss also loses its unflushed data."""
         broker = self.up(wanted.broker)
         broker.end_process("crashed")
         if wanted.lose_unflushed:
@@ -94,7 +94,7 @@ class Processes:
                 replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
 
     def stop(self, wanted: inputs.StopBroker) -> None:
-        """Begin a controlled shutdown."""
+        """Start a controlled shutdown."""
         broker = self.up(wanted.broker)
         if self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError(
@@ -115,7 +115,7 @@ class Processes:
         broker.start()
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
-        """The process does nothing until it is thawed."""
+        """Freeze the process until it is thawed."""
         broker = self.up(wanted.broker)
         if self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError("NONE", f"Broker {broker.id} is frozen already.")
@@ -123,7 +123,7 @@ class Processes:
         self.kernel.emit(events.BrokerStateChanged, broker.id, "frozen")
 
     def thaw(self, wanted: inputs.ThawBroker) -> None:
-        """A frozen process goes on."""
+        """Thaw a frozen process."""
         broker = self.up(wanted.broker)
         if not self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError("NONE", f"Broker {broker.id} is not frozen.")
@@ -133,7 +133,7 @@ class Processes:
     # ---- controllers
 
     def controllers(self, which: str) -> list[ControllerServer]:
-        """The controllers that a word means; it is kept for ``last``."""
+        """The controllers that ``which`` refers to, which are also remembered for ``last``."""
         cluster = self.cluster
         kraft = cluster.kraft
         if kraft is None:
@@ -169,7 +169,7 @@ class Processes:
         return min(running, default=-1)
 
     def change_controller(self, wanted: inputs.ChangeController) -> list[int]:
-        """Crash, stop, start, freeze or thaw controllers; returns their ids."""
+        """Crash, stop, start, freeze or thaw controllers; return their ids."""
         chosen = self.controllers(wanted.which)
         for controller in chosen:
             self._check_controller(controller, wanted.action)
@@ -189,7 +189,7 @@ class Processes:
         return [each.id for each in chosen]
 
     def _check_controller(self, controller: ControllerServer, action: str) -> None:
-        """Refuse what makes no sense in the state of a controller's process."""
+        """Reject an operation that is invalid in the current state of a controller's process."""
         status, name = controller.state.status, f"Controller {controller.id}"
         frozen = self.kernel.state.hosts[controller.id].frozen
         if action == "start":
@@ -206,7 +206,7 @@ class Processes:
             raise RefusedError("NONE", f"{name} is not frozen.")
 
     def pause_replica(self, wanted: inputs.PauseReplica) -> None:
-        """A follower stops fetching one partition."""
+        """Pause a follower's fetching of a partition."""
         broker = self.up(wanted.broker)
         replica = self._replica(broker, wanted.tp)
         if not replica.paused:
@@ -215,7 +215,7 @@ class Processes:
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, True)
 
     def resume_replica(self, wanted: inputs.ResumeReplica) -> None:
-        """A follower goes on fetching."""
+        """Resume a follower's fetching."""
         broker = self.up(wanted.broker)
         replica = self._replica(broker, wanted.tp)
         if replica.paused:
@@ -253,22 +253,22 @@ class Processes:
         return [pair] if one_way else [pair, (destination, source)]
 
     def cut(self, wanted: inputs.CutLink) -> None:
-        """Break a link."""
+        """Partition a link."""
         for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
             self.network.change(*pair, cut=True)
 
     def delay(self, wanted: inputs.DelayLink) -> None:
-        """Slow a link down."""
+        """Delay the messages of a link."""
         for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
             self.network.change(*pair, delay_us=wanted.delay_us)
 
     def drop(self, wanted: inputs.DropOnLink) -> None:
-        """Make a link lose messages."""
+        """Drop messages of a link."""
         for pair in self._both(wanted.source, wanted.destination, wanted.one_way):
             self.network.change(*pair, drop_percent=wanted.percent)
 
     def isolate(self, wanted: inputs.IsolateBroker) -> None:
-        """Cut a broker from all others and from ZooKeeper."""
+        """Partition a broker from all other brokers and from ZooKeeper."""
         number = wanted.broker
         if number not in self.cluster.controllers:
             self.broker(number)
@@ -279,7 +279,7 @@ class Processes:
                 self.network.change(other, number, cut=True)
 
     def heal(self, wanted: inputs.HealLinks) -> None:
-        """Make one link, or all, whole again."""
+        """Remove the faults of one link, or of all links."""
         if wanted.source is None or wanted.destination is None:
             for pair in list(self.network.state.links):
                 self.network.heal(*pair)
@@ -288,7 +288,7 @@ class Processes:
                 self.network.heal(*pair)
 
     def hold(self, wanted: inputs.HoldMessages) -> None:
-        """Keep messages back."""
+        """Hold messages back."""
         self._both(wanted.source, wanted.destination, one_way=True)
         request = (wanted.api or "").removesuffix("Request").removesuffix("Response")
         if request in BROUGHT_BY:
@@ -296,7 +296,7 @@ class Processes:
         self.network.hold(wanted.source, wanted.destination, wanted.api)
 
     def release(self, wanted: inputs.ReleaseMessages) -> None:
-        """Let messages go that were kept back."""
+        """Release held messages."""
         self._both(wanted.source, wanted.destination, one_way=True)
         self.network.release(
             wanted.source, wanted.destination, wanted.count, wanted.lose, wanted.api

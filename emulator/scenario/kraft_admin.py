@@ -1,6 +1,6 @@
-"""What administrators ask in KRaft mode: requests to a broker, which forwards them.
+"""Administration in KRaft mode: requests to a broker, which forwards them to the controller.
 
-What the controller answers is a statement's result. Source: ``Admin`` of the Java client, KIP-590.
+The controller's response is the statement's result. Source: ``Admin`` of the Java client, KIP-590.
 """
 
 from typing import Final
@@ -26,14 +26,14 @@ from emulator.scenario.outcome import Outcome
 from emulator.scenario.refusals import NO_ZOOKEEPER, RefusedError, needs_partition
 
 TIMEOUT_US: Final = 12_000_000
-"""How long an answer is waited for."""
+"""The timeout of a request."""
 
 
 class KRaftAdmin:
-    """Asks a cluster without ZooKeeper from outside; each method returns the job of the request."""
+    """Administrative requests to a KRaft cluster; each method returns the request's job."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Ask ``cluster``."""
+        """Send requests to ``cluster``."""
         self.cluster = cluster
 
     def _ask(self, request: AdminRequest, controller: int = -1) -> int:
@@ -50,7 +50,7 @@ class KRaftAdmin:
     # ---- topics
 
     def create_topic(self, wanted: inputs.CreateTopic) -> int:
-        """Create a topic; by Kafka's policy the controller places the replicas."""
+        """Create a topic; with Kafka's policy the controller places the replicas."""
         lists = wanted.assignment
         if not lists and wanted.policy == "seed":
             lists = self._assigned(wanted.partitions, wanted.replication_factor, 0)
@@ -66,7 +66,7 @@ class KRaftAdmin:
             raise RefusedError(error.error_name, str(error)) from None
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> int:
-        """Let a topic grow; new replicas go on as those of a new topic would."""
+        """Add partitions; their replicas continue the pattern of a new topic's."""
         lists = wanted.assignment
         topic = self._topic(wanted.topic)
         if not lists and topic is not None:
@@ -79,11 +79,11 @@ class KRaftAdmin:
         )
 
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> int:
-        """Set values of a topic."""
+        """Set a topic's configuration values."""
         return self._configure(TOPIC_RESOURCE, wanted.topic, wanted.config)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> int:
-        """Set values of a broker, or the default of all."""
+        """Set a broker's configuration values, or the cluster-wide defaults."""
         name = "" if wanted.broker is None else str(wanted.broker)
         return self._configure(BROKER_RESOURCE, name, wanted.config)
 
@@ -96,7 +96,7 @@ class KRaftAdmin:
         return self._ask(DeleteTopicsRequest([wanted.topic], TIMEOUT_US))
 
     def describe_topic(self, wanted: inputs.DescribeTopic) -> Outcome:
-        """Tell a topic's ELRs as a live broker knows them (DescribeTopicPartitions, KIP-966)."""
+        """Request a topic's ELRs as known to a live broker (DescribeTopicPartitions, KIP-966)."""
         cluster = self.cluster
         if cluster.kraft is None:
             raise RefusedError("UNSUPPORTED_VERSION", "Eligible leader replicas are KRaft's alone.")
@@ -128,15 +128,15 @@ class KRaftAdmin:
         return self._ask(ElectLeadersRequest([wanted.tp]))
 
     def reassign(self, wanted: inputs.Reassign) -> int:
-        """Move a partition."""
+        """Reassign a partition."""
         return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: wanted.replicas}))
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
-        """Take a move back."""
+        """Cancel a reassignment."""
         return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: None}))
 
     def alter_partition(self, wanted: inputs.AlterPartition) -> int:
-        """Send the active controller what a leader would, with epochs that may be wrong."""
+        """Send the active controller a leader's request, with epochs that may be wrong."""
         kraft = self.cluster.kraft
         if kraft is None:
             raise RefusedError("UNSUPPORTED_VERSION", "alterpartition is for KRaft mode.")
@@ -163,5 +163,5 @@ class KRaftAdmin:
     # ---- ZooKeeper
 
     def refuse(self, _wanted: inputs.ZkCommand | inputs.ExpireSession) -> Outcome:
-        """Nothing about ZooKeeper can be asked."""
+        """Reject a ZooKeeper statement."""
         raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)

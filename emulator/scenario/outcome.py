@@ -1,4 +1,4 @@
-"""How a statement ended."""
+"""The outcome of a statement."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from msgspec import Struct
 
 
 class Outcome(Struct, frozen=True):
-    """How a statement ended.
+    """The outcome of a statement.
 
-    ``error`` is a Kafka or ZooKeeper error's name or ``NONE``; ``message`` says it in a sentence.
-    ``output`` and ``result`` are what a ``zk`` statement prints, as text and as plain data.
-    ``passed`` is an assertion's verdict, ``actual`` its left side's value. ``refused`` statements
-    count as failed expectations unless the next one expects their error.
+    ``error`` is the name of a Kafka or ZooKeeper error or ``NONE``; ``message`` explains it in a
+    sentence. ``output`` and ``result`` are what a ``zk`` statement prints, as text and as plain
+    data. ``passed`` is an assertion's result, ``actual`` its left side's value. ``refused``
+    statements count as failed expectations unless the next statement expects their error.
     """
 
     error: str = "NONE"

@@ -1,8 +1,8 @@
-"""What statements that have begun are waiting for: plain data, and when each has come.
+"""What open statements are waiting for, as plain data, and checks for their completion.
 
-Each struct has one function in :data:`CHECKS`. It is given the cluster, the struct, and whether the
-struct's time is up; it returns how the statement ended, or what it is waiting for from here on
-(the same struct if nothing has changed).
+Each struct has a function in :data:`CHECKS`. It is called with the cluster, the struct, and whether
+the struct's time limit has been reached; it returns the statement's outcome, or what it is waiting
+for from now on (the same struct if nothing has changed).
 """
 
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
 
 NEVER_US: Final = 1 << 62
-"""A time that does not come."""
+"""A time that is never reached."""
 LOOK_US: Final = 75_000
-"""How long after it has come to hold a condition is seen, in KRaft mode.
+"""The delay until a condition that has become true is noticed, in KRaft mode.
 
-Who looks at the committed log from outside ten times a second, and acts on what is there, acts when
-brokers have had time to read it.
+A client that polls the committed log ten times a second and reacts to it does so when brokers have
+had time to read it.
 """
 
 
 class Pending(Struct, frozen=True, tag=True):
-    """What a statement is waiting for. Its time is up at ``wake_us`` (virtual microseconds).
+    """What a statement is waiting for. Its time limit is ``wake_us`` (virtual microseconds).
 
-    One that ends ``by_time`` has no need to be looked at before that.
+    One that ends ``by_time`` need not be checked before that.
     """
 
     by_time: ClassVar[bool] = False
@@ -40,13 +40,13 @@ class Pending(Struct, frozen=True, tag=True):
 
 
 class TimePassing(Pending, frozen=True):
-    """`wait` and `tick`: nothing but the time."""
+    """`wait` and `tick`: only time."""
 
     by_time = True
 
 
 class Quiet(Pending, frozen=True):
-    """`settle`: nothing but idle traffic for ``quiet_us``, or ``limit_us``, whichever is first."""
+    """`settle`: only idle traffic for ``quiet_us``, or until ``limit_us``, whichever is first."""
 
     by_time = True
 
@@ -56,10 +56,10 @@ class Quiet(Pending, frozen=True):
 
 
 class Conditions(Pending, frozen=True):
-    """`wait until`: all clauses hold.
+    """`wait until`: all clauses are true.
 
-    ``seen`` is the number of the last event when they were looked at: without another one there is
-    no need to look again.
+    ``seen`` is the number of the latest event at the last check: it is not repeated until there is
+    another event.
     """
 
     clauses: list[Clause]
@@ -79,20 +79,20 @@ class BrokerRegistered(Pending, frozen=True):
 
 
 class JobFinished(Pending, frozen=True):
-    """`produce` and `consume`: the client has noted the end of this job."""
+    """`produce` and `consume`: the client has recorded the end of this job."""
 
     job: int
 
 
 class ControllerAsked(Pending, frozen=True):
-    """`election unclean` and `reassign cancel`: the controller has answered the admin client."""
+    """`election unclean` and `reassign cancel`: the admin client has the controller's response."""
 
     job: int
     tp: str
 
 
 class AdminAnswered(Pending, frozen=True):
-    """A statement that brokers forward to the controller (KRaft): the answer is its result."""
+    """A statement that brokers forward to the controller (KRaft): its result is the response."""
 
     job: int
 
@@ -108,7 +108,7 @@ class ControllerStopped(Pending, frozen=True):
 
 
 class FetchRounds(Pending, frozen=True):
-    """`fetch`: the round under way is over, and ``left`` more have been made."""
+    """`fetch`: the current round is complete, and so are the ``left`` further ones."""
 
     tp: str
     broker: int
@@ -183,7 +183,7 @@ def _job_finished(cluster: Cluster, pending: JobFinished, _is_up: bool) -> Outco
 
 
 def _why(cluster: Cluster, error: str) -> str:
-    """What a client cannot know of its error: that the topic for groups cannot be made."""
+    """The reason that a client cannot know: the offsets topic cannot be created."""
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
     running = [each for each in cluster.brokers.values() if each.state.state == "running"]
@@ -205,7 +205,7 @@ def _controller_asked(
 def _admin_answered(
     cluster: Cluster, pending: AdminAnswered, _is_up: bool
 ) -> Outcome | AdminAnswered:
-    """What the controller answered is a result: its refusals are what a script may ask about."""
+    """Return the controller's response as the result, since scripts may check for its errors."""
     state = cluster.clients.state
     error = state.finished.pop(pending.job, None)
     if error is None:
@@ -242,11 +242,11 @@ REFUSALS: Final = {
     "NOT_CONTROLLER": "There was no controller for 60 s.",
     "REQUEST_TIMED_OUT": "No controller answered for 60 s.",
 }
-"""What an admin client is told, in a sentence."""
+"""The admin client's errors, each as a sentence."""
 
 
 def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
-    """Look whether the round is over, and begin the next one."""
+    """Check whether the round is complete, and start the next one."""
     broker = cluster.brokers[pending.broker]
     if broker.state.fetchers.has_round(pending.tp):
         if _is_stuck(cluster, pending):
@@ -263,7 +263,7 @@ def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcom
 
 
 def _is_stuck(cluster: Cluster, pending: FetchRounds) -> bool:
-    """Whether a round's request or answer is held, cut or waits for a frozen process."""
+    """Whether a round's messages are held or partitioned, or wait for a frozen process."""
     broker = pending.broker
     replica = cluster.replica(pending.tp, broker)
     if replica is None:
@@ -280,7 +280,7 @@ def _late(what: str) -> Outcome:
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it."""
+    """A value as displayed in messages."""
     return "nothing" if value is None else msgspec.json.encode(value).decode()
 
 

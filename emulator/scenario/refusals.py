@@ -1,4 +1,4 @@
-"""Statements that cannot be done, and why: an error's name and a sentence."""
+"""Rejected statements: an error name and a sentence."""
 
 from difflib import get_close_matches
 
@@ -6,39 +6,39 @@ from emulator.cluster import Cluster
 from emulator.releases.profiles import Profile
 
 NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a log of metadata."
-"""Why a statement about ZooKeeper cannot be done."""
+"""The reason for rejecting a ZooKeeper statement."""
 
 
 class RefusedError(Exception):
-    """A statement that cannot be done: ``name`` is Kafka's or ZooKeeper's name for the error."""
+    """A statement that cannot be executed: ``name`` is Kafka's or ZooKeeper's error name."""
 
     def __init__(self, name: str, message: str) -> None:
-        """Refuse under ``name`` with a sentence."""
+        """Reject with ``name`` and a sentence."""
         super().__init__(message)
         self.name = name
 
 
 def needs(profile: Profile, feature: str, what: str, hint: str = "") -> None:
-    """Refuse what a later release brought, and say which."""
+    """Reject a feature of a later release, naming that release."""
     if not profile.has(feature):
         since = f"since {profile.first_with(feature)}, not in {profile.version}"
         raise RefusedError("UNSUPPORTED_VERSION", f"{what} {since}{hint}.")
 
 
 def needs_topic(cluster: Cluster, topic: str) -> None:
-    """Refuse a topic that does not exist, and name the nearest that does."""
+    """Reject an unknown topic, suggesting the nearest name."""
     if not cluster.has_topic(topic):
         raise _unknown(f"There is no topic {topic}", topic, cluster.topics())
 
 
 def needs_partition(cluster: Cluster, tp: str) -> None:
-    """Refuse a partition that does not exist, and name the nearest that does."""
+    """Reject an unknown partition, suggesting the nearest name."""
     if cluster.assigned(tp) is None:
         raise _unknown(f"There is no partition {tp}", tp, cluster.partitions())
 
 
 def needs_broker(cluster: Cluster, number: int) -> None:
-    """Refuse a broker that does not exist, and say which do."""
+    """Reject an unknown broker, listing the existing ones."""
     if number not in cluster.brokers:
         ids = ", ".join(map(str, cluster.brokers))
         message = f"There is no broker {number}; there are {ids}."

@@ -1,18 +1,18 @@
-"""Statements on a cluster: given, followed while time passes, and noted when each has ended.
+"""Execution of statements: they are submitted, tracked while time passes, and completed.
 
-:meth:`Runner.advance` alone lets time pass where statements are under way: for scripts at any
-speed, the console, campaigns, verification, replay and forecasts. Whoever calls it decides how far
-to go before it looks at the wall clock, and nothing else. However the way is cut into slices, the
-same happens, because statements are looked at in these places only:
+:meth:`Runner.advance` is the only way to let time pass while statements are open: for scripts at
+any speed, the console, campaigns, verification, replay and forecasts. Its caller only decides how
+far to advance before checking the wall clock. However the time is sliced, the result is the same,
+because statements are checked only:
 
-- when a statement is given,
-- after each kernel event, if anything but the time can end one of them, and
-- at the times at which they are up (:attr:`emulator.scenario.pending.Pending.wake_us`).
+- when a statement is submitted,
+- after each kernel event, if anything but time can complete one of them, and
+- at their time limits (:attr:`emulator.scenario.pending.Pending.wake_us`).
 
-**A moment is over when nothing more is due in it.** A `wait` that ends at a microsecond ends after
-everything that is due in that microsecond, and so does every other limit of time. (A condition that
-comes to hold, or an answer that arrives, ends its statement right after the kernel event that
-brought it about, though more may be due at the same time.)
+**A moment is complete when nothing more is due in it.** A `wait` that ends at a microsecond ends
+after everything that is due in that microsecond, and so does every other time limit. (A condition
+that becomes true, or a response that arrives, completes its statement right after the kernel event
+that caused it, even if more is due at the same time.)
 """
 
 from collections.abc import Callable
@@ -54,20 +54,20 @@ from emulator.simulation.snapshot import copier
 
 SETTLE_LIMIT_US: Final = 20_000_000
 OPERATION_LIMIT_US: Final = 120_000_000
-"""How long `broker start`, `broker stop` and `fetch` may take before they are given up."""
+"""The timeout of `broker start`, `broker stop` and `fetch`."""
 ASSERTIONS: Final = (inputs.Expect, inputs.ExpectError, inputs.ExpectEvents, inputs.Mark)
-"""Statements after which `expect error` still means the statement before."""
+"""Statements after which `expect error` still refers to the statement before."""
 TICK_US: Final = 5_000
-"""How long `tick` waits for the writes and answers that it causes."""
+"""How long `tick` waits for the resulting writes and responses."""
 NO_LIMIT: Final = 1 << 62
-"""A budget that is never used up."""
+"""An unlimited budget."""
 
 
 class Ticket(Struct, array_like=True, eq=False):
-    """A statement that was given: ``done`` once it has ended, with its ``outcome``.
+    """A submitted statement: ``done`` once it has completed, with its ``outcome``.
 
-    Until then ``pending`` is what it is waiting for. ``root`` is the event that says that it was
-    given; what it leads to is caused by that.
+    Until then ``pending`` is what it is waiting for. ``root`` is the event of its submission, the
+    cause of all its effects.
     """
 
     statement: Statement
@@ -77,15 +77,15 @@ class Ticket(Struct, array_like=True, eq=False):
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether it has completed."""
         return self.outcome is not None
 
 
 class RunnerState(Struct, array_like=True):
-    """All that a runner remembers: plain data.
+    """The runner's whole state, as plain data.
 
-    ``open`` are the statements that have not ended, in the order in which they were given;
-    ``last_error`` is what the last one that ended has ended in.
+    ``open`` are the open statements, in the order of submission; ``last_error`` is the error of the
+    statement that completed last.
     """
 
     open: list[Ticket] = field(default_factory=list)
@@ -93,32 +93,32 @@ class RunnerState(Struct, array_like=True):
 
 
 class Advance(Enum):
-    """Why time has stopped passing."""
+    """The reason why time has stopped advancing."""
 
     REACHED = auto()
-    """The time is the limit, and nothing more is due by then."""
+    """The limit is reached, and nothing more is due by then."""
     ENDED = auto()
-    """A statement has ended: what follows on it is to be given now."""
+    """A statement has completed: the next ones are to be submitted now."""
     BUDGET = auto()
-    """As many kernel events as were allowed have been dispatched; more are due."""
+    """The budget of kernel events is used up; more are due."""
     IDLE = auto()
-    """No kernel event is left, and no statement waits for a time."""
+    """There is no kernel event left, and no statement waits for a time."""
 
 
 Begun = Outcome | AnyPending | None
-"""What a statement came to when it was given: its end (None: a plain one), or what it waits for."""
+"""The result of a submission: an outcome (None: a plain success), or what to wait for."""
 Begin = Callable[[Any], Begun]
 
 
 class Runner:
-    """Gives statements to one cluster, and lets its time pass.
+    """Submits statements to one cluster, and advances its time.
 
-    The cluster's events say what was given, how it ended, and what was asserted. A cluster should
-    have one runner; time that passes without it ends no statement.
+    The cluster's events record submissions, outcomes and assertions. A cluster should have one
+    runner; time that passes without it completes no statement.
     """
 
     def __init__(self, cluster: Cluster, state: RunnerState | None = None) -> None:
-        """Act on ``cluster``; no statement is under way unless ``state`` has some."""
+        """Operate on ``cluster``; no statement is open unless ``state`` has some."""
         self.cluster = cluster
         self.kernel = cluster.kernel
         self.state = RunnerState() if state is None else state
@@ -128,7 +128,7 @@ class Runner:
         self._table = self._begin_table()
         self._note_awaited()
 
-    # ---- the cluster's place in time
+    # ---- the cluster's position in time
 
     @property
     def now_us(self) -> int:
@@ -137,43 +137,43 @@ class Runner:
 
     @property
     def steps(self) -> int:
-        """How many kernel events have been dispatched."""
+        """The number of kernel events dispatched."""
         return self.cluster.steps
 
     @property
     def next_us(self) -> int | None:
-        """When something happens next: a kernel event, or the end of a statement's time."""
+        """The time of the next kernel event or time limit."""
         due_us = self.cluster.next_time_us
         next_us = self._wake_us if due_us is None else min(due_us, self._wake_us)
         return None if next_us == NEVER_US else next_us
 
     @property
     def state_hash(self) -> str:
-        """The SHA-256 of everything on which the future depends: the cluster, and what is open.
+        """The SHA-256 of the state that determines the future: the cluster and open statements.
 
-        How an open statement is worded, and where it stands in a script, is no part of it.
+        The wording of an open statement and its position in a script are not included.
         """
         waiting = [(each.statement.input, each.pending, each.root) for each in self.state.open]
         ours = msgspec.msgpack.encode((self.cluster.state_hash, waiting, self.state.last_error))
         return sha256(ours).hexdigest()
 
     def fork(self) -> "Runner":
-        """An independent copy of the cluster and of what is under way, without observers."""
+        """An independent copy of the cluster and its open statements, without observers."""
         copied = copier(RunnerState)
         assert copied is not None
         return Runner(self.cluster.fork(), copied(self.state))
 
-    # ---- giving statements
+    # ---- submitting statements
 
     def execute(self, statement: Statement) -> Outcome:
-        """Give a statement, and let as much virtual time pass as it takes."""
+        """Submit a statement, and advance virtual time until it has completed."""
         ticket = self.submit(statement)
         while not ticket.done and self.advance() is not Advance.IDLE:
             pass
         return ticket.outcome or Outcome()
 
     def submit(self, statement: Statement) -> Ticket:
-        """Give a statement, and let no time pass."""
+        """Submit a statement without advancing time."""
         kernel = self.kernel
         kernel.cause = 0
         given = (statement.text, statement.line, self.cluster.steps)
@@ -198,7 +198,7 @@ class Runner:
         return ticket
 
     def _take(self, wanted: inputs.Input) -> None:
-        """Take what comes from a client outside: no statement ends by it, nor begins."""
+        """Submit an external client's input, which neither starts nor completes a statement."""
         external = self.cluster.clients.external
         match wanted:
             case inputs.ReceiveRequest(connection=connection, frame=frame):
@@ -233,14 +233,10 @@ class Runner:
         text = statement.text.removeprefix("expect").strip()
         self.kernel.emit(events.ExpectationChecked, text, statement.line, passed, as_json)
 
-    # ---- letting time pass
+    # ---- advancing time
 
     def advance(self, limit_us: int = NEVER_US, budget: int = NO_LIMIT) -> Advance:
-        """Let virtual time pass up to and including ``limit_us``, or until a statement has ended.
-
-        At most ``budget`` kernel events are dispatched. It may be called again whatever it returns,
-        with any limit and budget: together the calls do what one call would have done.
-        """
+        """Advance virtual time up to and including ``limit_us``, or until a statement completes."""
         step, look = self.cluster.step, self._look
         state = self.kernel.state
         queue = state.queue
@@ -267,15 +263,16 @@ class Runner:
                 return Advance.ENDED
 
     def run_until(self, time_us: int) -> None:
-        """Let virtual time pass up to and including ``time_us``, whatever ends on the way."""
+        """Advance virtual time up to and including ``time_us``, whatever completes on the way."""
         while self.advance(time_us) is not Advance.REACHED:
             pass
 
     def return_to(self, time_us: int, steps: int, budget: int = NO_LIMIT) -> bool:
-        """Go on to a place between two kernel events where an earlier run has been.
+        """Advance to a position between two kernel events that an earlier run has reached.
 
-        That is where ``steps`` of them had been dispatched and the time was ``time_us``. False if
-        the ``budget`` did not do; call it again. A run that is another one ends up near that place.
+        The position is given by the number of ``steps`` dispatched and the time ``time_us``.
+        Returns False if the ``budget`` was insufficient; call it again. A run that differs ends up
+        near that position.
         """
         while True:
             left = min(budget, steps - self.steps)
@@ -288,7 +285,7 @@ class Runner:
             budget -= self.steps - before
 
     def _look(self) -> bool:
-        """See which open statements have come to their end; whether any has."""
+        """Complete the open statements that are finished; return whether there were any."""
         kernel, cluster = self.kernel, self.cluster
         state = kernel.state
         changed = ended = False
@@ -317,12 +314,12 @@ class Runner:
         return ended
 
     def _note_awaited(self) -> None:
-        """Work out when an open statement's time is up next, and whether events can end any."""
+        """Update the next time limit of open statements, and whether events can complete any."""
         waiting = [each.pending for each in self.state.open if each.pending is not None]
         self._wake_us = min((each.wake_us for each in waiting), default=NEVER_US)
         self._is_watchful = not all(each.by_time for each in waiting)
 
-    # ---- how statements begin
+    # ---- starting statements
 
     def _begin_table(self) -> dict[type, Begin]:
         admin, processes = self.admin, self.processes
@@ -369,7 +366,7 @@ class Runner:
         }
 
     def _kraft_table(self) -> dict[type, Begin]:
-        """What brokers forward to the controller, and what makes no sense without ZooKeeper."""
+        """Statements forwarded to the controller, and those invalid without ZooKeeper."""
         kraft = self.kraft_admin
         always: dict[type, Begin] = {
             inputs.AlterPartition: self._forwarded(kraft.alter_partition),
@@ -392,7 +389,7 @@ class Runner:
         }
 
     def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
-        """Begin a statement by a request; its answer is the statement's result."""
+        """Start a statement with a request whose response is the statement's result."""
         return lambda wanted: AdminAnswered(NEVER_US, ask(wanted))
 
     def _change_controller(self, wanted: inputs.ChangeController) -> Begun:
@@ -425,7 +422,7 @@ class Runner:
         return Outcome(message=message, passed=passed, actual=last)
 
     def _expect_events(self, wanted: inputs.ExpectEvents) -> Outcome:
-        """The verdict of whoever gave it: a cluster keeps nothing of its past."""
+        """Return the caller's verdict, since a cluster keeps no history."""
         if wanted.passed is None:
             raise RefusedError("INVALID_REQUEST", "Nobody here keeps the events to look it up.")
         message = "" if wanted.passed else wanted.actual
@@ -444,7 +441,7 @@ class Runner:
         return BrokerRegistered(self.now_us + OPERATION_LIMIT_US, wanted.broker)
 
     def _ask_controller(self, ask: Callable[[Any], int]) -> Begin:
-        """Begin a statement by a request to the controller; it ends with the answer."""
+        """Start a statement with a request to the controller; the response completes it."""
         return lambda wanted: ControllerAsked(NEVER_US, ask(wanted), wanted.tp)
 
     def _produce(self, wanted: inputs.Produce) -> Begun:

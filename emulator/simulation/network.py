@@ -1,8 +1,8 @@
-"""Links between hosts: TCP connections that may be cut, slow, lossy, or made to hold messages back.
+"""Links between hosts: TCP connections that may be partitioned, slow, lossy or hold messages back.
 
-Messages of one link arrive in the order in which they were sent. What is sent while a link is cut
-waits and goes on when it heals, unless either end has given the connection up by then. A process
-that ends closes its connections: its peers are told if they can be reached.
+Messages on a link arrive in the order in which they were sent. Messages sent while a link is
+partitioned wait and are delivered when it heals, unless either end has closed the connection by
+then. A process that ends closes its connections; its peers notice if they are reachable.
 """
 
 from collections.abc import Collection
@@ -15,18 +15,18 @@ from emulator.protocol import AnyMessage, ConnectionLost
 from emulator.simulation.kernel import Kernel
 
 LATENCY_MIN_US = 200
-"""The least time that a message takes on a plain link."""
+"""The minimum latency of a message on a normal link."""
 LATENCY_SPREAD_US = 200
-"""What chance may add to it."""
+"""The maximum random addition to the latency."""
 CLIENT_LATENCY_US = 5_000
-"""How much further away clients are: brokers hear the controller before they hear them."""
+"""Extra latency to clients: brokers hear from the controller before clients do."""
 
 Waiting = tuple[int, int, AnyMessage]
-"""The receiver's incarnation, the number of the event that stated the sending, the message."""
+"""The receiver's incarnation, the number of the send event, and the message."""
 
 
 class Link(Struct, array_like=True):
-    """One direction of a link that is, or was, not plain."""
+    """One direction of a link that is, or was, affected by a fault."""
 
     cut: bool = False
     delay_us: int = 0
@@ -37,15 +37,15 @@ class Link(Struct, array_like=True):
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is wrong with it and nothing waits on it."""
+        """Whether the link has no fault and no waiting messages."""
         return not (self.cut or self.delay_us or self.drop_percent or self.holding or self.waiting)
 
 
 class NetworkState(Struct, array_like=True):
-    """Links by (source, destination): those that are not plain, and when each last delivered.
+    """Links affected by faults and the last delivery time of each link, by (source, destination).
 
-    ``latency_us`` is how long a message takes on a plain link, to clients as well; None: as long as
-    the constants above say.
+    ``latency_us`` is the latency of a normal link, including links to clients; None means the
+    constants above.
     """
 
     links: dict[tuple[int, int], Link] = field(default_factory=dict)
@@ -54,17 +54,17 @@ class NetworkState(Struct, array_like=True):
 
 
 class Network:
-    """Carries messages between hosts through the kernel."""
+    """Delivers messages between hosts through the kernel."""
 
     def __init__(self, kernel: Kernel, state: NetworkState) -> None:
-        """Carry over ``kernel``, remembering in ``state``."""
+        """Schedule deliveries on ``kernel`` and keep the network's state in ``state``."""
         self.kernel = kernel
         self.state = state
 
     def send(self, source: int, destination: int, message: AnyMessage, request: int = 0) -> int:
-        """Send a message; returns the ``seq`` that identifies it.
+        """Send a message; return the ``seq`` that identifies it.
 
-        ``request`` is what a response answers.
+        ``request`` is the ``seq`` of the request that a response belongs to.
         """
         kernel = self.kernel
         detail = message.detail() if kernel.observed(events.MessageSent) else []
@@ -125,10 +125,10 @@ class Network:
             self._carry(source, destination, seq, message, link.delay_us)
 
     def _break(self, source: int, destination: int, seq: int, message: AnyMessage) -> None:
-        """Tell both ends that the connection broke under message ``seq``.
+        """Notify both ends that the connection broke at message ``seq``.
 
-        All clients are one host here, but each has its own connections: they are told which request
-        is concerned.
+        All clients share one host here, but each has its own connections: the notification names
+        the request affected.
         """
         kernel = self.kernel
         at_us = kernel.state.now_us + LATENCY_MIN_US + LATENCY_SPREAD_US
@@ -142,9 +142,9 @@ class Network:
     # ---- connections
 
     def give_up(self, host: int, peer: int) -> None:
-        """``host`` closes its connection to ``peer``.
+        """Close the connection from ``host`` to ``peer``.
 
-        What waits on a cut link, either way, is lost.
+        Messages waiting on a partitioned link in either direction are lost.
         """
         for key in ((host, peer), (peer, host)):
             link = self.state.links.get(key)
@@ -152,7 +152,7 @@ class Network:
                 self._lose_waiting(link)
 
     def withdraw(self, source: int, destination: int, requests: Collection[int]) -> None:
-        """Lose requests that wait on a cut link, and answers to them: one of many hung up."""
+        """Drop waiting requests and their responses: one of many clients closed its connection."""
         for key in ((source, destination), (destination, source)):
             link = self.state.links.get(key)
             if link is not None and link.cut:
@@ -163,7 +163,7 @@ class Network:
                 link.waiting = kept
 
     def waiting(self, source: int, destination: int) -> list[tuple[int, AnyMessage]]:
-        """What waits on one direction of a link: numbers and messages."""
+        """The messages waiting on one direction of a link, with their numbers."""
         link = self.state.links.get((source, destination))
         return [] if link is None else [(seq, message) for _, seq, message in link.waiting]
 
@@ -173,7 +173,7 @@ class Network:
         link.waiting = []
 
     def host_ended(self, number: int) -> None:
-        """A process ended: what it could not send is lost, and peers see the connection close."""
+        """Close an ended process's connections: unsent messages are lost, peers are notified."""
         for (source, _), sending in self.state.links.items():
             if source == number and sending.cut:
                 self._lose_waiting(sending)
@@ -186,19 +186,19 @@ class Network:
                 kernel.schedule(at_us, host.number, lost, kernel.cause, number)
 
     def reachable(self, source: int, destination: int) -> bool:
-        """Whether messages pass both ways (a conversation is possible)."""
+        """Whether messages pass in both directions."""
         links = self.state.links
         if not links:
             return True
         return self.passes(source, destination) and self.passes(destination, source)
 
     def passes(self, source: int, destination: int) -> bool:
-        """Whether messages pass in this one direction."""
+        """Whether messages pass in this direction."""
         link = self.state.links.get((source, destination))
         return link is None or not link.cut
 
     def silenced_by(self, source: int, destination: int) -> int:
-        """The event that keeps ``source`` from being heard at ``destination``; 0: none is known."""
+        """The event that keeps ``destination`` from hearing ``source``; 0 if unknown."""
         link = self.state.links.get((source, destination))
         by_link = 0 if link is None else link.cut_by
         return self.kernel.state.hosts[source].silenced_by or by_link
@@ -215,7 +215,7 @@ class Network:
         self._settle_link(source, destination, link)
 
     def hold(self, source: int, destination: int, api: str | None) -> None:
-        """Keep messages (of one name) from ``source`` to ``destination`` waiting."""
+        """Hold messages (of one name) from ``source`` to ``destination``."""
         link = self.state.links.setdefault((source, destination), Link())
         name = api or "*"
         if name not in link.holding:
@@ -230,9 +230,9 @@ class Network:
         lose: bool,
         api: str | None = None,
     ) -> None:
-        """Deliver the first ``count`` waiting messages (of one name), or lose them.
+        """Deliver, or drop, the first ``count`` waiting messages (of one name).
 
-        With ``count`` None that is all of them, and later ones are no longer held.
+        If ``count`` is None, all of them are delivered and later ones are no longer held.
         """
         link = self.state.links.get((source, destination))
         if link is None:
@@ -246,7 +246,7 @@ class Network:
         self._settle_link(source, destination, link)
 
     def heal(self, source: int, destination: int) -> None:
-        """Make one direction whole, fast and lossless; what waits because of a cut goes on."""
+        """Remove the faults of one direction; messages held back by a partition are delivered."""
         link = self.state.links.get((source, destination))
         if link is None:
             return
@@ -283,27 +283,27 @@ class Network:
 
 
 def _concerns(waiting: Waiting, requests: Collection[int]) -> bool:
-    """Whether a message is one of these requests, or the answer to one."""
+    """Whether a message is one of these requests or the response to one."""
     _, seq, message = waiting
     return seq in requests or _request_of(message) in requests
 
 
 def _request_of(message: AnyMessage) -> int:
-    """The request that a response answers; 0 of a request."""
+    """The request that a response belongs to; 0 for a request."""
     request: int = getattr(message, "request", 0)
     return request
 
 
 def _held(link: Link, name: str) -> bool:
-    """Whether messages of that name are kept back.
+    """Whether messages of that name are held.
 
-    ``LeaderAndIsr`` stands for its request, and ``AlterIsr`` is what 2.7 called AlterPartition.
+    ``LeaderAndIsr`` matches its request, and ``AlterIsr`` is the 2.7 name of AlterPartition.
     """
     return any(_covers(each, name) for each in link.holding)
 
 
 def _is_same(name: str, held: str) -> bool:
-    """Whether what is released is all that is held under that name, which may be an API's."""
+    """Whether the name released is the name held, which may be that of an API."""
     return _covers(name, held) or (held != "*" and _covers(held, name))
 
 

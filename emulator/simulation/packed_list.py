@@ -1,7 +1,7 @@
-"""Lists that grow for ever in little memory: what lies well before their end is kept encoded.
+"""Growing lists with a small memory footprint: all but the last items are kept encoded.
 
-A batch of one record is an object with two numbers of its own, 150 bytes in all; encoded it takes
-about five. What a cluster is doing touches the ends of its logs, so only those are objects.
+A batch of one record is an object with two int objects, 150 bytes in total; encoded it takes about
+five. A cluster mostly accesses the ends of its logs, so only those are kept as objects.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Struct
 
 BLOCK_ITEMS: Final = 256
-"""How many items are encoded at once; so many at least stay objects at the end."""
+"""The number of items in a block; at least as many at the end remain objects."""
 
 FASTEST: Final = 1
-"""How hard to compress."""
+"""The compression level."""
 
 _Item = TypeVar("_Item", bound=Struct)
 _Self = TypeVar("_Self", bound="PackedList[Any]")
@@ -26,7 +26,7 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 
 
 class _Blocks:
-    """Encoded items, the first item of each block as it is, and the block looked at last."""
+    """Encoded blocks, the first item of each as an object, and the most recently decoded block."""
 
     __slots__ = ("data", "decoded", "decoded_index", "firsts")
 
@@ -37,17 +37,17 @@ class _Blocks:
         self.decoded_index = -1
 
     def copy(self) -> "_Blocks":
-        """Other lists of the same blocks, which never change."""
+        """A copy that shares the encoded blocks, which are immutable."""
         made = _Blocks()
         made.data, made.firsts = self.data.copy(), self.firsts.copy()
         return made
 
 
 class PackedList(MutableSequence[_Item]):
-    """Frozen structs in a row; as a kind of its own: ``class Batches(PackedList[B], kind=B)``.
+    """A list of frozen structs, subclassed for each type: ``class Batches(PackedList[B], kind=B)``.
 
-    It is copied in no time (copies share what is encoded), equals a plain list of the same items,
-    and is to be encoded as one (:func:`as_list`). Changes anywhere but at its end are slow.
+    Copying is cheap (copies share encoded blocks). It equals a plain list of the same items, and is
+    encoded as one (:func:`as_list`). Changes anywhere but at its end are slow.
     """
 
     __slots__ = ("_blocks", "_tail")
@@ -55,18 +55,18 @@ class PackedList(MutableSequence[_Item]):
     _decoder: ClassVar[msgspec.msgpack.Decoder[list[Any]]]
 
     def __init_subclass__(cls, *, kind: type[Struct]) -> None:
-        """Know how items are decoded."""
+        """Create the decoder of the items."""
         cls._decoder = msgspec.msgpack.Decoder(GenericAlias(list, (kind,)))
 
     def __init__(self, items: Iterable[_Item] = ()) -> None:
-        """Begin with these items."""
+        """Create a list of these items."""
         self._blocks: _Blocks | None = None
         self._tail: list[_Item] = []
         for item in items:
             self.append(item)
 
     def copy(self: _Self) -> _Self:
-        """A list of its own of the same items."""
+        """Return an independent copy."""
         made = type(self)()
         made._tail = self._tail.copy()
         if self._blocks is not None:
@@ -77,7 +77,7 @@ class PackedList(MutableSequence[_Item]):
 
     @property
     def objects(self) -> int:
-        """How many of the items are objects in memory at the moment."""
+        """The number of items currently held as objects."""
         blocks = self._blocks
         kept = 0 if blocks is None else len(blocks.firsts) + len(blocks.decoded)
         return kept + len(self._tail)
@@ -85,7 +85,7 @@ class PackedList(MutableSequence[_Item]):
     # ---- at the end
 
     def append(self, item: _Item) -> None:
-        """Add an item."""
+        """Append an item."""
         tail = self._tail
         tail.append(item)
         if len(tail) == 2 * BLOCK_ITEMS:
@@ -95,7 +95,7 @@ class PackedList(MutableSequence[_Item]):
             del tail[:BLOCK_ITEMS]
 
     def pop(self, index: int = -1) -> _Item:
-        """Take an item away, the last if none is named.
+        """Remove and return an item, by default the last one.
 
         Raises:
             IndexError: there is none.
@@ -126,7 +126,7 @@ class PackedList(MutableSequence[_Item]):
         self._refill(items)
 
     def insert(self, index: int, value: _Item) -> None:
-        """Put an item before the one at ``index``."""
+        """Insert an item before ``index``."""
         items = list(self)
         items.insert(index, value)
         self._refill(items)
@@ -135,7 +135,7 @@ class PackedList(MutableSequence[_Item]):
         self._blocks, self._tail = None, []
         self.extend(items)
 
-    # ---- looking
+    # ---- reading
 
     def __len__(self) -> int:
         return self._packed + len(self._tail)
@@ -179,7 +179,7 @@ class PackedList(MutableSequence[_Item]):
         return f"{type(self).__name__}({list(self)!r})"
 
     def bisect_right(self, value: int, key: Callable[[_Item], int]) -> int:
-        """As :func:`bisect.bisect_right`, of items in the order of ``key``."""
+        """As :func:`bisect.bisect_right`, for items sorted by ``key``."""
         blocks, tail = self._blocks, self._tail
         if blocks is None or key(tail[0]) <= value:
             return self._packed + bisect_right(tail, value, key=key)
@@ -189,13 +189,13 @@ class PackedList(MutableSequence[_Item]):
         return index * BLOCK_ITEMS + bisect_right(self._block(index), value, key=key)
 
     def same_blocks(self, other: "PackedList[_Item]") -> int:
-        """How many encoded blocks both begin with."""
+        """The number of encoded blocks at the start that both have in common."""
         if self._blocks is None or other._blocks is None:
             return 0
         pairs = zip(self._blocks.data, other._blocks.data, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-    # ---- what is encoded
+    # ---- encoded items
 
     @property
     def _packed(self) -> int:
@@ -220,7 +220,7 @@ class PackedList(MutableSequence[_Item]):
 
 
 def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """How many items two lists begin with both."""
+    """The length of the common prefix of two lists."""
     begin = 0
     if isinstance(one, PackedList) and isinstance(other, PackedList):
         begin = one.same_blocks(other) * BLOCK_ITEMS
@@ -233,10 +233,10 @@ def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 
 def as_list(found: object) -> list[Any]:
-    """How an encoder that does not know packed lists encodes them (msgspec's ``enc_hook``).
+    """Convert a packed list for an encoder (msgspec's ``enc_hook``).
 
     Raises:
-        NotImplementedError: it is no packed list.
+        NotImplementedError: it is not a packed list.
     """
     if isinstance(found, PackedList):
         return list(found) if found else []

@@ -1,8 +1,8 @@
-"""Copies of plain state that share what never changes.
+"""Fast copies of plain state that share immutable values.
 
-A copier is worked out once for each type from its fields: frozen structs, numbers, text and tuples
-are shared, mutable structs, lists and dicts are copied. Decoding an encoding gives the same result
-several times slower.
+A copier is built once for each type from its fields: frozen structs, numbers, text and tuples are
+shared; mutable structs, lists and dicts are copied. Encoding and decoding has the same result but
+is several times slower.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Copier = Callable[[Any], Any]
 
 @cache
 def copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
-    """Return how a value of that type is copied; None: it is shared."""
+    """Return a function that copies a value of that type; None if it is shared."""
     origin = get_origin(kind)
     if origin is dict:
         return _dict_copier(copier(get_args(kind)[1]))
@@ -47,7 +47,7 @@ def _list_copier(of_item: Copier | None) -> Copier:
 
 
 def _union_copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
-    """A union of at most one mutable type with None or shared ones."""
+    """The copier of a union of at most one mutable type with None or shared types."""
     copiers = [found for part in get_args(kind) if (found := copier(part)) is not None]
     if not copiers:
         return None

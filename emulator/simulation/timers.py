@@ -1,4 +1,4 @@
-"""A process's timers: one of each task at most is pending, and they end with the process."""
+"""A process's timers: at most one per task is pending, and they end with the process."""
 
 from msgspec import Struct, field
 
@@ -7,9 +7,9 @@ from emulator.simulation.kernel import Kernel
 
 
 class TimerState(Struct, array_like=True):
-    """When each task that is pending is due, in microseconds of virtual time.
+    """The due time of each pending task, in microseconds of virtual time.
 
-    ``deadlines`` are further ones of a task by what they are for (a parked request, a fetcher).
+    ``deadlines`` are additional ones of a task, by their key (a parked request, a fetcher).
     """
 
     armed: dict[str, int] = field(default_factory=dict)
@@ -19,18 +19,18 @@ class TimerState(Struct, array_like=True):
 class Timers:
     """Sets one host's timers.
 
-    A task is a name that the host's dispatch knows. Setting a deadline costs a kernel event only if
-    it is earlier than what is pending, so most requests, which end in time, cost none.
+    A task is a name in the host's dispatch table. Setting a deadline costs a kernel event only if
+    it is earlier than the pending one, so most requests, which complete in time, cost none.
     """
 
     def __init__(self, kernel: Kernel, host: int, state: TimerState) -> None:
-        """Set the timers of ``host``, remembering them in ``state``."""
+        """Set the timers of ``host``, kept in ``state``."""
         self._kernel = kernel
         self._host = host
         self._state = state
 
     def arm(self, task: str, at_us: int) -> None:
-        """Let ``task`` run at ``at_us`` at the latest."""
+        """Run ``task`` at ``at_us`` at the latest."""
         armed = self._state.armed
         current = armed.get(task)
         if current is None or at_us < current:
@@ -39,21 +39,21 @@ class Timers:
             kernel.schedule(at_us, self._host, Timer(task, "", at_us), kernel.cause, self._host)
 
     def later(self, task: str, delay_us: int) -> None:
-        """Let ``task`` run after ``delay_us`` at the latest."""
+        """Run ``task`` after ``delay_us`` at the latest."""
         self.arm(task, self._kernel.state.now_us + delay_us)
 
     def is_due(self, message: Timer) -> bool:
-        """Whether a timer that fired is the one that counts: an earlier one may have come since."""
+        """Whether a timer that fired is the pending one, not one replaced by an earlier timer."""
         armed = self._state.armed
         if armed.get(message.task) != message.number:
             return False
         del armed[message.task]
         return True
 
-    # ---- deadlines: many of one task
+    # ---- deadlines: several for one task
 
     def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
-        """Let ``task`` run for ``of`` at ``at_us``, in place of any earlier word about it."""
+        """Run ``task`` for ``of`` at ``at_us``, replacing any earlier deadline for it."""
         state = self._state
         pending = state.deadlines.get(task)
         if pending is None:
@@ -64,19 +64,19 @@ class Timers:
             self.arm(task, at_us)
 
     def clear_deadline(self, task: str, of: str | int) -> None:
-        """What the deadline was for has ended in time."""
+        """Clear a deadline that was met."""
         pending = self._state.deadlines.get(task)
         if pending is not None:
             pending.pop(of, None)
 
     def deadline_of(self, task: str, of: str | int) -> int | None:
-        """When ``task`` is to run for ``of``, in microseconds; None: no deadline is set."""
+        """The deadline of ``task`` for ``of``, in microseconds; None if there is none."""
         return self._state.deadlines.get(task, {}).get(of)
 
     def overdue(self, task: str) -> list[str | int]:
-        """What of a task is due now, in the order in which it was set; it is forgotten with that.
+        """Return and remove the expired deadlines of a task, in the order in which they were set.
 
-        The task runs again for the earliest deadline that is left.
+        The task runs again for the earliest remaining deadline.
         """
         pending = self._state.deadlines.get(task)
         if not pending:

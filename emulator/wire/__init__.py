@@ -1,5 +1,6 @@
-"""Kafka's wire protocol: bytes to messages and back, with no socket and no clock.
+"""Kafka's wire protocol: encoding and decoding of messages, without sockets or clocks.
 
-:mod:`~emulator.wire.codec` reads and writes requests and responses, :mod:`~emulator.wire.records`
-the record batches in them, :mod:`~emulator.wire.versions` says what each release understands.
+:mod:`~emulator.wire.codec` encodes and decodes requests and responses,
+:mod:`~emulator.wire.records` the record batches in them, and :mod:`~emulator.wire.versions` lists
+the versions that each release supports.
 """

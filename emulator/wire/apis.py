@@ -1,4 +1,4 @@
-"""Every API that is understood: its key, its messages and their versions."""
+"""Every supported API: its key, its messages and their versions."""
 
 from typing import Final
 
@@ -113,7 +113,7 @@ from emulator.wire.messages.transactions import (
 from emulator.wire.types import NEVER, Message
 
 API_VERSIONS: Final = 18
-"""The key of the API with which a client begins."""
+"""The key of the API that a client requests first."""
 
 
 class Api(Struct, frozen=True):
@@ -135,7 +135,7 @@ class Api(Struct, frozen=True):
 
     @property
     def versions(self) -> range:
-        """The versions that can be read and written."""
+        """The supported versions."""
         return range(self.last_version + 1)
 
     def is_flexible(self, version: int) -> bool:
@@ -145,8 +145,8 @@ class Api(Struct, frozen=True):
     def has_flexible_response_header(self, version: int) -> bool:
         """Whether a response has tagged fields in its header.
 
-        ApiVersions never has: a client reads it before it knows what the broker understands
-        (KIP-511).
+        Responses of ApiVersions never do: a client decodes them before it knows what the broker
+        supports (KIP-511).
         """
         return version >= self.flexible_since and self.key != API_VERSIONS
 
@@ -193,6 +193,6 @@ _TABLE: Final = (
 )
 
 APIS: Final = {api.key: api for api in _TABLE}
-"""Every API by its key, in the order of the keys."""
+"""Every API by key, in the order of the keys."""
 API_NAMED: Final = {api.name: api for api in _TABLE}
-"""Every API by its name."""
+"""Every API by name."""

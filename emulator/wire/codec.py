@@ -1,9 +1,9 @@
-"""Requests and responses as the bytes of a frame, both ways.
+"""Encoding and decoding of requests and responses.
 
-A request begins with API key, version, correlation id and client id, a response with the
-correlation id; where an API is flexible (KIP-482), tagged fields follow both.
+A request starts with API key, version, correlation id and client id, a response with the
+correlation id; in flexible versions (KIP-482), tagged fields follow both.
 
-A frame is what follows the four bytes of its length on a connection::
+On a connection, each frame is preceded by its length in four bytes::
 
     header, body = decode_request(frame)  # a broker
     answer = encode_response(header.api_key, header.api_version, header.correlation_id, response)
@@ -11,7 +11,7 @@ A frame is what follows the four bytes of its length on a connection::
     frame = encode_request(RequestHeader(3, 9, 1, "me"), MetadataRequest())  # a client
     correlation_id, response = decode_response(3, 9, answer)
 
-Whatever the bytes are, reading raises :class:`~emulator.wire.exceptions.WireError` or nothing.
+Decoding arbitrary bytes raises nothing but :class:`~emulator.wire.exceptions.WireError`.
 """
 
 import struct
@@ -38,11 +38,11 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
     """Return a request's header and body.
 
     Bytes after the body are ignored, as Kafka's ``RequestContext.parseRequest`` does: librdkafka
-    (2.16) asks for all topics with three bytes too many.
+    (2.16) requests all topics with three extra bytes.
 
     Raises:
         UnsupportedVersion: The API has no such version; the header is in ``header``.
-        MalformedFrame: The bytes are no such request.
+        MalformedFrame: The bytes are not a valid request.
     """
     header, at = read_request_header(frame)
     api = APIS.get(header.api_key)
@@ -59,7 +59,7 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
 
 
 def encode_response(api_key: int, version: int, correlation_id: int, response: Message) -> bytes:
-    """Return a response with its header, without the length that precedes a frame.
+    """Return a response with its header, without the frame's length prefix.
 
     Raises:
         UnwritableMessage: A field is missing, or too large for its type.
@@ -85,11 +85,11 @@ def encode_request(header: RequestHeader, request: Message) -> bytes:
 
 
 def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Message]:
-    """Return a response's correlation id and body; the client knows what it had asked.
+    """Return a response's correlation id and body; the client knows the API and version.
 
     Raises:
         TrailingBytes: The frame is longer than the response.
-        MalformedFrame: The bytes are no such response.
+        MalformedFrame: The bytes are not a valid response.
     """
     api = APIS[api_key]
     what = f"{api.name}Response {version}"
@@ -106,7 +106,7 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Mess
 
 
 def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
-    """Return what all request headers share, and where it ends; tagged fields may follow."""
+    """Return the common fields of request headers, and their end; tagged fields may follow."""
     if len(frame) < _HEADER.size:
         raise MalformedFrame(f"a request of {len(frame)} bytes is too short for a header")
     api_key, version, correlation_id, length = _HEADER.unpack_from(frame)
@@ -128,7 +128,7 @@ def _writer(message: type[Message], api: Api, version: int) -> Writer:
 
 
 def _after_tags(frame: bytes, at: int, what: str) -> int:
-    """Return where the body begins after a header's tagged fields: mostly after one byte."""
+    """Return the start of the body after a header's tagged fields: usually one byte later."""
     if frame[at : at + 1] == _NO_TAGS:
         return at + 1
     try:

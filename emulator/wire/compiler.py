@@ -1,9 +1,8 @@
 """Readers and writers of messages, generated from their declarations.
 
-For each message and version one reader and one writer are made when they are first needed, as
-Python source with everything that is known beforehand worked out: which fields the version has,
-which are nullable, and which neighbours have a fixed size and so are read by one call. A reader
-of FetchRequest 11 goes like this::
+A reader and a writer for each message and version are generated on first use, as Python source with
+everything known in advance resolved: the fields of the version, the nullable ones, and the adjacent
+fixed-size fields that are read in one call. The reader of FetchRequest 11 looks like this::
 
     def read(data, at):
         size = len(data)
@@ -12,9 +11,9 @@ of FetchRequest 11 goes like this::
         ...
         return FetchRequest(None, v1, REPLICASTATE, v2, v3, v4, v5, v6, v7, v9, v10, v11), at
 
-Readers trust nothing: a length is compared with what is left of the frame before anything is
-taken or allocated by it. They raise MalformedFrame; IndexError and struct.error where the frame
-ends early, which the codec turns into MalformedFrame.
+Readers do not trust their input: a length is checked against the rest of the frame before it is
+used. They raise MalformedFrame; or IndexError and struct.error if the frame ends early, which the
+codec converts to MalformedFrame.
 """
 
 import struct
@@ -28,7 +27,7 @@ from emulator.wire.types import Message, Number, Sized
 from emulator.wire.varints import ONE_BYTE, read_unsigned_varint, unsigned_varint
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
-"""Gives the message that begins at an offset, and where it ends."""
+"""Returns the message that starts at an offset, and its end."""
 Writer = Callable[[Any], bytes]
 
 
@@ -45,7 +44,7 @@ def writer(message: type[Message], version: int, *, flexible: bool) -> Writer:
 
 
 class _Source:
-    """Python source in the making, and the constants that it uses."""
+    """Generated Python source and its constants."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         self.version = version
@@ -69,7 +68,7 @@ class _Source:
         return name
 
     def default(self, field: Field) -> str:
-        """The default as an expression; a list is new every time."""
+        """The default as an expression; a list is created each time."""
         if isinstance(field.default, Message):
             return self.constant(field.default, "DEFAULT")
         return repr(field.default)
@@ -81,7 +80,7 @@ class _Source:
 
 
 class _ReaderSource(_Source):
-    """Collects neighbours of fixed size in ``pending`` until something else has to be read."""
+    """Collects adjacent fixed-size fields in ``pending`` until another field has to be read."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         super().__init__(version, flexible)
@@ -116,7 +115,7 @@ class _ReaderSource(_Source):
         self.pending.clear()
 
     def structure(self, message: type[Message]) -> str:
-        """Read all fields, and return the expression that makes the structure."""
+        """Read all fields, and return the expression that creates the structure."""
         values = {f.name: self.field(f) for f in fields_in(message, self.version)}
         if self.flexible:
             values |= self.tagged(tagged_in(message, self.version))
@@ -136,7 +135,7 @@ class _ReaderSource(_Source):
         return self.nullable_structure(kind) if nullable else self.structure(kind)
 
     def length(self, code: str) -> str:
-        """Read a length; -1 stands for null in both encodings."""
+        """Read a length; -1 means null in both encodings."""
         name = self.fixed("B" if self.flexible else code)
         self.flush()
         if self.flexible:
@@ -149,7 +148,7 @@ class _ReaderSource(_Source):
         value = self.name()
         taken = "data[at:end]"
         if kind is Sized.STRING:
-            # As Kafka's readString: bytes that are no UTF-8 become U+FFFD, and no error.
+            # As Kafka's readString: invalid UTF-8 is replaced by U+FFFD without an error.
             taken += ".decode('utf-8', 'replace')"
         if nullable:
             self.line(f"if {length} == -1: {value} = None")
@@ -201,7 +200,7 @@ class _ReaderSource(_Source):
         return value
 
     def tagged(self, fields: tuple[Field, ...]) -> dict[str, str]:
-        """Read the tagged fields: nearly always a byte that says there are none."""
+        """Read the tagged fields: almost always a single byte that says there are none."""
         count = self.fixed("B")
         self.flush()
         if not fields:
@@ -248,7 +247,7 @@ class _ReaderSource(_Source):
 
 
 class _WriterSource(_Source):
-    """Collects neighbours of fixed size, as (code, expression), until something else comes."""
+    """Collects adjacent fixed-size fields, as (code, expression), until another field follows."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         super().__init__(version, flexible)
@@ -272,7 +271,7 @@ class _WriterSource(_Source):
         if not self.pending:
             return
         if all(expression == "0" for _, expression in self.pending):
-            self.line(f"add({bytes(len(self.pending))!r})")  # no tagged fields, once or more
+            self.line(f"add({bytes(len(self.pending))!r})")  # empty sections of tagged fields
         else:
             codes = ">" + "".join(code for code, _ in self.pending)
             pack = self.constant(struct.Struct(codes).pack, "PACK")
@@ -387,7 +386,7 @@ def _malformed(length: int, at: int, size: int) -> None:
 
 
 def skip_tags(data: bytes, at: int) -> int:
-    """Return where a section of tagged fields ends, none of which is known."""
+    """Return the end of a section of tagged fields, all of which are unknown."""
     count, at = read_unsigned_varint(data, at)
     for _ in range(count):
         _, at = read_unsigned_varint(data, at)

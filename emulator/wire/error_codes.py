@@ -1,4 +1,4 @@
-"""The error codes in a message, wherever in it they stand."""
+"""The error codes in a message, at any depth."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +11,7 @@ CODE: Final = "error_code"
 
 
 def error_codes(message: Message) -> Iterator[int]:
-    """Yield every error code of the message and of the structures in it that is not 0."""
+    """Yield every non-zero error code of the message and its nested structures."""
     has_code, structures, arrays = _places(type(message))
     if has_code and (code := getattr(message, CODE)):
         yield code
@@ -25,7 +25,7 @@ def error_codes(message: Message) -> Iterator[int]:
 
 @cache
 def _places(kind: type[Message]) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
-    """Whether a message has a code itself, and its fields with structures that may have some."""
+    """Whether a message has a code itself, and its fields with structures that may have one."""
     fields = [field for field in fields_of(kind) if _may_tell(field.kind)]
     return (
         any(field.name == CODE for field in fields_of(kind)),

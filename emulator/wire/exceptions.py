@@ -1,16 +1,16 @@
-"""What can be wrong with bytes or messages.
+"""Exceptions of encoding and decoding.
 
 ::
 
     WireError
-     ├─ MalformedFrame            the bytes are no such message; a broker closes the connection
+     ├─ MalformedFrame            the bytes are not a message; a broker closes the connection
      │   ├─ TrailingBytes         a response ends before the frame does
      │   └─ UnknownApiKey         no API has that key
-     ├─ UnsupportedVersion        the API has no such version; only ApiVersions is answered then
-     ├─ UnwritableMessage         a message that this version of its API cannot carry
+     ├─ UnsupportedVersion        the API has no such version; only ApiVersions gets a response
+     ├─ UnwritableMessage         a message that its API version cannot represent
      ├─ CorruptRecords            records whose length, magic byte, checksum or encoding is wrong
-     ├─ InvalidRecords            whole records that a broker does not append for a producer
-     ├─ UnsupportedCompression    a codec that the format asked for does not have
+     ├─ InvalidRecords            valid records that a broker rejects from a producer
+     ├─ UnsupportedCompression    a codec that the requested format does not support
      └─ LibraryMissing            the extra ``serve`` is not installed
 """
 
@@ -18,19 +18,19 @@ from emulator.wire.header import RequestHeader
 
 
 class WireError(Exception):
-    """Base class of everything that reading and writing the protocol raises."""
+    """Base class of all exceptions of encoding and decoding."""
 
 
 class MalformedFrame(WireError):
-    """The bytes are no message of the API and version that their header names."""
+    """The bytes are not a message of the API and version in their header."""
 
 
 class TrailingBytes(MalformedFrame):
-    """A whole response was read, and bytes are left over."""
+    """Bytes are left over after a complete response."""
 
 
 class UnknownApiKey(MalformedFrame):
-    """A request for an API that is not known; ``api_key`` says which."""
+    """A request for an unknown API; ``api_key`` is its key."""
 
     def __init__(self, api_key: int) -> None:
         super().__init__(f"no API has the key {api_key}")
@@ -40,8 +40,8 @@ class UnknownApiKey(MalformedFrame):
 class UnsupportedVersion(WireError):
     """The API has no such version.
 
-    Of ApiVersions it is answered in version 0, with the error UNSUPPORTED_VERSION and the versions
-    that there are (KIP-35, KIP-511); of others the connection is closed.
+    An ApiVersions request is answered in version 0, with the error UNSUPPORTED_VERSION and the
+    supported versions (KIP-35, KIP-511); for other APIs the connection is closed.
     """
 
     def __init__(self, header: RequestHeader, name: str, versions: range) -> None:
@@ -51,23 +51,23 @@ class UnsupportedVersion(WireError):
 
 
 class UnwritableMessage(WireError):
-    """A message with a value that a version of its API cannot carry."""
+    """A message with a value that the version of its API cannot represent."""
 
 
 class CorruptRecords(WireError):
-    """Records that cannot be read; a broker answers CORRUPT_MESSAGE."""
+    """Undecodable records; a broker returns CORRUPT_MESSAGE."""
 
 
 class InvalidRecords(WireError):
-    """Records that can be read and may not be appended; INVALID_RECORD (KIP-467)."""
+    """Valid records that may not be appended; INVALID_RECORD (KIP-467)."""
 
 
 class UnsupportedCompression(WireError):
-    """A codec that the format does not have; UNSUPPORTED_COMPRESSION_TYPE."""
+    """A codec not supported by the format; UNSUPPORTED_COMPRESSION_TYPE."""
 
 
 class LibraryMissing(WireError):
-    """A package that the extra ``serve`` brings is not installed."""
+    """A package of the extra ``serve`` is not installed."""
 
     def __init__(self, purpose: str, package: str) -> None:
         super().__init__(

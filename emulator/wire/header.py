@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class RequestHeader(Struct, frozen=True):
-    """Who asks for what: ``client_id`` is None if the client does not say."""
+    """A request's header: ``client_id`` is None if the client does not send it."""
 
     api_key: int
     api_version: int

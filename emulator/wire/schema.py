@@ -1,4 +1,4 @@
-"""The fields of a message, read once from its declaration."""
+"""The fields of a message, derived once from its declaration."""
 
 from enum import Enum
 from functools import cache
@@ -36,13 +36,13 @@ class Field(Struct, frozen=True):
     tag: int | None
 
     def is_nullable(self, version: int) -> bool:
-        """Whether that version may carry null."""
+        """Whether the field is nullable in that version."""
         return self.nullable_since is not None and version >= self.nullable_since
 
 
 @cache
 def fields_of(message: type[Message]) -> tuple[Field, ...]:
-    """Return a message's fields in the order in which they are written."""
+    """Return a message's fields in wire order."""
     hints = get_type_hints(message, include_extras=True)
     return tuple(
         _field(found.encode_name, hints[found.name], _default(found)) for found in fields(message)
@@ -50,12 +50,12 @@ def fields_of(message: type[Message]) -> tuple[Field, ...]:
 
 
 def fields_in(message: type[Message], version: int) -> tuple[Field, ...]:
-    """Return the fields that a version has, without the tagged ones."""
+    """Return the fields of a version, without tagged ones."""
     return tuple(f for f in fields_of(message) if f.tag is None and version in f.versions)
 
 
 def tagged_in(message: type[Message], version: int) -> tuple[Field, ...]:
-    """Return the tagged fields that a version has, in the order of their tags."""
+    """Return the tagged fields of a version, in the order of their tags."""
     found = (f for f in fields_of(message) if f.tag is not None and version in f.versions)
     return tuple(sorted(found, key=lambda f: f.tag or 0))
 
@@ -83,7 +83,7 @@ def _field(name: str, hint: Any, default: Any) -> Field:  # noqa: ANN401 - any a
 
 
 def _unwrapped(hint: Any) -> tuple[Kind, list[Any], bool]:  # noqa: ANN401 - any annotation
-    """Take an annotation apart into its kind, its marks, and whether it allows None."""
+    """Split an annotation into its kind, its markers, and whether it allows None."""
     origin = get_origin(hint)
     if origin is Annotated:
         inner, *marks = get_args(hint)
@@ -105,7 +105,7 @@ def _unwrapped(hint: Any) -> tuple[Kind, list[Any], bool]:  # noqa: ANN401 - any
 
 
 def smallest(kind: Kind, version: int, *, flexible: bool) -> int:
-    """Return the fewest bytes that a value takes: no array holds more items than fit."""
+    """Return the minimum size of a value, which limits the number of items in an array."""
     if isinstance(kind, Number):
         return kind.size
     if isinstance(kind, Enum):

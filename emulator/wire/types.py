@@ -1,14 +1,14 @@
-"""The types of fields, as the declarations of messages use them.
+"""The field types used in the declarations of messages.
 
-A message is a class whose annotations say how each field is written::
+A message is a class whose annotations define the encoding of each field::
 
     class FetchPartition(Message):
         partition: Int32 = 0
         current_leader_epoch: Annotated[Int32, since(9)] = -1
         cluster_id: Annotated[String | None, since(12), tag(0)] = None
 
-For the type checker these are plain ``int``, ``str`` and ``bytes``. What a version does not have
-is left out when it is written, and has its default when it was read.
+For the type checker these are plain ``int``, ``str`` and ``bytes``. Fields that a version does not
+have are omitted on encoding, and have their defaults after decoding.
 Source: the protocol's primitive types, KIP-482 for compact types and tagged fields.
 """
 
@@ -18,34 +18,34 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 NEWEST: Final = 32_767
-"""The last version of a field that is still there."""
+"""The last version of a field that still exists."""
 NEVER: Final = NEWEST + 1
 """A version that no API has."""
 
 
 class Message(Struct, frozen=True, gc=False):
-    """A request, a response, or a structure within one.
+    """A request, a response, or a nested structure.
 
-    It is plain data. Lists in it are never changed once it is made.
+    It is plain data. Its lists are never changed after creation.
     """
 
 
 class Number(Struct, frozen=True):
-    """A type of fixed size; ``code`` is its letter in :mod:`struct`, big endian."""
+    """A fixed-size type; ``code`` is its format character in :mod:`struct`, big endian."""
 
     code: str
     size: int
 
 
 class Sized(Enum):
-    """A type whose length stands before it."""
+    """A length-prefixed type."""
 
     STRING = "string"
     BYTES = "bytes"
 
 
 class Versions(Struct, frozen=True):
-    """The versions of its message that have a field, both inclusive."""
+    """The versions of the message that have a field, both inclusive."""
 
     first: int
     last: int = NEWEST
@@ -77,7 +77,7 @@ def until(last: int) -> Versions:
 
 
 def nullable_since(version: int) -> NullableSince:
-    """Mark a field as nullable only from a version on; ``| None`` alone means in all of them."""
+    """Mark a field as nullable from a version on; ``| None`` alone means in all versions."""
     return NullableSince(version)
 
 
@@ -97,7 +97,7 @@ Uuid = Annotated[bytes, Number("16s", 16)]
 String = Annotated[str, Sized.STRING]
 Bytes = Annotated[bytes, Sized.BYTES]
 Records = Annotated[bytes, Sized.BYTES]
-"""Record batches, or a message set of the older formats: :mod:`emulator.wire.records` reads it."""
+"""Record batches, or a message set of the older formats; see :mod:`emulator.wire.records`."""
 
 NO_UUID: Final = bytes(16)
-"""The UUID that stands for none."""
+"""The UUID that means none."""

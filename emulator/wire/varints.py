@@ -1,7 +1,7 @@
-"""Numbers of variable length: seven bits a byte, the lowest first (Protocol Buffers' varints).
+"""Variable-length integers: seven bits per byte, the lowest first (Protocol Buffers' varints).
 
-The protocol's compact lengths and tags are unsigned (KIP-482); lengths and deltas in record
-batches of format 2 are zigzag-encoded, so that small negative numbers are short as well.
+The protocol's compact lengths and tags are unsigned (KIP-482); lengths and deltas in record batches
+of format 2 are zigzag-encoded, so that small negative numbers are short as well.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ ONE_BYTE: Final = tuple(bytes([number]) for number in range(128))
 
 
 def unsigned_varint(number: int) -> bytes:
-    """Return the encoding of a number that is not negative."""
+    """Return the encoding of a non-negative number."""
     if number < 128:  # noqa: PLR2004 - seven bits
         return ONE_BYTE[number]
     written = bytearray()
@@ -28,7 +28,7 @@ def unsigned_varint(number: int) -> bytes:
 
 
 def read_unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number of up to 32 bits at ``at``, and where it ends.
+    """Return the number of up to 32 bits at ``at``, and its end.
 
     Raises:
         IndexError: It does not end in ``data``.
@@ -46,12 +46,12 @@ def read_unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def zigzag_varint(number: int) -> bytes:
-    """Return the encoding of a number of up to 64 bits with a sign."""
+    """Return the encoding of a signed number of up to 64 bits."""
     return unsigned_varint(number << 1 if number >= 0 else (-number << 1) - 1)
 
 
 def read_zigzag_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number with a sign (up to 64 bits) at ``at``, and where it ends."""
+    """Return the signed number of up to 64 bits at ``at``, and its end."""
     number = shift = 0
     while True:
         byte = data[at]

@@ -1,12 +1,12 @@
-"""Which versions of each API a release advertises.
+"""The versions of each API that a release advertises.
 
-A client asks for them with ApiVersions (KIP-35, 0.10.0) and takes the newest that both understand;
-older releases understood theirs without saying so. Only what :mod:`emulator.wire.apis` can read is
-advertised: no API for quotas, tokens, access control lists or log directories is.
+A client requests them with ApiVersions (KIP-35, 0.10.0) and uses the newest common version; older
+releases did not advertise theirs. Only APIs supported by :mod:`emulator.wire.apis` are advertised,
+so none for quotas, tokens, access control lists or log directories.
 
 Source: ``validVersions`` of each message definition at the release's tag, and its schemas in
-``Protocol`` or in the request's class before 2.4. A version that was still marked as unstable is
-not counted: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6.
+``Protocol`` or in the request's class before 2.4. Versions still marked as unstable are not
+included: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6.
 """
 
 from functools import cache
@@ -70,13 +70,13 @@ _LAST: Final = {
     "OffsetDelete": "2.4:0",
     "DescribeCluster": "2.8:0 3.7:1 4.0:2",
 }
-"""For each API the releases that brought a newer version, each with the last that it has."""
+"""The releases that added versions to each API, with the last version in each."""
 
 _LAST_OF_KRAFT: Final = {
     "DescribeQuorum": "2.7:0 3.3:1 3.9:2",
     "DescribeTopicPartitions": "3.8:0",
 }
-"""The same, of what only brokers without ZooKeeper answer (KIP-595, KIP-966)."""
+"""The same for APIs supported only in KRaft mode (KIP-595, KIP-966)."""
 
 _FIRST: Final = {
     "Fetch": "4.0:4",
@@ -92,17 +92,17 @@ _FIRST: Final = {
 }
 """The releases that changed the first version, which is otherwise 0.
 
-4.0 dropped what clients before 2.1 use (KIP-896), but still advertises Produce from 0 on, which
-librdkafka looks at (KAFKA-18659); 4.1 has JoinGroup 0 and 1 again, for the same reason.
+4.0 dropped the versions used by clients before 2.1 (KIP-896), but still advertises Produce from 0
+on, which librdkafka checks (KAFKA-18659); 4.1 restored JoinGroup 0 and 1 for the same reason.
 """
 
 
 @cache
 def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, range]:
-    """Return the versions of each API that a release has, by key; absent is what it has not.
+    """Return the versions of each API in a release, by key; unsupported APIs are absent.
 
     ``release`` is any name of :data:`emulator.releases.versions.NAMES`, or of 4.0 and newer;
-    ``without_zookeeper`` is for a broker in KRaft mode before 4.0. ``documents`` is as old as
+    ``without_zookeeper`` is for a broker in KRaft mode before 4.0. ``documents`` corresponds to
     0.8.1.
     """
     name = RELEASE_OF.get(release, release)
@@ -119,7 +119,7 @@ def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, r
 
 
 def _at(history: str, numbers: tuple[int, ...]) -> int | None:
-    """Return the number that the last release of the history up to a release brought."""
+    """Return the value of the latest entry up to a release."""
     found = None
     for entry in history.split():
         release, number = entry.split(":")

@@ -1,1 +1,1 @@
-"""Clients outside the emulator: what they send and are sent by Kafka's wire protocol."""
+"""External clients: translation of Kafka's wire protocol requests and responses."""

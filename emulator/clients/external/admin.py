@@ -1,4 +1,4 @@
-"""What administrators outside ask: topics, partitions, configuration, elections, moves."""
+"""Admin requests of external clients: topics, partitions, configs, elections, reassignments."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,21 +15,21 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 TOPIC: Final = 2
 BROKER: Final = 4
-"""Types of resources that have configuration (``ConfigResource.Type``)."""
+"""Types of config resources (``ConfigResource.Type``)."""
 DYNAMIC_TOPIC_CONFIG: Final = 1
 DYNAMIC_BROKER_CONFIG: Final = 2
 DEFAULT_CONFIG: Final = 5
-"""Where a value comes from (``DescribeConfigsResponse.ConfigSource``)."""
+"""Sources of config values (``DescribeConfigsResponse.ConfigSource``)."""
 SET: Final = 0
 DELETE: Final = 1
-"""What is done to a value (``AlterConfigOp.OpType``)."""
+"""Operations on config values (``AlterConfigOp.OpType``)."""
 
 
 class CreateTopics:
-    """CreateTopics: answered when the topics have leaders."""
+    """CreateTopics: completed when the topics have leaders."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all topics at once."""
+        """Create all topics in one request."""
         request = call.message
         assert isinstance(request, wire.CreateTopicsRequest)
         topics = {
@@ -45,7 +45,7 @@ class CreateTopics:
         return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each topic."""
         (found,) = answers
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
@@ -60,14 +60,14 @@ class CreateTopics:
 
 
 class DeleteTopics:
-    """DeleteTopics: by name, or from version 6 on by id."""
+    """DeleteTopics: by name, or by id from version 6 on."""
 
     def __init__(self, known_ids: TopicIds) -> None:
-        """Find names by ``known_ids``."""
+        """Look up topic names in ``known_ids``."""
         self.known_ids = known_ids
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all topics at once."""
+        """Delete all topics in one request."""
         request = call.message
         assert isinstance(request, wire.DeleteTopicsRequest)
         names = [each.name or self.known_ids.name(each.topic_id) for each in request.topics]
@@ -76,7 +76,7 @@ class DeleteTopics:
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each topic."""
         (found,) = answers
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
@@ -89,10 +89,10 @@ class DeleteTopics:
 
 
 class DeleteRecords:
-    """DeleteRecords (KIP-107): answered when the leader has deleted, its followers do soon."""
+    """DeleteRecords (KIP-107): completed when the leader has deleted; its followers do so later."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all partitions at once."""
+        """Delete records of all partitions in one request."""
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
         wanted = {
@@ -103,7 +103,7 @@ class DeleteRecords:
         return [protocol.DeleteRecordsRequest(wanted)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell where each partition begins now."""
+        """Return the new log start offset of each partition."""
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
         (found,) = answers
@@ -123,7 +123,7 @@ class CreatePartitions:
     """CreatePartitions."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all topics at once."""
+        """Add partitions to all topics in one request."""
         request = call.message
         assert isinstance(request, wire.CreatePartitionsRequest)
         topics = {
@@ -134,7 +134,7 @@ class CreatePartitions:
         return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each topic."""
         (found,) = answers
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
@@ -145,10 +145,10 @@ class CreatePartitions:
 
 
 class DescribeConfigs:
-    """DescribeConfigs: of topics, and of the broker that is asked."""
+    """DescribeConfigs: of topics, and of the broker that receives the request."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each resource."""
+        """Request each resource's configs."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
         return [
@@ -159,7 +159,7 @@ class DescribeConfigs:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell the values, and where they come from."""
+        """Return the values and their sources."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
         results = []
@@ -198,10 +198,10 @@ class DescribeConfigs:
 
 
 class IncrementalAlterConfigs:
-    """IncrementalAlterConfigs: of topics; lists of values are not changed by their items here."""
+    """IncrementalAlterConfigs: of topics; list append and subtract are not supported."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the topics at once; values of brokers are set by statements."""
+        """Alter all topics in one request; broker configs are changed by statements only."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
         topics = {
@@ -215,7 +215,7 @@ class IncrementalAlterConfigs:
         return [protocol.AlterConfigsRequest(topics, request.validate_only)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each resource."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
         (found,) = answers
@@ -239,11 +239,11 @@ THROTTLES: Final = frozenset(
         "replica.alter.log.dirs.io.max.bytes.per.second",
     }
 )
-"""What limits the copying of replicas (KIP-73, KIP-113), which is not emulated: never set."""
+"""Replication throttles (KIP-73, KIP-113), which are not emulated and therefore never set."""
 
 
 def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsResponse) -> str:
-    """How the change of one resource ended; to lift throttles of a broker changes nothing."""
+    """The result for one resource; removing a broker's throttles is a no-op."""
     if _is_plain(resource):
         return found.errors[resource.resource_name]
     lifts = resource.resource_type == BROKER and all(
@@ -259,10 +259,10 @@ def _is_plain(resource: configs.AlterConfigsResource) -> bool:
 
 
 class AlterConfigs:
-    """AlterConfigs: all values of topics at once (KIP-133); what is left out is removed."""
+    """AlterConfigs: replace all configs of topics (KIP-133); configs left out are removed."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the topics at once; values of brokers are set by statements."""
+        """Alter all topics in one request; broker configs are changed by statements only."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
         topics = {
@@ -273,7 +273,7 @@ class AlterConfigs:
         return [protocol.AlterConfigsRequest(topics, request.validate_only, replaces=True)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each resource."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
         (found,) = answers
@@ -291,10 +291,10 @@ class AlterConfigs:
 
 
 class ElectLeaders:
-    """ElectLeaders: preferred ones, or unclean ones (KIP-460)."""
+    """ElectLeaders: preferred or unclean leader election (KIP-460)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all partitions at once."""
+        """Request the election for all partitions at once."""
         request = call.message
         assert isinstance(request, partitions.ElectLeadersRequest)
         named = [
@@ -305,7 +305,7 @@ class ElectLeaders:
         return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each partition."""
         (found,) = answers
         assert isinstance(found, protocol.ElectLeadersResponse)
         topics: dict[str, list[partitions.PartitionResult]] = {}
@@ -322,7 +322,7 @@ class AlterPartitionReassignments:
     """AlterPartitionReassignments (KIP-455)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all partitions at once."""
+        """Reassign all partitions in one request."""
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
         wanted = {
@@ -333,7 +333,7 @@ class AlterPartitionReassignments:
         return [protocol.AlterPartitionReassignmentsRequest(wanted)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each partition."""
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
         (found,) = answers
@@ -364,11 +364,11 @@ class ListPartitionReassignments:
     """ListPartitionReassignments (KIP-455)."""
 
     def ask(self, _call: Call) -> list[AnyMessage]:
-        """Ask for all moves."""
+        """Request all ongoing reassignments."""
         return [protocol.ListPartitionReassignmentsRequest()]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell those of the partitions that are named, or all."""
+        """Return the reassignments of the named partitions, or all."""
         request = call.message
         assert isinstance(request, partitions.ListPartitionReassignmentsRequest)
         (found,) = answers

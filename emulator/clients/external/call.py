@@ -1,4 +1,4 @@
-"""A request of a client outside, while brokers work on it."""
+"""A request of an external client in progress."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -10,7 +10,7 @@ from emulator.wire.types import Message
 
 
 class Call(NamedTuple):
-    """A request with the connection that it came by; ``time_us`` is when it was begun."""
+    """A request and the connection it was received on; ``time_us`` is when processing began."""
 
     number: int
     connection: Connection
@@ -19,19 +19,19 @@ class Call(NamedTuple):
 
     @property
     def client(self) -> str:
-        """The name under which the client is known: its client id, or the connection's number."""
+        """The client's name: its client id, or the connection's number."""
         return self.header.client_id or f"connection-{self.number}"
 
 
 class Translator(Protocol):
-    """Says what one API of the wire protocol asks of a broker, and how its answer is put."""
+    """Translates one wire API into messages to a broker, and their responses into a response."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """What is to be sent to the connection's broker.
+        """Return the messages to send to the connection's broker.
 
-        An answer in place of a request stands for what need not be sent. Nothing at all: the broker
-        is only asked for a sign of life, as one that is frozen must not answer.
+        A response in place of a request is used as it is, and nothing is sent for it. If the result
+        is empty, only a probe is sent to the broker, since a frozen broker must not respond.
         """
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message | None:
-        """The response, given the answers in the order of what was asked; None: there is none."""
+        """The response, from the brokers' responses in request order; None if there is none."""

@@ -1,4 +1,4 @@
-"""The bytes of batches, as consumers outside are given them."""
+"""The encoded batches returned to external consumers."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -13,30 +13,31 @@ from emulator.wire.records.record_batch import Producer, end_transaction_marker
 
 US_PER_MS: Final = 1_000
 COUNT_AT: Final = slice(57, 61)
-"""Where a batch of format 2 says how many records it has."""
+"""The position of the record count in a format 2 batch."""
 NEWEST: Final = 2
 FORMAT_1_SINCE: Final = 2
 FORMAT_2_SINCE: Final = 4
-"""The versions of Fetch from which on a consumer understands newer formats."""
+"""The first Fetch version of each newer message format."""
 BUILT_MAX: Final = 1_024
-"""How many batches of scripted producers are kept as bytes."""
+"""The number of scripted producers' batches cached as bytes."""
 
 
 class EncodedRecords:
-    """Gives batches their bytes: those of the ledger, or what they would be.
+    """Encodes batches: the bytes in the ledger, or the bytes they would have.
 
-    A batch of a client outside is what it sent, with the offset and the epoch of the log. One of a
-    scripted producer is built. Of one that was cut the rest is encoded anew.
+    An external client's batch is returned as it was sent, with the log's offset and leader epoch. A
+    scripted producer's batch is built. A partially truncated batch is re-encoded from the remaining
+    records.
     """
 
     def __init__(self, ledger: RecordLedger, magic: int) -> None:
-        """Look in ``ledger``; ``magic`` is the format in which the brokers' logs are."""
+        """Look up batches in ``ledger``; ``magic`` is the message format of the brokers' logs."""
         self.ledger = ledger
         self.magic = magic
         self._built: dict[tuple[int, int], bytes] = {}
 
     def of(self, batches: Iterable[RecordBatch], version: int) -> bytes:
-        """The batches for a fetch of that version, one after another; converted if it is old."""
+        """Concatenate the batches for a Fetch version, down-converted if it is old."""
         found = b"".join(map(self._placed, batches))
         wanted = _format_of(version)
         return memory_records.convert(found, wanted) if found and wanted < self.magic else found
@@ -48,7 +49,7 @@ class EncodedRecords:
         return memory_records.place(data, batch.base_offset, batch.leader_epoch)
 
     def _is_whole(self, data: bytes, batch: RecordBatch) -> bool:
-        """Whether the batch is all that was sent: its log may have been cut within it."""
+        """Whether the batch is complete: its log may have been truncated within it."""
         if self.magic == NEWEST:
             return int.from_bytes(data[COUNT_AT]) == batch.count
         return self.ledger.entry_of(batch.first_record).count == batch.count
@@ -96,7 +97,7 @@ class EncodedRecords:
 
 
 def _format_of(version: int) -> int:
-    """The newest format that a version of Fetch carries."""
+    """The newest message format that a Fetch version supports."""
     if version >= FORMAT_2_SINCE:
         return NEWEST
     return 1 if version >= FORMAT_1_SINCE else 0

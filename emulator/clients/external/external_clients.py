@@ -1,9 +1,10 @@
-"""The connections of clients outside: requests in, responses out, in order.
+"""Connections of external clients: requests in, responses out, in order.
 
-A request becomes messages to the connection's broker, which answers them as it answers those of any
-client; faults of the network act on them likewise. When all answers have come they become the
-response. What a client sends before that waits, as a broker takes one request of a connection at a
-time. Everything here follows from the inputs: connections, and the bytes that came by them.
+A request is translated into messages to the connection's broker, which handles them like those of
+any other client; network faults affect them in the same way. Once all responses have arrived, they
+are combined into the response to the client. A broker handles one request of a connection at a
+time, so later requests are queued. All of this is determined by the inputs: the connections and the
+bytes received on them.
 """
 
 from collections.abc import Mapping
@@ -38,32 +39,32 @@ from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
 
 SIGN_OF_LIFE: Final = DescribeClusterRequest()
-"""What a broker is asked where the answer is known: one that is frozen or cut off gives none."""
+"""A probe sent when the response is known: a frozen or partitioned broker must not respond."""
 UNANSWERED_MAX: Final = 1_000
-"""How many messages without an answer are remembered: what was sent before them has arrived."""
+"""The number of requests without a response that are kept; older ones have long arrived."""
 BATCHES_SINCE: Final = 3
-"""The first version of Produce that 4.0 takes, whatever it advertises (KIP-896, KAFKA-18659)."""
+"""The first Produce version that 4.0 accepts, whatever it advertises (KIP-896, KAFKA-18659)."""
 _REQUESTS: Final = frozenset(REQUESTS)
 
 
 class Delivery:
-    """What a server does with what comes out: nothing, if there is none (a recording run again)."""
+    """The server's callbacks for output; they are absent when a recording is replayed."""
 
     def respond(self, connection: int, frame: bytes) -> None:
         """Send a response."""
 
     def close(self, connection: int, reason: str) -> None:
-        """Close a connection; ``reason`` is empty where the broker is down or hangs up."""
+        """Close a connection; ``reason`` is empty if the broker is down or disconnects."""
 
     def fail(self, connection: int, reason: str) -> None:
-        """A response cannot be written: the server is to hang up, which is an input of its own."""
+        """Report that a response cannot be encoded: the server must disconnect, as a new input."""
 
 
 class ExternalClients:
-    """All clients outside."""
+    """All external clients."""
 
     def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
-        """Stand on ``context``; ``racks`` are the brokers'."""
+        """Use ``context``; ``racks`` maps brokers to their racks."""
         self.context = context
         self.kernel = context.kernel
         self.network = context.network
@@ -79,7 +80,7 @@ class ExternalClients:
                 self.versions[key] = versions
 
     def _table(self, racks: dict[int, str]) -> Mapping[str, Translator]:
-        """Who translates each API."""
+        """The translator of each API."""
         context = self.context
         addresses = metadata.Addresses(self.state)
         known_ids = metadata.TopicIds(self.state)
@@ -126,16 +127,16 @@ class ExternalClients:
     # ---- inputs
 
     def advertise(self, listeners: Mapping[int, tuple[str, int]]) -> None:
-        """Brokers tell these addresses from now on."""
+        """Set the advertised listeners of brokers."""
         self.state.listeners.update(listeners)
 
     def open(self, number: int, broker: int, address: str) -> None:
-        """A client connects; a broker that takes no requests refuses the first one."""
+        """Open a connection; a broker that is not serving requests refuses the first one."""
         self.state.connections[number] = Connection(broker)
         self.kernel.emit(events.ClientConnected, number, broker, address)
 
     def close(self, number: int, reason: str) -> None:
-        """A client hangs up: what it waited for comes to nothing, though it may have its effect."""
+        """Close a connection: its pending requests get no response but may still take effect."""
         connection = self.state.connections.pop(number, None)
         if connection is None:
             return
@@ -145,7 +146,7 @@ class ExternalClients:
         self.network.withdraw(CLIENTS, connection.broker, asked)
 
     def receive(self, number: int, frame: bytes) -> None:
-        """A request came; on a connection that is closed by now it counts for nothing."""
+        """Receive a request; it is ignored if the connection has been closed."""
         connection = self.state.connections.get(number)
         if connection is None:
             return
@@ -154,13 +155,13 @@ class ExternalClients:
             self._go_on(number, connection)
 
     def inject(self, api: str, error: str, times: int) -> None:
-        """Have the next ``times`` requests of an API answered with an error."""
+        """Fail the next ``times`` requests of an API with an error."""
         self.state.injected.append(Injection(api, error, times))
 
     # ---- a request
 
     def _go_on(self, number: int, connection: Connection) -> None:
-        """Begin with the requests that wait, up to one whose answer has to be waited for."""
+        """Process queued requests until one has to wait for its response."""
         cause = self.kernel.cause
         while connection.waiting and not connection.frame:
             self.kernel.cause = cause
@@ -174,10 +175,10 @@ class ExternalClients:
         self.kernel.cause = cause
 
     def _call(self, number: int, connection: Connection, frame: bytes) -> Call:
-        """Read a request; a version of ApiVersions that nobody knows is read as version 0.
+        """Decode a request; an unsupported version of ApiVersions is decoded as version 0.
 
         Raises:
-            WireError: it cannot be read, or the broker's release has no such version.
+            WireError: it cannot be decoded, or the broker's release does not support the version.
         """
         try:
             header, message = codec.decode_request(frame)
@@ -223,7 +224,7 @@ class ExternalClients:
             connection.asked.append(seq)
 
     def _note_received(self, call: Call, api: str) -> None:
-        """State what was received: it is the cause of what follows."""
+        """Emit the receipt of a request, which is the cause of all that follows."""
         message, kernel = call.message, self.kernel
         if isinstance(message, ApiVersionsRequest) and message.client_software_name:
             named = (message.client_software_name, message.client_software_version)
@@ -239,7 +240,7 @@ class ExternalClients:
         )
 
     def _note_answered(self, call: Call, response: Message) -> None:
-        """State what is answered; which errors are in it is only worked out for who looks."""
+        """Emit a response; the errors in it are only collected if there are observers."""
         told: list[str] = []
         if self.kernel.observed(events.ClientResponseSent):
             codes = dict.fromkeys(error_codes(response))
@@ -249,7 +250,7 @@ class ExternalClients:
         self.kernel.emit(events.ClientResponseSent, *fields)
 
     def _injected(self, api: str) -> str:
-        """The error that a request of an API is to be refused with now; empty: none."""
+        """The error to inject into a request of an API now; empty if none."""
         injected = self.state.injected
         for each in injected:
             if each.api == api:
@@ -260,7 +261,7 @@ class ExternalClients:
         return ""
 
     def _send_unanswered(self, call: Call, messages: list[AnyMessage]) -> None:
-        """Records with acks=0: the producer takes them for written, and nobody answers."""
+        """Send records with acks=0: the producer expects no response."""
         connection, unanswered = call.connection, self.state.unanswered
         entered = iter(connection.entered)
         for each in messages:
@@ -274,10 +275,10 @@ class ExternalClients:
                 self.kernel.emit(events.ProduceAcknowledged, *fields)
         connection.entered.clear()
 
-    # ---- answers
+    # ---- responses
 
     def take(self, message: AnyMessage) -> bool:
-        """Take the answer to a message of a client outside; False if it is for somebody else."""
+        """Handle a response to an external client's message; return False if it is for another."""
         request: int = getattr(message, "request", 0)
         number = self.state.requests.pop(request, None)
         if number is None:
@@ -291,7 +292,7 @@ class ExternalClients:
         return True
 
     def _conclude(self, number: int, connection: Connection) -> None:
-        """All answers are there: respond."""
+        """All responses have arrived: combine them and respond."""
         call = self._calls.pop(number, None) or self._call(number, connection, connection.frame)
         answers = [connection.answers[seq] for seq in connection.asked]
         if isinstance(answers[-1], DescribeClusterResponse):
@@ -313,13 +314,13 @@ class ExternalClients:
                 frame = codec.encode_response(
                     header.api_key, version, header.correlation_id, response
                 )
-            except WireError as error:  # a name, say, that is too long for it
+            except WireError as error:  # a name that is too long for the version, for example
                 self.delivery.fail(number, str(error))
             else:
                 self.delivery.respond(number, frame)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A broker closed connections, refused one, or one broke."""
+        """Handle a broken or refused connection, or those that a broker closed."""
         state = self.state
         if message.request:
             number = state.requests.get(message.request)
@@ -341,14 +342,14 @@ class ExternalClients:
 
 
 def _group_of(message: Message) -> str:
-    """The group that a request names as a member of it does; empty: none."""
+    """The group of which the requester must be a member; empty if none."""
     if isinstance(message, OffsetFetchRequest) and message.groups:
         return message.groups[0].group_id
     return getattr(message, "group_id", "")
 
 
 def _format_of_logs(profile: Profile) -> int:
-    """The format in which a release's brokers keep records (log.message.format.version)."""
+    """The message format of a release's logs (log.message.format.version)."""
     if profile.has("idempotence"):
         return 2
     return 1 if profile.has("message_timestamps") else 0

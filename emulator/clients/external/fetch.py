@@ -1,4 +1,4 @@
-"""Records for consumers outside: the very bytes that producers sent, or what stands for them."""
+"""Fetches of external consumers: the exact bytes that producers sent, or their equivalent."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -25,19 +25,19 @@ US_PER_MS: Final = 1_000
 UNKNOWN_ID: Final = FetchedPartition("UNKNOWN_TOPIC_ID", -1, -1, [])
 NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
-"""The epoch of a fetch that wants no session (KIP-227)."""
+"""The session epoch of a fetch without a session (KIP-227)."""
 READ_COMMITTED: Final = 1
 TOO_NEW: Final = ERRORS["UNSUPPORTED_COMPRESSION_TYPE"].code
 CORRUPT: Final = ERRORS["CORRUPT_MESSAGE"].code
 
 
 class Fetch:
-    """Fetch, always without a session: a broker whose cache of sessions is full gives none."""
+    """Fetch without a fetch session, as a broker responds when its session cache is full."""
 
     def __init__(
         self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
     ) -> None:
-        """Give out records by ``encoded``."""
+        """Encode records with ``encoded``."""
         self.context = context
         self.kernel = context.kernel
         self.encoded = encoded
@@ -45,7 +45,7 @@ class Fetch:
         self.always_tells_stable = context.profile.has("fetch_tells_last_stable_offset")
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """One fetch of all partitions that are named."""
+        """Fetch all partitions in one request."""
         request = call.message
         assert isinstance(request, wire.FetchRequest)
         if request.session_id != NO_SESSION and request.session_epoch != FINAL_EPOCH:
@@ -77,7 +77,7 @@ class Fetch:
         return topic.topic or self.known_ids.name(topic.topic_id) or ""
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Give the records of each partition, in the order in which they were asked for."""
+        """Return the records of each partition, in the order of the request."""
         request = call.message
         assert isinstance(request, wire.FetchRequest)
         if not answers:
@@ -103,7 +103,7 @@ class Fetch:
             records = self.encoded.of(row.batches, call.header.api_version)
         except UnsupportedCompression:
             return wire.PartitionData(asked.partition, TOO_NEW, -1)
-        except WireError:  # what a client sent as compressed was not, and has to be converted
+        except WireError:  # invalid compressed data from a client that needs down-conversion
             return wire.PartitionData(asked.partition, CORRUPT, -1)
         diverging = wire.EpochEndOffset()
         if row.diverging is not None:
@@ -126,7 +126,7 @@ class Fetch:
         return self.always_tells_stable or request.isolation_level == READ_COMMITTED
 
     def _note_given(self, call: Call, tp: str, offset: int, row: FetchedPartition) -> None:
-        """What a consumer was given is known to the audit, whatever it makes of it."""
+        """Note records returned to a consumer for the audit, whether or not it uses them."""
         if row.error == NONE and row.batches:
             given = _from(row.batches, offset)
             end = row.batches[-1].end_offset
@@ -140,7 +140,7 @@ def _aborted(row: FetchedPartition) -> list[wire.AbortedTransaction] | None:
 
 
 def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[int, int]]:
-    """Runs of (first record id, count) from an offset on, which may be within the first batch."""
+    """Runs of (first record id, count) from an offset on, possibly within the first batch."""
     runs = []
     for batch in batches:
         skipped = max(0, offset - batch.base_offset)
@@ -152,7 +152,7 @@ class ListOffsets:
     """ListOffsets: one request for each partition."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each partition."""
+        """Request each partition's offset."""
         request = call.message
         assert isinstance(request, offsets.ListOffsetsRequest)
         return [
@@ -169,7 +169,7 @@ class ListOffsets:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell each partition's offset."""
+        """Return each partition's offset."""
         request = call.message
         assert isinstance(request, offsets.ListOffsetsRequest)
         told = iter(answers)
@@ -194,7 +194,7 @@ class ListOffsets:
 
 
 def _old_style(found: protocol.ListOffsetsResponse, timestamp: int, limit: int) -> list[int]:
-    """Offsets as version 0 tells them, newest first: where segments begin, and the end."""
+    """Offsets as version 0 returns them, newest first: log end and segment base offsets."""
     if found.error != NONE or found.offset < 0:
         return []
     first = found.log_start
@@ -206,10 +206,10 @@ LATEST: Final = -1
 
 
 class OffsetForLeaderEpoch:
-    """OffsetForLeaderEpoch: where epochs end (KIP-101, KIP-320)."""
+    """OffsetForLeaderEpoch: end offsets of leader epochs (KIP-101, KIP-320)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """One request for all partitions."""
+        """Request all partitions at once."""
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
         partitions = {
@@ -220,7 +220,7 @@ class OffsetForLeaderEpoch:
         return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell each partition's epoch and end offset."""
+        """Return each partition's epoch and end offset."""
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
         (found,) = answers

@@ -1,4 +1,4 @@
-"""Consumer groups of clients outside; what they say of themselves passes through untouched."""
+"""Group requests of external clients; member metadata and assignments are treated as opaque."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,23 +17,23 @@ US_PER_MS: Final = 1_000
 SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
 """group.min.session.timeout.ms to group.max.session.timeout.ms."""
 MEMBER_ID_SINCE: Final = 4
-"""The version of JoinGroup from which on a member is given its id first (KIP-394)."""
+"""The first JoinGroup version that assigns a member id before joining (KIP-394)."""
 NULL_PROTOCOL_SINCE: Final = 7
-"""The version of JoinGroup from which on its response names no protocol with an error."""
+"""The first JoinGroup version whose error response has a null protocol name."""
 SEVERAL_SINCE: Final = 3
-"""The version of LeaveGroup from which on several members may go at once (KIP-345)."""
+"""The first LeaveGroup version with a batch of members (KIP-345)."""
 GROUPS_SINCE: Final = 8
-"""The version of OffsetFetch from which on it asks for several groups (KIP-709)."""
+"""The first OffsetFetch version with several groups (KIP-709)."""
 UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
 IN_ZOOKEEPER: Final = 0
-"""The version of OffsetFetch and OffsetCommit whose positions lie in ZooKeeper."""
+"""The OffsetFetch and OffsetCommit version that stores offsets in ZooKeeper."""
 
 
 class JoinGroup:
-    """JoinGroup: answered when all have joined."""
+    """JoinGroup: completed when all members have joined."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask the coordinator to take the member in."""
+        """Send the join request to the coordinator."""
         request = call.message
         assert isinstance(request, wire.JoinGroupRequest)
         error = NONE
@@ -63,7 +63,7 @@ class JoinGroup:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell the generation, and the leader who else is in it."""
+        """Return the generation, and the member list to the leader."""
         (found,) = answers
         assert isinstance(found, protocol.JoinGroupResponse)
         is_in = found.error == NONE
@@ -83,10 +83,10 @@ class JoinGroup:
 
 
 class SyncGroup:
-    """SyncGroup: the leader brings what all members get."""
+    """SyncGroup: the leader supplies the assignment of every member."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the member's assignment."""
+        """Request the member's assignment."""
         request = call.message
         assert isinstance(request, wire.SyncGroupRequest)
         assignments = {each.member_id: each.assignment for each in request.assignments}
@@ -97,7 +97,7 @@ class SyncGroup:
         ]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell the assignment."""
+        """Return the assignment."""
         (found,) = answers
         assert isinstance(found, protocol.SyncGroupResponse)
         return wire.SyncGroupResponse(
@@ -112,7 +112,7 @@ class Heartbeat:
     """Heartbeat."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Give a sign of life."""
+        """Send a heartbeat."""
         request = call.message
         assert isinstance(request, wire.HeartbeatRequest)
         return [
@@ -120,17 +120,17 @@ class Heartbeat:
         ]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell whether the group stands."""
+        """Return whether the generation is still current."""
         (found,) = answers
         assert isinstance(found, protocol.HeartbeatResponse)
         return wire.HeartbeatResponse(error_code=ERRORS[found.error].code)
 
 
 class LeaveGroup:
-    """LeaveGroup: of one member, or from version 3 on of several."""
+    """LeaveGroup: for one member, or for several from version 3 on."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Let each member go."""
+        """Remove each member."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
         members = [each.member_id for each in request.members]
@@ -139,7 +139,7 @@ class LeaveGroup:
         return [protocol.LeaveGroupRequest(request.group_id, member) for member in members]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how that ended."""
+        """Return the result for each member."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
         codes = []
@@ -156,10 +156,10 @@ class LeaveGroup:
 
 
 class OffsetCommit:
-    """OffsetCommit: answered when the positions are replicated."""
+    """OffsetCommit: completed when the offsets are replicated."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all positions at once."""
+        """Commit all offsets in one request."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
         rows = {
@@ -180,7 +180,7 @@ class OffsetCommit:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell it of each partition."""
+        """Return the result for each partition."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
         (found,) = answers
@@ -201,10 +201,10 @@ class OffsetCommit:
 
 
 class OffsetFetch:
-    """OffsetFetch: of one group, or from version 8 on of several."""
+    """OffsetFetch: for one group, or for several from version 8 on."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each group."""
+        """Request each group's offsets."""
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
         if call.header.api_version >= GROUPS_SINCE:
@@ -218,7 +218,7 @@ class OffsetFetch:
         return [protocol.OffsetFetchRequest(request.group_id, named, request.require_stable)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell the positions of each group."""
+        """Return the offsets of each group."""
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
         found = []
@@ -262,18 +262,18 @@ def _named(
     topics: Sequence[committing.OffsetFetchRequestTopic | committing.OffsetFetchRequestTopics]
     | None,
 ) -> list[str] | None:
-    """The partitions that are asked for; None: all."""
+    """The requested partitions; None for all."""
     if topics is None:
         return None
     return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
 
 
 Position = tuple[int, int, int, str, int]
-"""Partition, offset, leader epoch, metadata and error."""
+"""Partition, offset, leader epoch, metadata and error code name."""
 
 
 def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position]]:
-    """Tell positions as ZooKeeper kept them: no metadata, and an error where there is none."""
+    """Return offsets as ZooKeeper stored them: without metadata, with an error if there is none."""
     unknown = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
     return {
         topic: [
@@ -285,7 +285,7 @@ def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position
 
 
 def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
-    """Positions by topic."""
+    """Committed offsets by topic."""
     topics: dict[str, list[Position]] = {}
     for tp, offset in found.offsets.items():
         topic, _, partition = tp.rpartition("-")
@@ -297,24 +297,24 @@ def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list
 
 COMPLETING: Final = "CompletingRebalance"
 AWAITING_SYNC: Final = "AwaitingSync"
-"""The state in which a group waits for its leader, and its name before 1.1."""
+"""The state of a group that waits for its leader's assignment, and its name before 1.1."""
 
 
 class DescribeGroups:
     """DescribeGroups."""
 
     def __init__(self, profile: Profile) -> None:
-        """Name states as ``profile`` does."""
+        """Use the state names of ``profile``."""
         self.is_completing = profile.has("completing_rebalance_state")
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the groups that are named."""
+        """Request the named groups."""
         request = call.message
         assert isinstance(request, admin.DescribeGroupsRequest)
         return [protocol.DescribeGroupsRequest(request.groups)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Describe each with its members."""
+        """Return each group's description with its members."""
         (found,) = answers
         assert isinstance(found, protocol.DescribeGroupsResponse)
         groups = [
@@ -341,14 +341,14 @@ class DescribeGroups:
 
 
 class ListGroups:
-    """ListGroups: those that the broker coordinates."""
+    """ListGroups: the groups that the broker coordinates."""
 
     def ask(self, _call: Call) -> list[AnyMessage]:
-        """Ask for all."""
+        """Request all groups."""
         return [protocol.DescribeGroupsRequest(None)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Name those in the states that are asked for."""
+        """Return the groups in the requested states."""
         request = call.message
         assert isinstance(request, admin.ListGroupsRequest)
         (found,) = answers
@@ -366,13 +366,13 @@ class DeleteGroups:
     """DeleteGroups."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all at once."""
+        """Delete all groups in one request."""
         request = call.message
         assert isinstance(request, admin.DeleteGroupsRequest)
         return [protocol.DeleteGroupsRequest(request.groups_names)]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each."""
+        """Return the result for each group."""
         (found,) = answers
         assert isinstance(found, protocol.DeleteGroupsResponse)
         results = [
@@ -386,7 +386,7 @@ class OffsetDelete:
     """OffsetDelete (KIP-496)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all partitions at once."""
+        """Delete the offsets of all partitions in one request."""
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
         named = [
@@ -395,7 +395,7 @@ class OffsetDelete:
         return [protocol.OffsetDeleteRequest(request.group_id, named)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each; an error for the whole names none."""
+        """Return the result for each partition; a top-level error has no partitions."""
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
         (found,) = answers

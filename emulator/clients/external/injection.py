@@ -1,4 +1,4 @@
-"""Errors on demand: what a broker would answer if it refused a request."""
+"""Error injection: the response a broker would send if a request failed."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,7 +7,7 @@ from emulator import protocol
 from emulator.protocol import AnyMessage
 
 NOWHERE: Final = -1
-"""An offset that does not exist."""
+"""An invalid offset."""
 Refuse = Callable[[Any, str], AnyMessage]
 
 
@@ -45,10 +45,10 @@ _REFUSALS: Final[dict[type, Refuse]] = {
 }
 
 REFUSABLE: Final = tuple(sorted(kind.__name__.removesuffix("Request") for kind in _REFUSALS))
-"""The APIs whose requests can be refused with any error."""
+"""The APIs whose requests can fail with any error."""
 
 
 def refusal(asked: AnyMessage, error: str) -> AnyMessage:
-    """The answer that refuses a message with an error; what cannot be refused stays as it is."""
+    """The error response to a message; a message without one is returned unchanged."""
     refuse = _REFUSALS.get(type(asked))
     return asked if refuse is None else refuse(asked, error)

@@ -1,4 +1,4 @@
-"""What clients outside ask about the cluster: its brokers, topics and coordinators."""
+"""Metadata requests of external clients: brokers, topics and coordinators."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -16,35 +16,35 @@ from emulator.wire.messages import coordinator as finding
 from emulator.wire.types import NO_UUID, Message
 
 SEVERAL_SINCE: Final = 4
-"""The version of FindCoordinator from which on it asks for several groups."""
+"""The first FindCoordinator version with several keys."""
 GROUP: Final = 0
 TRANSACTION: Final = 1
-"""The types of a coordinator's key: a group's name, or a transactional id."""
+"""Types of coordinator keys: group id or transactional id."""
 
 
 class Addresses:
-    """Where clients reach brokers."""
+    """The advertised addresses of brokers."""
 
     def __init__(self, state: ExternalState) -> None:
-        """Look in ``state``."""
+        """Look up addresses in ``state``."""
         self.state = state
 
     def of(self, broker: int) -> tuple[str, int]:
-        """Host and port; a name that leads nowhere if the broker was given no listener."""
+        """Return host and port; an unresolvable name if the broker has no listener."""
         return self.state.listeners.get(broker, (f"broker-{broker}", 9092 + broker))
 
 
 class Metadata:
-    """Metadata: brokers, controller, topics (KIP-4 and later)."""
+    """Metadata: brokers, controller and topics (KIP-4 and later)."""
 
     def __init__(self, addresses: Addresses, racks: dict[int, str], known_ids: "TopicIds") -> None:
-        """Tell ``addresses`` and ``racks``."""
+        """Return ``addresses`` and ``racks``."""
         self.addresses = addresses
         self.racks = racks
         self.known_ids = known_ids
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the topics that are named, or for all."""
+        """Request the named topics, or all topics."""
         request = call.message
         assert isinstance(request, wire.MetadataRequest)
         all_of_old = call.header.api_version == 0 and not request.topics
@@ -58,7 +58,7 @@ class Metadata:
         return [ClusterMetadataRequest(known, request.allow_auto_topic_creation)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Put it as the version wants it."""
+        """Return the metadata in the request's version."""
         (found,) = answers
         assert isinstance(found, ClusterMetadataResponse)
         self.known_ids.learn(found)
@@ -107,14 +107,14 @@ class Metadata:
 
 
 class TopicIds:
-    """The names of topics by their ids, as far as clients outside were told them."""
+    """The topic names by topic id that external clients have been given."""
 
     def __init__(self, state: ExternalState) -> None:
-        """Remember in ``state``."""
+        """Keep the names in ``state``."""
         self.names = state.topic_names
 
     def learn(self, found: ClusterMetadataResponse) -> None:
-        """Remember what a broker told; a topic that was made anew is not the one of its old id."""
+        """Store a broker's topic ids; a re-created topic does not keep its old id."""
         for name, topic in found.topics.items():
             if topic.topic_id and self.names.get(topic.topic_id) != name:
                 for old in [old for old, known in self.names.items() if known == name]:
@@ -122,7 +122,7 @@ class TopicIds:
                 self.names[topic.topic_id] = name
 
     def name(self, topic_id: bytes) -> str | None:
-        """The name of a topic; None if it is not known."""
+        """Return the name of a topic, or None if the id is unknown."""
         if topic_id == NO_UUID:
             return None
         return next(
@@ -131,19 +131,19 @@ class TopicIds:
 
 
 class DescribeCluster:
-    """DescribeCluster: as Metadata without topics (KIP-700)."""
+    """DescribeCluster: like Metadata, without topics (KIP-700)."""
 
     def __init__(self, addresses: Addresses, racks: dict[int, str]) -> None:
-        """Tell ``addresses`` and ``racks``."""
+        """Return ``addresses`` and ``racks``."""
         self.addresses = addresses
         self.racks = racks
 
     def ask(self, _call: Call) -> list[AnyMessage]:
-        """Ask for no topic."""
+        """Request metadata without topics."""
         return [ClusterMetadataRequest([])]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell brokers and controller."""
+        """Return the brokers and the controller."""
         (found,) = answers
         assert isinstance(found, ClusterMetadataResponse)
         brokers = []
@@ -157,14 +157,14 @@ class DescribeCluster:
 
 
 class FindCoordinator:
-    """FindCoordinator: of one group, or from version 4 on of several (KIP-699)."""
+    """FindCoordinator: of one group, or of several from version 4 on (KIP-699)."""
 
     def __init__(self, addresses: Addresses) -> None:
-        """Tell ``addresses``."""
+        """Return ``addresses``."""
         self.addresses = addresses
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each group or transactional id."""
+        """Request the coordinator of each group or transactional id."""
         request = call.message
         assert isinstance(request, finding.FindCoordinatorRequest)
         return [
@@ -183,7 +183,7 @@ class FindCoordinator:
         )
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell where the coordinators are."""
+        """Return the coordinators."""
         coordinators = []
         for key, found in zip(self._keys(call), answers, strict=True):
             assert isinstance(found, protocol.FindCoordinatorResponse)
@@ -203,25 +203,25 @@ class FindCoordinator:
 
 
 _NAMES_ITSELF: Final = 3
-"""The version of ApiVersions since which a broker says which versions of it there are."""
+"""The first ApiVersions version whose error response names the supported versions."""
 
 
 class ApiVersions:
-    """ApiVersions: what the broker's release understands (KIP-35), and no features."""
+    """ApiVersions: the versions supported by the broker's release (KIP-35), without features."""
 
     def __init__(self, versions: Mapping[int, range]) -> None:
-        """Tell ``versions``, by API key."""
+        """Return ``versions``, keyed by API key."""
         self.versions = versions
 
     def ask(self, _call: Call) -> list[AnyMessage]:
-        """It is known: only a sign of life is needed."""
+        """Send a probe only, since the response is known."""
         return []
 
     def answer(self, call: Call, _answers: Sequence[AnyMessage]) -> Message:
-        """Tell the versions; who asked in one that is not known learns it by an error.
+        """Return the supported versions, or UNSUPPORTED_VERSION for an unknown request version.
 
-        Since 2.4, whose ApiVersions 3 came with this rule, the error names the versions of
-        ApiVersions (KIP-511); before that it names none.
+        Since 2.4, which introduced ApiVersions 3, the error response contains the supported
+        versions of ApiVersions (KIP-511); before that it is empty.
         """
         understood = self.versions[API_VERSIONS]
         if call.header.api_version in understood:

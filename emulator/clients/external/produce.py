@@ -1,8 +1,8 @@
-"""Records of producers outside: entered as bytes, and acknowledged as the leader says.
+"""Records of external producers: received as bytes, and acknowledged by the leader's response.
 
-A batch that comes again is the same records: its producer was not told that the first attempt had
-come to anything, or it numbers its batches. So a copy in the log is known as a duplicate, and a
-record that only the second attempt brought as the one that was acknowledged.
+A batch that is sent again counts as the same records if its producer does not know that the first
+attempt succeeded, or if the batch has a sequence number. A second copy in the log is therefore
+recognised as a duplicate, and a record written only by the second attempt as the acknowledged one.
 """
 
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
 ADDS_PARTITION_SINCE: Final = 12
-"""The version of Produce by which a partition is added to a transaction (KIP-890)."""
+"""The first Produce version that adds partitions to a transaction (KIP-890)."""
 DOUBTS_MAX: Final = 1_000
-"""How many batches of a partition are remembered in case they come again."""
+"""The number of batches remembered for each partition in case they are sent again."""
 
 
 class Produce:
-    """Produce: one request to the broker for each partition, and one answer to the client."""
+    """Produce: one request to the broker for each partition, one response to the client."""
 
     def __init__(self, context: ClientContext, magic: int, known_ids: TopicIds) -> None:
-        """Enter records in the ledger of ``context``; ``magic`` is the format of brokers' logs."""
+        """Record batches in the ledger of ``context``; ``magic`` is the brokers' message format."""
         self.known_ids = known_ids
         self.context = context
         self.magic = magic
@@ -43,7 +43,7 @@ class Produce:
         self.in_doubt = context.state.external.in_doubt
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Enter the batches; what is none is refused here, as a broker does before it writes."""
+        """Record the batches; reject an invalid one here, as a broker does before appending."""
         request = call.message
         assert isinstance(request, wire.ProduceRequest)
         asked: list[AnyMessage] = []
@@ -97,7 +97,7 @@ class Produce:
         )
 
     def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
-        """The id of the first record: that of an earlier attempt, if this is another one."""
+        """The first record's id; a batch sent again keeps the id of its earlier attempt."""
         doubts = self.in_doubt.setdefault(tp, {})
         mark = _mark(data, found)
         known = doubts.get(mark)
@@ -117,13 +117,13 @@ class Produce:
         return first
 
     def _shown(self, first: int, count: int) -> tuple[list[str | None], list[str]]:
-        """Keys and values as text; nobody who only counts records needs them."""
+        """Keys and values as text, unless records are only counted."""
         if not self.kernel.is_recorded:
             return [], [""] * count
         return self.ledger.texts_of(first)
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message | None:
-        """Tell the producer; what it is told is written is acknowledged from here on."""
+        """Return the results; records reported as written count as acknowledged from now on."""
         request = call.message
         assert isinstance(request, wire.ProduceRequest)
         told = iter(answers)
@@ -148,7 +148,7 @@ class Produce:
         return wire.ProduceResponse(topics)
 
     def _concluded(self, call: Call, found: ProduceResponse, first: int, count: int) -> None:
-        """One partition's batch: acknowledged, or refused; an error that passes says neither."""
+        """Record a batch as acknowledged or failed; after a retriable error it remains in doubt."""
         if found.error == NONE:
             self._no_more_in_doubt(found.tp, first)
             fields = (call.client, found.tp, first, count, found.base_offset)
@@ -158,7 +158,7 @@ class Produce:
             self.kernel.emit(events.ProduceFailed, *failed)
 
     def _no_more_in_doubt(self, tp: str, first: int) -> None:
-        """The producer knows; one that numbers its batches may still send this one again."""
+        """Forget a batch whose result the producer knows; a numbered one may be sent again."""
         doubts = self.in_doubt.get(tp, {})
         mark = next((mark for mark, record in doubts.items() if record == first), None)
         if mark is not None and mark.startswith(UNNUMBERED):
@@ -172,12 +172,12 @@ UNENTERED: Final = (
     "UNKNOWN_TOPIC_ID",
     "UNSUPPORTED_COMPRESSION_TYPE",
 )
-"""The errors of records that no broker has seen."""
+"""Errors of records that never reached a broker."""
 UNNUMBERED: Final = "bytes "
 
 
 def _mark(data: bytes, found: Summary) -> str:
-    """What tells a batch from others: its producer's number of it, or else its bytes."""
+    """The identity of a batch: the producer's sequence number, or else its bytes."""
     if found.producer_id >= 0:
         return f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
     return f"{UNNUMBERED}{crc32(data):08x} {len(data)}"

@@ -1,4 +1,4 @@
-"""What clients outside ask only of clusters without ZooKeeper."""
+"""Requests of external clients that only KRaft clusters support."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -18,14 +18,14 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 METADATA_TOPIC: Final = "__cluster_metadata"
 PARTITIONS_MAX: Final = 2_000
-"""How many partitions a page has at most (max.request.partition.size.limit)."""
+"""The maximum number of partitions in a page (max.request.partition.size.limit)."""
 
 
 class DescribeQuorum:
     """DescribeQuorum: forwarded to the active controller (KIP-595, KIP-836)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask, if it is about the one partition that there is."""
+        """Request the quorum's state if the metadata partition is named."""
         named = self._named(call)
         return [protocol.DescribeQuorumRequest()] if named == [(METADATA_TOPIC, 0)] else []
 
@@ -40,7 +40,7 @@ class DescribeQuorum:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how far each member is."""
+        """Return each member's progress."""
         if not answers:
             code = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
             topics = [
@@ -81,16 +81,16 @@ def _wall_clock_ms(virtual_us: int) -> int:
 
 
 class DescribeTopicPartitions:
-    """DescribeTopicPartitions: topics by name, a page at a time (KIP-966)."""
+    """DescribeTopicPartitions: topics by name, with paging (KIP-966)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the topics that are named, or for all."""
+        """Request the named topics, or all topics."""
         request = call.message
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
         return [ClusterMetadataRequest([each.name for each in request.topics] or None)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell partitions from the cursor on, as many as are asked for."""
+        """Return partitions from the cursor on, up to the requested limit."""
         request = call.message
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
         (found,) = answers

@@ -1,4 +1,4 @@
-"""Producer ids and transactions of producers outside (KIP-98)."""
+"""Producer ids and transactions of external producers (KIP-98)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -13,30 +13,30 @@ from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
 SEVERAL_SINCE: Final = 4
-"""The version of AddPartitionsToTxn from which on brokers ask for several transactions by it."""
+"""The first AddPartitionsToTxn version with several transactions, which brokers send."""
 BUMP_SINCE: Final = 5
-"""The version of EndTxn from which on the producer goes on in the next epoch (KIP-890)."""
+"""The first EndTxn version that bumps the producer epoch (KIP-890)."""
 FENCED_SINCE: Final = {
     "InitProducerId": 4,
     "AddPartitionsToTxn": 2,
     "AddOffsetsToTxn": 2,
     "EndTxn": 2,
 }
-"""The versions of APIs from which on a producer is told PRODUCER_FENCED (KIP-588)."""
+"""The first version of each API that returns PRODUCER_FENCED (KIP-588)."""
 
 
 def _code(error: str, api: str, call: Call) -> int:
-    """The code of an error; an older producer knows one that has the same meaning."""
+    """The code of an error, replaced by its older equivalent for older producers."""
     if error == "PRODUCER_FENCED" and call.header.api_version < FENCED_SINCE[api]:
         error = "INVALID_PRODUCER_EPOCH"
     return ERRORS[error].code
 
 
 class InitProducerId:
-    """InitProducerId: a new id, or the next epoch of a transactional producer's."""
+    """InitProducerId: a new producer id, or the next epoch of a transactional producer."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for an id; who has a transactional one asks its coordinator."""
+        """Request an id; a transactional producer requests it from its coordinator."""
         request = call.message
         assert isinstance(request, ids.InitProducerIdRequest)
         name = request.transactional_id
@@ -54,7 +54,7 @@ class InitProducerId:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell it."""
+        """Return the producer id and epoch."""
         (found,) = answers
         assert isinstance(found, protocol.InitProducerIdResponse)
         return ids.InitProducerIdResponse(
@@ -65,10 +65,10 @@ class InitProducerId:
 
 
 class AddPartitionsToTxn:
-    """AddPartitionsToTxn: of one transaction, or from version 4 on of several."""
+    """AddPartitionsToTxn: of one transaction, or of several from version 4 on."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each transaction."""
+        """Add each transaction's partitions."""
         return [
             protocol.AddPartitionsToTxnRequest(
                 each.transactional_id,
@@ -96,7 +96,7 @@ class AddPartitionsToTxn:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each partition."""
+        """Return the result for each partition."""
         results = []
         for asked, found in zip(self._transactions(call), answers, strict=True):
             assert isinstance(found, protocol.AddPartitionsToTxnResponse)
@@ -126,7 +126,7 @@ class AddOffsetsToTxn:
     """AddOffsetsToTxn."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for the group."""
+        """Add the group's offsets partition to the transaction."""
         request = call.message
         assert isinstance(request, wire.AddOffsetsToTxnRequest)
         return [
@@ -139,7 +139,7 @@ class AddOffsetsToTxn:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended."""
+        """Return the result."""
         (found,) = answers
         assert isinstance(found, protocol.AddOffsetsToTxnResponse)
         code = _code(found.error, "AddOffsetsToTxn", call)
@@ -147,10 +147,10 @@ class AddOffsetsToTxn:
 
 
 class EndTxn:
-    """EndTxn: answered once it is decided how the transaction ends."""
+    """EndTxn: completed once the commit or abort is decided."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for it to be ended."""
+        """Commit or abort the transaction."""
         request = call.message
         assert isinstance(request, wire.EndTxnRequest)
         return [
@@ -164,7 +164,7 @@ class EndTxn:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended."""
+        """Return the result."""
         (found,) = answers
         assert isinstance(found, protocol.EndTxnResponse)
         return wire.EndTxnResponse(
@@ -175,10 +175,10 @@ class EndTxn:
 
 
 class TxnOffsetCommit:
-    """TxnOffsetCommit: answered when the positions are replicated."""
+    """TxnOffsetCommit: completed when the offsets are replicated."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for all positions at once."""
+        """Commit all offsets in one request."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
         rows = {
@@ -202,7 +202,7 @@ class TxnOffsetCommit:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell it of each partition."""
+        """Return the result for each partition."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
         (found,) = answers
@@ -222,10 +222,10 @@ class TxnOffsetCommit:
 
 
 class WriteTxnMarkers:
-    """WriteTxnMarkers: an administrator ends a transaction that hangs (KIP-664)."""
+    """WriteTxnMarkers: an administrator aborts a hanging transaction (KIP-664)."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Ask for each marker."""
+        """Write each marker."""
         request = call.message
         assert isinstance(request, wire.WriteTxnMarkersRequest)
         return [
@@ -240,7 +240,7 @@ class WriteTxnMarkers:
         ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Tell how it ended for each partition."""
+        """Return the result for each partition."""
         request = call.message
         assert isinstance(request, wire.WriteTxnMarkersRequest)
         markers = []

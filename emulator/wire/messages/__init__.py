@@ -1,1 +1,1 @@
-"""The messages of the protocol, by subject, with Kafka's own names of structures and fields."""
+"""The messages of the protocol, by subject, with Kafka's names of structures and fields."""

@@ -1,4 +1,4 @@
-"""Replacing the whole configuration of a resource, which KIP-339 made incremental."""
+"""Replacing all configs of a resource, superseded by incremental changes (KIP-339)."""
 
 from emulator.wire.types import (
     Bool,
@@ -42,7 +42,7 @@ class AlterConfigsResourceResponse(Message, frozen=True):
 
 
 class AlterConfigsResponse(Message, frozen=True):
-    """How it ended for each resource."""
+    """The result for each resource."""
 
     throttle_time_ms: Int32 = 0
     responses: list[AlterConfigsResourceResponse] = []

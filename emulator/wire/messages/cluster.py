@@ -1,4 +1,4 @@
-"""What a client learns about the cluster."""
+"""Cluster metadata for clients."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from emulator.wire.types import (
 
 
 class ApiVersionsRequest(Message, frozen=True):
-    """Asks which versions there are (KIP-35); the client says who it is since 3 (KIP-511)."""
+    """Requests the supported versions (KIP-35), with the client's name since 3 (KIP-511)."""
 
     client_software_name: Annotated[String, since(3)] = ""
     client_software_version: Annotated[String, since(3)] = ""
@@ -69,9 +69,9 @@ class MetadataRequestTopic(Message, frozen=True):
 
 
 class MetadataRequest(Message, frozen=True):
-    """Asks for brokers, controller, and leaders of topics.
+    """Requests brokers, controller, and leaders of topics.
 
-    No topic at all is every topic in version 0; since version 1 null is every topic.
+    An empty list means all topics in version 0; since version 1 null does.
     """
 
     topics: Annotated[list[MetadataRequestTopic] | None, nullable_since(1)] = []
@@ -113,7 +113,7 @@ class MetadataResponseTopic(Message, frozen=True):
 
 
 class MetadataResponse(Message, frozen=True):
-    """The brokers, and the partitions of each topic that was asked for."""
+    """The brokers, and the partitions of each requested topic."""
 
     throttle_time_ms: Annotated[Int32, since(3)] = 0
     brokers: list[MetadataResponseBroker] = []
@@ -125,7 +125,7 @@ class MetadataResponse(Message, frozen=True):
 
 
 class DescribeClusterRequest(Message, frozen=True):
-    """Asks for the cluster's id, controller and brokers (KIP-700)."""
+    """Requests the cluster's id, controller and brokers (KIP-700)."""
 
     include_cluster_authorized_operations: Bool = False
     endpoint_type: Annotated[Int8, since(1)] = 1
@@ -169,7 +169,7 @@ class Cursor(Message, frozen=True):
 
 
 class DescribeTopicPartitionsRequest(Message, frozen=True):
-    """Asks for partitions a page at a time (KIP-966)."""
+    """Requests partitions with paging (KIP-966)."""
 
     topics: list[TopicRequest] = []
     response_partition_limit: Int32 = 2000
@@ -202,7 +202,7 @@ class DescribeTopicPartitionsResponseTopic(Message, frozen=True):
 
 
 class DescribeTopicPartitionsResponse(Message, frozen=True):
-    """A page of partitions, and the cursor of the next if there is one."""
+    """A page of partitions, and the cursor of the next page, if any."""
 
     throttle_time_ms: Int32 = 0
     topics: list[DescribeTopicPartitionsResponseTopic] = []

@@ -1,4 +1,4 @@
-"""The offsets that consumer groups commit."""
+"""Committed offsets of consumer groups."""
 
 from typing import Annotated
 
@@ -36,9 +36,9 @@ class OffsetCommitRequestTopic(Message, frozen=True):
 
 
 class OffsetCommitRequest(Message, frozen=True):
-    """Commits offsets for a group; version 0 goes to ZooKeeper.
+    """Commits offsets of a group; version 0 stores them in ZooKeeper.
 
-    Retention by the client in 2 to 4 only (KIP-211), leader epochs since 6 (KIP-320).
+    Client-side retention in versions 2 to 4 only (KIP-211), leader epochs since 6 (KIP-320).
     """
 
     group_id: String = ""
@@ -65,7 +65,7 @@ class OffsetCommitResponseTopic(Message, frozen=True):
 
 
 class OffsetCommitResponse(Message, frozen=True):
-    """How the commit ended for each partition."""
+    """The result for each partition."""
 
     throttle_time_ms: Annotated[Int32, since(3)] = 0
     topics: list[OffsetCommitResponseTopic] = []
@@ -96,9 +96,9 @@ class OffsetFetchRequestGroup(Message, frozen=True):
 
 
 class OffsetFetchRequest(Message, frozen=True):
-    """Asks for what a group committed; version 0 looks in ZooKeeper.
+    """Requests a group's committed offsets; version 0 reads them from ZooKeeper.
 
-    Null is every partition since version 2 (KIP-88); ``require_stable`` since 7 (KIP-447);
+    Null means all partitions since version 2 (KIP-88); ``require_stable`` since 7 (KIP-447);
     several groups since 8 (KIP-709).
     """
 

@@ -23,7 +23,7 @@ class DescribeConfigsResource(Message, frozen=True):
 
 
 class DescribeConfigsRequest(Message, frozen=True):
-    """Asks for configuration values (KIP-133); null keys are all of them."""
+    """Requests configuration values (KIP-133); null keys mean all."""
 
     resources: list[DescribeConfigsResource] = []
     include_synonyms: Annotated[Bool, since(1)] = False
@@ -63,7 +63,7 @@ class DescribeConfigsResult(Message, frozen=True):
 
 
 class DescribeConfigsResponse(Message, frozen=True):
-    """The values, and where each comes from (KIP-226)."""
+    """The values and their sources (KIP-226)."""
 
     throttle_time_ms: Int32 = 0
     results: list[DescribeConfigsResult] = []
@@ -102,7 +102,7 @@ class AlterConfigsResourceResponse(Message, frozen=True):
 
 
 class IncrementalAlterConfigsResponse(Message, frozen=True):
-    """How it ended for each resource."""
+    """The result for each resource."""
 
     throttle_time_ms: Int32 = 0
     responses: list[AlterConfigsResourceResponse] = []

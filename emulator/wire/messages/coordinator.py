@@ -14,7 +14,7 @@ from emulator.wire.types import (
 
 
 class FindCoordinatorRequest(Message, frozen=True):
-    """Asks who coordinates a group or a transactional id; several since version 4 (KIP-699)."""
+    """Requests the coordinator of a group or transactional id; several since 4 (KIP-699)."""
 
     key: Annotated[String, until(3)] = ""
     key_type: Annotated[Int8, since(1)] = 0

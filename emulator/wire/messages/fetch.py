@@ -55,9 +55,9 @@ class ForgottenTopic(Message, frozen=True):
 
 
 class FetchRequest(Message, frozen=True):
-    """Asks for records from an offset on, as a consumer (``replica_id`` -1) or a follower.
+    """Requests records from an offset on, as a consumer (``replica_id`` -1) or a follower.
 
-    Whole limit since version 3 (KIP-74), isolation level since 4 (KIP-98), sessions since 7
+    Response size limit since version 3 (KIP-74), isolation level since 4 (KIP-98), sessions since 7
     (KIP-227), leader epoch since 9 (KIP-320), rack since 11 (KIP-392), last fetched epoch since
     12 (KIP-595), topic ids since 13 (KIP-516).
     """
@@ -138,7 +138,7 @@ class NodeEndpoint(Message, frozen=True):
 
 
 class FetchResponse(Message, frozen=True):
-    """Records, or an error, of each partition that the fetch asks for or its session has."""
+    """Records or an error for each partition in the fetch or its session."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Annotated[Int16, since(7)] = 0

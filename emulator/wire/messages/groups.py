@@ -1,4 +1,4 @@
-"""Consumer groups as administrators see them."""
+"""Administration of consumer groups."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from emulator.wire.types import (
 
 
 class DescribeGroupsRequest(Message, frozen=True):
-    """Asks for the state and the members of groups."""
+    """Requests the state and the members of groups."""
 
     groups: list[String] = []
     include_authorized_operations: Annotated[Bool, since(3)] = False
@@ -52,7 +52,7 @@ class DescribeGroupsResponse(Message, frozen=True):
 
 
 class ListGroupsRequest(Message, frozen=True):
-    """Asks for the groups that the broker coordinates; by state since version 4 (KIP-518)."""
+    """Requests the groups coordinated by the broker; by state since version 4 (KIP-518)."""
 
     states_filter: Annotated[list[String], since(4)] = []
     types_filter: Annotated[list[String], since(5)] = []
@@ -68,7 +68,7 @@ class ListedGroup(Message, frozen=True):
 
 
 class ListGroupsResponse(Message, frozen=True):
-    """The groups that the broker coordinates."""
+    """The groups coordinated by the broker."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Int16 = 0
@@ -76,7 +76,7 @@ class ListGroupsResponse(Message, frozen=True):
 
 
 class DeleteGroupsRequest(Message, frozen=True):
-    """Deletes empty groups and what they committed (KIP-229)."""
+    """Deletes empty groups with their committed offsets (KIP-229)."""
 
     groups_names: list[String] = []
 
@@ -89,7 +89,7 @@ class DeletableGroupResult(Message, frozen=True):
 
 
 class DeleteGroupsResponse(Message, frozen=True):
-    """How it ended for each group."""
+    """The result for each group."""
 
     throttle_time_ms: Int32 = 0
     results: list[DeletableGroupResult] = []
@@ -130,7 +130,7 @@ class OffsetDeleteResponseTopic(Message, frozen=True):
 
 
 class OffsetDeleteResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     error_code: Int16 = 0
     throttle_time_ms: Int32 = 0

@@ -1,4 +1,4 @@
-"""Consumer groups: members of the classic protocol."""
+"""Consumer group membership in the classic protocol."""
 
 from typing import Annotated
 
@@ -23,10 +23,10 @@ class JoinGroupRequestProtocol(Message, frozen=True):
 
 
 class JoinGroupRequest(Message, frozen=True):
-    """A member asks to join its group, and to learn its member id.
+    """A member joins its group, and gets its member id.
 
-    Rebalance timeout since version 1 (KIP-62), MEMBER_ID_REQUIRED since 4 (KIP-394), static
-    members since 5 (KIP-345), the reason since 8 (KIP-800).
+    Rebalance timeout since version 1 (KIP-62), MEMBER_ID_REQUIRED since 4 (KIP-394), static members
+    since 5 (KIP-345), the reason since 8 (KIP-800).
     """
 
     group_id: String = ""
@@ -48,7 +48,7 @@ class JoinGroupResponseMember(Message, frozen=True):
 
 
 class JoinGroupResponse(Message, frozen=True):
-    """The generation; all members and their metadata for the leader only."""
+    """The generation; for the leader also all members and their metadata."""
 
     throttle_time_ms: Annotated[Int32, since(2)] = 0
     error_code: Int16 = 0
@@ -69,7 +69,7 @@ class SyncGroupRequestAssignment(Message, frozen=True):
 
 
 class SyncGroupRequest(Message, frozen=True):
-    """Asks for the member's assignment; the leader gives all of them."""
+    """Requests the member's assignment; the leader supplies all assignments."""
 
     group_id: String = ""
     generation_id: Int32 = 0
@@ -91,7 +91,7 @@ class SyncGroupResponse(Message, frozen=True):
 
 
 class HeartbeatRequest(Message, frozen=True):
-    """A member says that it lives."""
+    """A member's heartbeat."""
 
     group_id: String = ""
     generation_id: Int32 = 0
@@ -100,7 +100,7 @@ class HeartbeatRequest(Message, frozen=True):
 
 
 class HeartbeatResponse(Message, frozen=True):
-    """Whether the group stands, or rebalances."""
+    """Whether the generation is current, or the group is rebalancing."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Int16 = 0
@@ -131,7 +131,7 @@ class MemberResponse(Message, frozen=True):
 
 
 class LeaveGroupResponse(Message, frozen=True):
-    """How leaving ended, since version 3 for each member."""
+    """The result, since version 3 for each member."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     error_code: Int16 = 0

@@ -1,4 +1,4 @@
-"""Offsets of partitions: by timestamp, by leader epoch, and deleting up to one."""
+"""Offsets of partitions: by timestamp, by leader epoch, and deletion of records."""
 
 from typing import Annotated
 
@@ -31,10 +31,10 @@ class ListOffsetsTopic(Message, frozen=True):
 
 
 class ListOffsetsRequest(Message, frozen=True):
-    """Asks for the first offset whose record is not older than a timestamp.
+    """Requests the first offset whose record is not older than a timestamp.
 
-    -1 is the latest, -2 the earliest, -3 the one with the greatest timestamp (since version 7,
-    KIP-734). Version 0 asks for up to ``max_num_offsets`` offsets, as old consumers did.
+    -1 is the latest, -2 the earliest, -3 the one with the largest timestamp (since version 7,
+    KIP-734). Version 0 requests up to ``max_num_offsets`` offsets, as old consumers did.
     """
 
     replica_id: Int32 = 0
@@ -84,7 +84,7 @@ class OffsetForLeaderTopic(Message, frozen=True):
 
 
 class OffsetForLeaderEpochRequest(Message, frozen=True):
-    """Asks where a leader epoch ends (KIP-101, for consumers since KIP-320)."""
+    """Requests the end offset of a leader epoch (KIP-101, for consumers since KIP-320)."""
 
     replica_id: Annotated[Int32, since(3)] = -2
     topics: list[OffsetForLeaderTopic] = []
@@ -150,7 +150,7 @@ class DeleteRecordsTopicResult(Message, frozen=True):
 
 
 class DeleteRecordsResponse(Message, frozen=True):
-    """The first offset that is left of each partition, or its error."""
+    """The log start offset of each partition, or its error."""
 
     throttle_time_ms: Int32 = 0
     topics: list[DeleteRecordsTopicResult] = []

@@ -44,7 +44,7 @@ class ReplicaElectionResult(Message, frozen=True):
 
 
 class ElectLeadersResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     throttle_time_ms: Int32 = 0
     error_code: Annotated[Int16, since(1)] = 0
@@ -89,7 +89,7 @@ class ReassignableTopicResponse(Message, frozen=True):
 
 
 class AlterPartitionReassignmentsResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     throttle_time_ms: Int32 = 0
     allow_replication_factor_change: Annotated[Bool, since(1)] = True
@@ -106,7 +106,7 @@ class ListPartitionReassignmentsTopics(Message, frozen=True):
 
 
 class ListPartitionReassignmentsRequest(Message, frozen=True):
-    """Asks for ongoing reassignments (KIP-455); null is all of them."""
+    """Requests ongoing reassignments (KIP-455); null means all."""
 
     timeout_ms: Int32 = 60000
     topics: list[ListPartitionReassignmentsTopics] | None = None

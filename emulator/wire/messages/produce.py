@@ -91,10 +91,10 @@ class NodeEndpoint(Message, frozen=True):
 
 
 class ProduceResponse(Message, frozen=True):
-    """How each append ended.
+    """The result for each partition.
 
-    ``log_append_time_ms`` since version 2 (KIP-32), ``log_start_offset`` since 5 (KIP-107),
-    single bad records since 8 (KIP-467), the new leader since 10 (KIP-951).
+    ``log_append_time_ms`` since version 2 (KIP-32), ``log_start_offset`` since 5 (KIP-107), errors
+    of single records since 8 (KIP-467), the new leader since 10 (KIP-951).
     """
 
     responses: list[TopicProduceResponse] = []
@@ -103,7 +103,7 @@ class ProduceResponse(Message, frozen=True):
 
 
 class InitProducerIdRequest(Message, frozen=True):
-    """Asks for a producer id (KIP-98); a transactional id makes its earlier epochs stale."""
+    """Requests a producer id (KIP-98); a transactional id fences its earlier epochs."""
 
     transactional_id: String | None = ""
     transaction_timeout_ms: Int32 = 0

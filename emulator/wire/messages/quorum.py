@@ -1,4 +1,4 @@
-"""The controllers quorum (KRaft)."""
+"""The controller quorum (KRaft)."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ class DescribeQuorumTopic(Message, frozen=True):
 
 
 class DescribeQuorumRequest(Message, frozen=True):
-    """Asks the active controller about the metadata quorum (KIP-595)."""
+    """Requests the state of the metadata quorum from the active controller (KIP-595)."""
 
     topics: list[DescribeQuorumTopic] = []
 

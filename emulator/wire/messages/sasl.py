@@ -19,7 +19,7 @@ class SaslHandshakeRequest(Message, frozen=True):
 
 
 class SaslHandshakeResponse(Message, frozen=True):
-    """The mechanisms that the broker has."""
+    """The mechanisms supported by the broker."""
 
     error_code: Int16 = 0
     mechanisms: list[String] = []

@@ -1,4 +1,4 @@
-"""Creating, deleting and growing topics."""
+"""Creating and deleting topics and partitions."""
 
 from typing import Annotated
 
@@ -45,7 +45,7 @@ class CreatableTopic(Message, frozen=True):
 class CreateTopicsRequest(Message, frozen=True):
     """Creates topics (KIP-4).
 
-    -1 partitions or replicas are the broker's default since version 4 (KIP-464).
+    Since version 4, -1 partitions or replicas mean the broker's default (KIP-464).
     """
 
     topics: list[CreatableTopic] = []
@@ -77,7 +77,7 @@ class CreatableTopicResult(Message, frozen=True):
 
 
 class CreateTopicsResponse(Message, frozen=True):
-    """How it ended for each topic; its id since version 7 (KIP-516)."""
+    """The result for each topic; its id since version 7 (KIP-516)."""
 
     throttle_time_ms: Annotated[Int32, since(2)] = 0
     topics: list[CreatableTopicResult] = []
@@ -108,7 +108,7 @@ class DeletableTopicResult(Message, frozen=True):
 
 
 class DeleteTopicsResponse(Message, frozen=True):
-    """How it ended for each topic."""
+    """The result for each topic."""
 
     throttle_time_ms: Annotated[Int32, since(1)] = 0
     responses: list[DeletableTopicResult] = []
@@ -129,7 +129,7 @@ class CreatePartitionsTopic(Message, frozen=True):
 
 
 class CreatePartitionsRequest(Message, frozen=True):
-    """Gives topics more partitions (KIP-195)."""
+    """Adds partitions to topics (KIP-195)."""
 
     topics: list[CreatePartitionsTopic] = []
     timeout_ms: Int32 = 0
@@ -145,7 +145,7 @@ class CreatePartitionsTopicResult(Message, frozen=True):
 
 
 class CreatePartitionsResponse(Message, frozen=True):
-    """How it ended for each topic."""
+    """The result for each topic."""
 
     throttle_time_ms: Int32 = 0
     results: list[CreatePartitionsTopicResult] = []

@@ -64,7 +64,7 @@ class AddPartitionsToTxnResult(Message, frozen=True):
 
 
 class AddPartitionsToTxnResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     throttle_time_ms: Int32 = 0
     error_code: Annotated[Int16, since(4)] = 0
@@ -82,7 +82,7 @@ class AddOffsetsToTxnRequest(Message, frozen=True):
 
 
 class AddOffsetsToTxnResponse(Message, frozen=True):
-    """How it ended."""
+    """The result."""
 
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
@@ -98,7 +98,7 @@ class EndTxnRequest(Message, frozen=True):
 
 
 class EndTxnResponse(Message, frozen=True):
-    """How it ended; since version 5 with the producer's next epoch (KIP-890)."""
+    """The result; since version 5 with the producer's next epoch (KIP-890)."""
 
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
@@ -125,7 +125,7 @@ class WritableTxnMarker(Message, frozen=True):
 
 
 class WriteTxnMarkersRequest(Message, frozen=True):
-    """The transaction coordinator has leaders write how transactions ended."""
+    """The transaction coordinator sends leaders the results of transactions."""
 
     markers: list[WritableTxnMarker] = []
 
@@ -152,7 +152,7 @@ class WritableTxnMarkerResult(Message, frozen=True):
 
 
 class WriteTxnMarkersResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     markers: list[WritableTxnMarkerResult] = []
 
@@ -201,7 +201,7 @@ class TxnOffsetCommitResponseTopic(Message, frozen=True):
 
 
 class TxnOffsetCommitResponse(Message, frozen=True):
-    """How it ended for each partition."""
+    """The result for each partition."""
 
     throttle_time_ms: Int32 = 0
     topics: list[TxnOffsetCommitResponseTopic] = []

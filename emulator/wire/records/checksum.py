@@ -1,7 +1,7 @@
 """CRC32C, the checksum of record batches of format 2.
 
-It comes from the package ``crc32c``, which the extra ``serve`` brings: a thousand times faster
-than Python, and needed for each batch that a real client sends.
+The package ``crc32c`` of the extra ``serve`` computes it: it is a thousand times faster than
+Python, and is needed for each batch of a real client.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ else:
     except ImportError:
 
         def crc32c(data: bytes) -> int:
-            """Say what is missing."""
+            """Raise an error that names the missing package."""
             raise LibraryMissing("checksums of record batches", "crc32c")
 
 

@@ -1,7 +1,7 @@
-"""Compression of records: the codecs by their numbers in attributes.
+"""Compression of records: the codecs by their attribute values.
 
-The package ``cramjam`` has all of them; the extra ``serve`` brings it. A broker passes compressed
-batches on as they are, so it is needed only where records are shown, or converted for old clients.
+The package ``cramjam`` of the extra ``serve`` provides all of them. A broker passes compressed
+batches on unchanged, so it is needed only to display records or convert them for old clients.
 """
 
 import struct
@@ -13,9 +13,9 @@ from typing import Final
 from emulator.wire.exceptions import CorruptRecords, LibraryMissing
 
 MASK: Final = 0x07
-"""The bits of attributes that hold the codec."""
+"""The attribute bits of the codec."""
 LIMIT_BYTES: Final = 64 * 1024 * 1024
-"""The most that one batch may hold: a small batch can claim to be any size."""
+"""The maximum decompressed size of a batch: a small batch can claim to be any size."""
 _FIRST_BUFFER_BYTES: Final = 64 * 1024
 _GROWTH: Final = 4
 
@@ -27,7 +27,7 @@ _BLOCK_BYTES: Final = 32 * 1024
 
 
 class Compression(IntEnum):
-    """``compression.type`` as it stands in attributes; zstd since 2.1 (KIP-110)."""
+    """``compression.type`` as encoded in attributes; zstd since 2.1 (KIP-110)."""
 
     NONE = 0
     GZIP = 1
@@ -37,7 +37,7 @@ class Compression(IntEnum):
 
 
 def compress(data: bytes, codec: Compression) -> bytes:
-    """Return the data compressed as Kafka's own clients do it."""
+    """Compress data as Kafka's own clients do."""
     if codec is Compression.NONE:
         return data
     if codec is Compression.SNAPPY:
@@ -46,11 +46,11 @@ def compress(data: bytes, codec: Compression) -> bytes:
 
 
 def decompress(data: bytes, codec_number: int, limit_bytes: int = LIMIT_BYTES) -> bytes:
-    """Return what was compressed.
+    """Return the decompressed data.
 
     Raises:
-        CorruptRecords: There is no such codec, the data is none of its, or there is more of it
-            than ``limit_bytes``.
+        CorruptRecords: The codec is unknown, the data is invalid, or larger than ``limit_bytes``
+            when decompressed.
         LibraryMissing: ``cramjam`` is not installed.
     """
     try:
@@ -85,7 +85,7 @@ def _into_buffer(
     codec: Compression,
     limit_bytes: int,
 ) -> bytes:
-    """Decompress into a buffer that grows up to the limit, whatever the data says of its size."""
+    """Decompress into a buffer that grows up to the limit, whatever size the data declares."""
     size = min(limit_bytes, max(_FIRST_BUFFER_BYTES, _GROWTH * len(data)))
     while True:
         buffer = bytearray(size)
@@ -101,7 +101,7 @@ def _into_buffer(
 
 
 def _snappy_block(data: bytes, limit_bytes: int) -> bytes:
-    """Decompress one block, which begins with its size."""
+    """Decompress one block, which starts with its size."""
     cramjam = _cramjam()
     try:
         size = cramjam.snappy.decompress_raw_len(data)
@@ -113,7 +113,7 @@ def _snappy_block(data: bytes, limit_bytes: int) -> bytes:
 
 
 def _xerial_compress(data: bytes) -> bytes:
-    """Snappy as the Java clients frame it: a header, then blocks with their lengths.
+    """Snappy with the Java clients' framing: a header, then blocks with their lengths.
 
     Source: ``org.xerial.snappy.SnappyOutputStream``.
     """

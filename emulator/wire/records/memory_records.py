@@ -1,7 +1,7 @@
-"""Records of any format, as one request carries them (Kafka's ``MemoryRecords``).
+"""Records of any format, as in a request (Kafka's ``MemoryRecords``).
 
-Every format has its magic byte at the same place, so a broker can hold, place and convert records
-without knowing which they are.
+All formats have their magic byte at the same position, so callers need not know which format they
+handle.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ _MAGIC_AT: Final = 16
 _LENGTH_END: Final = 12
 FORMATS: Final = (0, 1, 2)
 BATCHES_SINCE: Final = 3
-"""The version of Produce from which on it brings batches of format 2, and nothing else."""
+"""The first Produce version that requires batches of format 2."""
 ZSTD_SINCE: Final = 7
-"""The version of Produce from which on these may be compressed with zstd."""
+"""The first Produce version that allows zstd compression."""
 
 
 class Summary(Struct, frozen=True, array_like=True, gc=False):
-    """What a broker has to know of records; the producer's fields are -1 without idempotence."""
+    """What a broker needs to know of records; the producer's fields are -1 without idempotence."""
 
     magic: int
     count: int
@@ -52,7 +52,7 @@ def split(records: bytes) -> list[bytes]:
     """Return the batches of format 2, or the entries of a message set, each as its own bytes.
 
     Raises:
-        CorruptRecords: The last one is cut, as brokers before 0.11 did in fetch responses.
+        CorruptRecords: The last one is incomplete, as in fetch responses of brokers before 0.11.
     """
     found: list[bytes] = []
     at = 0
@@ -67,15 +67,15 @@ def split(records: bytes) -> list[bytes]:
 
 
 def check_produced(records: bytes, version: int) -> Summary:
-    """Return the summary of what a Produce request of that version brought for a partition.
+    """Return the summary of a partition's records in a Produce request of that version.
 
     Raises:
-        InvalidRecords: A request since version 3 has exactly one batch of format 2, and nothing
-            that clients do not send.
+        InvalidRecords: A request since version 3 must have exactly one batch of format 2, and
+            nothing that clients do not send.
         UnsupportedCompression: zstd before version 7 (KIP-110).
         CorruptRecords: A length, a checksum or a magic byte is wrong.
 
-    Source: ``ProduceRequest.validateRecords``, ``LogValidator``, and what real brokers answered.
+    Source: ``ProduceRequest.validateRecords``, ``LogValidator``, and responses of real brokers.
     """
     if version >= BATCHES_SINCE and not _is_one_batch(records):
         raise InvalidRecords("a produce request has exactly one batch of format 2 a partition")
@@ -117,7 +117,7 @@ def _summary_of_set(records: bytes, magic: int) -> Summary:
 
 
 def place(records: bytes, base_offset: int, leader_epoch: int) -> bytes:
-    """Return the records with the offsets that a leader gives them; format 2 also has its epoch."""
+    """Return the records with the offsets assigned by a leader, and in format 2 its epoch."""
     if magic_of(records) < record_batch.MAGIC:
         return message_set.place(records, base_offset)
     if _is_one_batch(records):
@@ -130,7 +130,7 @@ def place(records: bytes, base_offset: int, leader_epoch: int) -> bytes:
 
 
 def decode(records: bytes) -> list[Record]:
-    """Return all records, with their offsets; control batches and markers are among them."""
+    """Return all records with their offsets, including control batches and markers."""
     if not records:
         return []
     if magic_of(records) < record_batch.MAGIC:
@@ -160,14 +160,14 @@ def build(
 
 
 def convert(records: bytes, magic: int) -> bytes:
-    """Return the records in another format, with the offsets that they have.
+    """Return the records in another format, with unchanged offsets.
 
-    Downwards they lose what the older format lacks: headers, producer ids, and with them control
-    batches; below format 1 timestamps as well. Upwards the timestamp is -1 from format 0. They are
-    compressed again with the codec that they had.
+    Down-conversion loses what the older format lacks: headers, producer ids, and with them control
+    batches; below format 1 also timestamps. Up-conversion from format 0 sets the timestamp to -1.
+    The records are compressed with their original codec.
 
     Raises:
-        UnsupportedCompression: zstd does not fit into formats 0 and 1 (KIP-110).
+        UnsupportedCompression: formats 0 and 1 do not support zstd (KIP-110).
 
     Source: ``RecordsUtil.downConvert``, ``LogValidator.convertAndAssignOffsetsNonCompressed``.
     """
@@ -177,7 +177,7 @@ def convert(records: bytes, magic: int) -> bytes:
 
 
 def _batch_of_set(records: bytes) -> bytes:
-    """Return one batch of format 2 of a whole message set."""
+    """Return a whole message set as one batch of format 2."""
     entries = list(message_set.read_entries(records))
     decoded = message_set.decode(records)
     return record_batch.build(

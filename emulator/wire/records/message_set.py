@@ -1,4 +1,4 @@
-"""Message sets of format 0 (up to 0.9) and 1 (0.10, KIP-32), each message on its own.
+"""Message sets of format 0 (up to 0.9) and 1 (0.10, KIP-32), with separate messages.
 
 ::
 
@@ -12,8 +12,8 @@
        value          4+n
 
 A compressed set is one message, the wrapper, whose value is another set. Its offset is that of its
-last message. The messages in it carry their own offsets in format 0, so a broker had to compress
-them anew; in format 1 they are counted from 0, and the wrapper's offset says the rest (KIP-31).
+last message. In format 0 the inner messages have absolute offsets, so a broker had to recompress
+them; in format 1 their offsets are relative, starting at 0 (KIP-31).
 """
 
 import struct
@@ -48,20 +48,20 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def compression(self) -> int:
-        """The number of the codec of what it wraps; 0: it is no wrapper."""
+        """The codec number of a wrapper; 0 if it is not a wrapper."""
         return self.attributes & MASK
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set its timestamp."""
+        """The type of its timestamp."""
         return TimestampType(bool(self.magic and self.attributes & _TIMESTAMP_TYPE_BIT))
 
 
 def read_entries(data: bytes) -> Iterator[Entry]:
-    """Give the entries as they stand, wrappers unopened.
+    """Return the entries with wrappers unopened.
 
     Raises:
-        CorruptRecords: An entry is not whole, or its checksum is wrong.
+        CorruptRecords: An entry is incomplete, or its checksum is wrong.
     """
     at = 0
     while at < len(data):
@@ -76,7 +76,7 @@ def read_entries(data: bytes) -> Iterator[Entry]:
 
 
 def decode(data: bytes) -> list[Record]:
-    """Return all records of a set, those in wrappers with the offsets that they have."""
+    """Return all records of a set, including those in wrappers, with their offsets."""
     return [record for entry in read_entries(data) for record in _unwrapped(entry)]
 
 
@@ -86,10 +86,10 @@ def build(
     compression: Compression = Compression.NONE,
     timestamp_type: TimestampType = TimestampType.CREATE_TIME,
 ) -> bytes:
-    """Return a set of records with the offsets that these have; headers have no place in it.
+    """Return a set of records with their offsets; headers are not supported.
 
     Raises:
-        UnsupportedCompression: zstd came after these formats.
+        UnsupportedCompression: zstd is newer than these formats.
     """
     if compression is Compression.ZSTD:
         raise UnsupportedCompression(f"format {magic} has no zstd compression (KIP-110)")
@@ -110,7 +110,7 @@ def build(
 def place(data: bytes, base_offset: int) -> bytes:
     """Return the set with offsets from ``base_offset`` on.
 
-    Wrappers of format 0 are opened and made anew, as brokers did.
+    Wrappers of format 0 are opened and compressed again, as brokers did.
     """
     placed: list[bytes] = []
     offset = base_offset
@@ -170,7 +170,7 @@ def _read_bytes(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
 
 
 def _unwrapped(entry: Entry) -> list[Record]:
-    """Return the record that an entry is, or those that it wraps."""
+    """Return an entry's record, or the records that it wraps."""
     if not entry.compression:
         return [Record(entry.key, entry.value, entry.timestamp, offset=entry.offset)]
     if entry.value is None:

@@ -1,4 +1,4 @@
-"""One record, whatever its format."""
+"""One record, independent of its format."""
 
 from enum import IntEnum
 from typing import Final
@@ -6,18 +6,18 @@ from typing import Final
 from msgspec import Struct
 
 NO_TIMESTAMP: Final = -1
-"""The timestamp of records of format 0."""
+"""The timestamp of records in format 0."""
 
 
 class TimestampType(IntEnum):
-    """Who set the timestamps of records (``message.timestamp.type``, KIP-32)."""
+    """The source of records' timestamps (``message.timestamp.type``, KIP-32)."""
 
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
 
 
 class Header(Struct, frozen=True, array_like=True, gc=False):
-    """A record's header (KIP-82, format 2): its key may repeat, its value may be null."""
+    """A record header (KIP-82, format 2): its key may repeat, its value may be null."""
 
     key: str
     value: bytes | None

@@ -57,7 +57,7 @@ _COMMIT: Final = 1
 
 
 class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
-    """What stands before the records of a batch; see the layout above."""
+    """The header of a batch; see the layout above."""
 
     base_offset: int
     length: int
@@ -80,12 +80,12 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def last_offset(self) -> int:
-        """The offset of its last record, even if compaction took that away."""
+        """The offset of its last record, even if compaction has removed that record."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of its last record; after 2147483647 comes 0."""
+        """The sequence number of its last record; it wraps around to 0 after 2147483647."""
         if self.base_sequence < 0:
             return self.base_sequence
         return (self.base_sequence + self.last_offset_delta) & _INT32_MASK
@@ -97,7 +97,7 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set its timestamps."""
+        """The type of its timestamps."""
         return TimestampType(bool(self.attributes & _TIMESTAMP_TYPE_BIT))
 
     @property
@@ -107,12 +107,12 @@ class BatchHeader(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_control(self) -> bool:
-        """Whether it holds a marker and no records of a producer."""
+        """Whether it contains a marker in place of a producer's records."""
         return bool(self.attributes & _CONTROL_BIT)
 
 
 class Producer(Struct, frozen=True):
-    """Who produced a batch: the fields of idempotence and transactions."""
+    """The producer of a batch: the fields of idempotence and transactions."""
 
     producer_id: int = NO_PRODUCER
     producer_epoch: int = -1
@@ -124,10 +124,10 @@ NOBODY: Final = Producer()
 
 
 def read_header(batch: bytes) -> BatchHeader:
-    """Return the header of the batch that begins the bytes.
+    """Return the header of the batch at the start of the bytes.
 
     Raises:
-        CorruptRecords: There are too few bytes, or they are of an older format.
+        CorruptRecords: There are too few bytes, or they have an older format.
     """
     if len(batch) < HEADER_BYTES:
         raise CorruptRecords(
@@ -140,7 +140,7 @@ def read_header(batch: bytes) -> BatchHeader:
 
 
 def check(batch: bytes) -> BatchHeader:
-    """Return the header of a batch that is whole, with the length and checksum that it says.
+    """Return the header of a complete batch, after checking its length and checksum.
 
     Source: ``DefaultRecordBatch.ensureValid``.
     """
@@ -178,7 +178,7 @@ def check_produced(batch: bytes) -> BatchHeader:
 
 
 def place(batch: bytes, base_offset: int, leader_epoch: int) -> bytes:
-    """Return the batch with the offset and epoch of its leader; its checksum stays right."""
+    """Return the batch with the leader's offset and epoch; its checksum remains valid."""
     length = int.from_bytes(batch[8:_AFTER_LENGTH], "big")
     return _PLACE.pack(base_offset, length, leader_epoch) + batch[_EPOCH_END:]
 
@@ -200,9 +200,9 @@ def with_log_append_time(batch: bytes, timestamp: int) -> bytes:
 
 
 def decode(batch: bytes) -> list[Record]:
-    """Return the records of a batch, which is checked first.
+    """Return the records of a batch, after checking it.
 
-    Records that have the broker's time all have the batch's.
+    With the broker's time, all records have the batch's timestamp.
     """
     header = check(batch)
     body = decompress(batch[HEADER_BYTES:], header.compression)
@@ -235,7 +235,7 @@ def build(
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytes:
-    """Return a batch of the records, with offsets from ``base_offset`` on whatever theirs are."""
+    """Return a batch of the records, with offsets from ``base_offset`` on."""
     if not records:
         raise InvalidRecords("a batch has at least one record")
     base_timestamp = records[0].timestamp
@@ -276,7 +276,7 @@ def end_transaction_marker(
     base_offset: int = 0,
     leader_epoch: int = -1,
 ) -> bytes:
-    """Return the control batch that ends a transaction on a partition.
+    """Return the control batch that ends a transaction in a partition.
 
     Source: ``EndTransactionMarker``, KIP-98.
     """
@@ -296,12 +296,12 @@ def end_transaction_marker(
 
 
 def _decode_record(body: bytes, start: int, batch: BatchHeader) -> tuple[Record, int]:
-    """Return the record at ``start`` of what was compressed, and where it ends."""
+    """Return the record at ``start`` of the decompressed bytes, and its end."""
     length, at = read_zigzag_varint(body, start)
     end = at + length
     if length < 0 or end > len(body):
         raise CorruptRecords(f"a record of {length} bytes at {at} of {len(body)}")
-    timestamp_delta, at = read_zigzag_varint(body, at + 1)  # a byte of attributes, all unused
+    timestamp_delta, at = read_zigzag_varint(body, at + 1)  # an attributes byte, unused
     offset_delta, at = read_zigzag_varint(body, at)
     key, at = _decode_bytes(body, at, end)
     value, at = _decode_bytes(body, at, end)
