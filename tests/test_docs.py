@@ -51,6 +51,7 @@ HERE = "/tmp/guide"
 NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[0-9](?:[0-9,.:+T-]*[0-9])?")
 SPACES = re.compile(r"[ -]+")
 NEEDS_SPARK = ("tidegauge analyze", "tidegauge campaign")
+RUNS_UNTIL_STOPPED = ("tidegauge serve",)
 NEEDS_TERMINAL = {"console", "replay", "open"}
 
 
@@ -211,7 +212,7 @@ def test_the_tour_of_the_readme_runs(folder: Path) -> None:
         for script in HEREDOC.finditer(fence["text"]):
             (folder / script["name"]).write_text(script["text"])
         for line in HEREDOC.sub("", fence["text"]).splitlines():
-            if line.startswith(NEEDS_SPARK):  # the guide's are run where Spark is
+            if line.startswith((*NEEDS_SPARK, *RUNS_UNTIL_STOPPED)):  # other tests run these
                 continue
             shown = shell.run(line)
             terminal = not NEEDS_TERMINAL.isdisjoint(line.split()[1:3])
