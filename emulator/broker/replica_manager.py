@@ -116,7 +116,7 @@ class ReplicaManager:
         self.context.respond(client, request, response)
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
-        """The error of the idempotence and transaction checks, if any (``ProducerStates.check``)."""
+        """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
         if batch.producer_id < 0:
             return None
         if batch.base_sequence >= 0:
