@@ -302,7 +302,7 @@ class Broker:
         coordinator.find(client, request, message)
 
     def _go_on(self) -> None:
-        """Handle the requests whose locks are free by now, and finish a postponed ISR expiry."""
+        """Handle the requests whose locks are free by now, then check the locks again."""
         kernel = self.kernel
         cause = kernel.cause
         for source, request, message in self.locks.freed():
@@ -495,7 +495,7 @@ class Broker:
             self.context.later("isr-expiration", self.isr.period_us())
 
     def _close_fetchers(self) -> None:
-        """End the process once no fetcher with a request in flight holds it up any longer."""
+        """End the process once the last requests of its idle fetchers have completed."""
         if self.state.locks.fetchers:
             self.context.later("close-fetchers", CLOSE_RETRY_US)
         else:

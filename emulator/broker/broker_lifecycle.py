@@ -1,4 +1,4 @@
-"""A broker's life in KRaft mode: registration, heartbeats, controlled shutdown.
+"""A broker's lifecycle in KRaft mode: registration, heartbeats, controlled shutdown.
 
 Source: ``kafka.server.BrokerLifecycleManager`` 3.9 to 4.1, KIP-631.
 """

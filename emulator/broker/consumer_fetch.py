@@ -1,7 +1,7 @@
 """How a broker serves consumers: up to the HW, from leaders or (KIP-392) from followers.
 
-A leader with a replica selector redirects a consumer that sends its rack to a replica there, which
-answers up to its own HW, which may lag behind the leader's.
+A leader with a replica selector redirects a consumer that sends its rack to a replica in that rack.
+The replica serves records up to its own HW, which may lag behind the leader's.
 """
 
 from emulator.broker.fetch_session import FetchSessions
@@ -240,8 +240,7 @@ class ConsumerReads:
 
         Among the live followers in the rack that have the offset, prefer the highest log end
         offset, then the most recently caught up, then the highest id. Source: ``ReplicaManager``
-        and
-        ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
+        and ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
         """
         mine = self.context.id
         racks = self.context.settings.racks

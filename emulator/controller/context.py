@@ -238,7 +238,7 @@ class ControllerContext:
         return [b for b in state.live if b not in state.shutting_down]
 
     def live_replicas(self, tp: str) -> list[int]:
-        """A partition's assigned replicas on such brokers."""
+        """A partition's assigned replicas on brokers that may lead."""
         state = self.state
         return [
             b for b in state.assignments[tp] if b in state.live and b not in state.shutting_down

@@ -33,7 +33,7 @@ def partition_hash(tp: str) -> int:
 
 
 def replica_hash(tp: str, broker: int) -> int:
-    """``PartitionAndReplica(topic, partition, replica).hashCode``, likewise."""
+    """``PartitionAndReplica(topic, partition, replica).hashCode``, as an unsigned 32-bit number."""
     topic, number = split(tp)
     return _product_hash(hash_code(topic), number, broker)
 

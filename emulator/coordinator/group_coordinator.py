@@ -271,7 +271,7 @@ class GroupCoordinator:
 
     @staticmethod
     def _description(group: Group) -> GroupDescription:
-        """A group with its members; their assignments are included only in the state ``Stable``."""
+        """A group with its members; their metadata and assignments only in the state ``Stable``."""
         members = {
             member.id: MemberDescription(
                 member.consumer,

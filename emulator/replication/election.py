@@ -1,8 +1,7 @@
 """Leader election strategies as functions of plain values.
 
 Each returns the new leader and ISR, or None if no replica can lead. Source:
-kafka.controller.Election
-(2.x) and PartitionLeaderSelector (0.8-1.0).
+kafka.controller.Election (2.x) and PartitionLeaderSelector (0.8-1.0).
 """
 
 from collections.abc import Collection, Sequence

@@ -3,8 +3,8 @@
 For a partition that has to truncate the leader's epoch end offset is requested first; then it is
 fetched. :data:`NEXT` maps the current phase and the outcome of a request to the next phase::
 
-    (added)  --epochs to ask about--> truncating   --response is final-->        fetching
-    fetching --OFFSET_OUT_OF_RANGE--> out of range --leader's log end offset--> fetching
+    (added)  --epochs to ask about--> truncating   --final response--------> fetching
+    fetching --OFFSET_OUT_OF_RANGE--> out of range --leader's end offsets--> fetching
     any      --FENCED_LEADER_EPOCH--> failed (until the controller's next request)
 
 All other errors are retried after ``replica.fetch.backoff.ms``, in the same phase. Source:
