@@ -37,7 +37,7 @@ class MetadataCache:
     ) -> None:
         """Store the metadata in ``context``'s process.
 
-        ``controller_known`` is called after each request of the controller; ``create_topic``
+        ``controller_known`` is called after each UpdateMetadata request; ``create_topic``
         creates a topic that a client asks for, and returns the error for the client.
         """
         self.context = context

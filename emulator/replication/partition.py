@@ -665,7 +665,7 @@ def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int
 def divergence(
     state: Partition, offset: int, last_fetched_epoch: int, rules: Rules
 ) -> FetchAnswer | None:
-    """The diverging epoch for a fetch whose last record is not in this log; None if it may be.
+    """The response to a fetch whose last record is not in this log; None if it may be there.
 
     Truncation on fetch (KIP-595): the leader compares the last fetched epoch of the follower or
     consumer with its own cache.
