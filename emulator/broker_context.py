@@ -1,6 +1,6 @@
-"""What each part of a broker stands on: the process, its timers, its ZooKeeper client, its answers.
+"""What every part of a broker builds on: the process, timers, ZooKeeper client and responses.
 
-No part knows the broker. What it needs of another part it is given when it is made.
+No part knows the broker as such; the other parts that it needs are passed to its constructor.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,22 +35,22 @@ from emulator.zookeeper.metadata import PartitionMetadata
 from emulator.zookeeper.tree import ZooKeeper
 
 OWN = (ProduceResponse, InitProducerIdResponse, WriteTxnMarkersResponse, AddPartitionsToTxnResponse)
-"""Responses to what a broker may ask of itself: it is not sent over the network."""
+"""Responses to requests that a broker may send to itself, bypassing the network."""
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
 
 
 class Topics(Protocol):
-    """The topics of a cluster in KRaft mode, as one broker knows and makes them."""
+    """The topics of a cluster in KRaft mode, as one broker sees and creates them."""
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has; 0: there is none."""
+        """The number of partitions of a topic; 0 if it does not exist."""
 
     def leader(self, tp: str) -> int | None:
-        """Who leads a partition; -1: nobody does, None: there is no such partition."""
+        """The leader of a partition; -1 if it has none, None if there is no such partition."""
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
-        """Ask the controller to make a topic."""
+        """Ask the controller to create a topic."""
 
 
 class Surroundings(NamedTuple):
@@ -64,21 +64,21 @@ class Surroundings(NamedTuple):
     ledger: RecordLedger
     session_opened: Callable[[], None]
     voters: Sequence[int] = ()
-    """The controllers in KRaft mode; none where ZooKeeper keeps the metadata."""
+    """The controllers in KRaft mode; empty where ZooKeeper keeps the metadata."""
     cluster_id: str = ""
-    """The id that all folders were formatted with in KRaft mode."""
+    """The cluster id with which all directories were formatted in KRaft mode."""
 
 
 class ProcessState(Struct, array_like=True):
-    """What a broker's process knows of itself and of the cluster; all of it ends with the process.
+    """A broker process's view of itself and the cluster; all of it is lost when the process ends.
 
-    ``status`` is the word of :class:`emulator.events.BrokerStateChanged`. ``broker_epoch`` is the
+    ``status`` is the state in :class:`emulator.events.BrokerStateChanged`. ``broker_epoch`` is the
     czxid of its registration (0: its sockets are not open yet). ``known_controller``,
-    ``controller_epoch``, ``live_brokers`` and ``metadata`` are what it was last told.
+    ``controller_epoch``, ``live_brokers`` and ``metadata`` are what it last received.
 
-    ``topic_configs`` are the topics' own configuration values as the broker last read them: when it
-    started, when it made its first log of a topic, and when it was notified of a change, of which
-    ``config_change`` was the last (-1: none). ``unread_topics`` are those that could not be read.
+    ``topic_configs`` are the topics' configuration overrides as the broker last read them: when it
+    started, when it created its first log of a topic, and at each change notification, the last
+    being ``config_change`` (-1: none). ``unread_topics`` are those that could not be read.
     """
 
     id: int
@@ -99,7 +99,7 @@ class BrokerContext:
     """One broker's surroundings, as its parts use them."""
 
     def __init__(self, process: ProcessState, surroundings: Surroundings) -> None:
-        """Stand in ``surroundings`` as ``process``."""
+        """Run in ``surroundings`` with the state ``process``."""
         self.process = process
         self.id = process.id
         self.kernel = kernel = surroundings.kernel
@@ -133,13 +133,13 @@ class BrokerContext:
         self._config: BrokerConfig
         self._topic_values: dict[str, TopicValues] = {}
 
-    # ---- configuration: this broker's view of it
+    # ---- configuration as this broker sees it
 
     @property
     def config(self) -> BrokerConfig:
-        """The configuration that is in force at this broker.
+        """The configuration in force at this broker.
 
-        Its own values are those of its file and, from 1.1 on, those it has read from its znode.
+        Its own values come from its file and, from 1.1 on, from its znode.
         """
         if self._config_version != self.configuration.version:
             settings = self.settings
@@ -162,7 +162,7 @@ class BrokerContext:
         return self.topic_values(topic).max_message_bytes
 
     def topic_values(self, topic: str) -> TopicValues:
-        """What a topic's partitions go by on this broker."""
+        """The effective configuration of a topic's partitions on this broker."""
         if self._config_version == self.configuration.version:
             found = self._topic_values.get(topic)
             if found is not None:
@@ -174,19 +174,19 @@ class BrokerContext:
 
     @property
     def timestamp_ms(self) -> int:
-        """The wall-clock time that znodes show."""
+        """The wall-clock time written to znodes."""
         return STARTED_MS + self.kernel.now // 1000
 
     @property
     def session(self) -> int:
-        """The id of its ZooKeeper session; 0: none."""
+        """The id of its ZooKeeper session; 0 if it has none."""
         return self.process.zk.session
 
     def fence_controller(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
-        """The error for a whole request of the controller; NONE: its word counts from now on.
+        """The error for a whole request of the controller; NONE: accept it and its epoch.
 
-        Refused are an older controller's requests, and those meant for an earlier life of this
-        broker (KafkaApis.isBrokerEpochStale, 2.2+).
+        Rejected are requests from an older controller, and those meant for an earlier incarnation
+        of this broker (KafkaApis.isBrokerEpochStale, 2.2+).
         """
         process = self.process
         if controller_epoch < process.controller_epoch:
@@ -208,29 +208,29 @@ class BrokerContext:
     def refuse(
         self, source: int, request: int, tp: str, error: str, given: int, known: int
     ) -> None:
-        """State that this broker refuses a request, or one partition of it.
+        """Emit the event that this broker rejects a request, or one partition of it.
 
-        ``given`` is what did not fit in the request, ``known`` what the broker has in its place
-        (see :class:`emulator.events.RequestRefused`).
+        ``given`` is the offending value in the request, ``known`` the broker's own value (see
+        :class:`emulator.events.RequestRefused`).
         """
         self.emit(events.RequestRefused, self.id, source, request, tp, error, given, known)
 
     def set_status(self, status: str) -> None:
-        """The process is in another state (:class:`emulator.events.BrokerStateChanged`)."""
+        """Set the process's state and emit it (:class:`emulator.events.BrokerStateChanged`)."""
         self.process.status = status
         self.emit(events.BrokerStateChanged, self.id, status)
 
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
-        """Send the response to ``request``; this broker's own requests are answered at once."""
+        """Send the response to ``request``; this broker's own requests complete at once."""
         if destination == self.id and isinstance(response, OWN):
             self.own_response(request, response)
         else:
             self.network.send(self.id, destination, response, request)
 
     def close_connection(self, peer: int, request: int = 0, *, lost: bool = False) -> None:
-        """Close the connection that a request came by (what acks=0 gets for an error).
+        """Close the connection that a request arrived on (how an acks=0 request fails).
 
-        ``lost``: the client waits for an answer to the request, which it will not get.
+        ``lost``: the client waits for a response to the request, which it will not get.
         """
         kernel = self.kernel
         at_us = kernel.state.now_us + CLOSING_US

@@ -1,10 +1,10 @@
-"""One cluster: assembled, booted, stepped, forked, hashed, and looked at.
+"""One cluster: created, booted, stepped, forked, hashed and inspected.
 
-It knows no statement but the one that it is made from. What people do to it, and when that has
-ended, is the business of :mod:`emulator.scenario.runner`, which stands above it.
+It depends on no statement except the one that creates it. Executing statements and detecting when
+they have completed is the task of :mod:`emulator.scenario.runner`, one layer above.
 
-All state is one tree of plain structs (:class:`ClusterState`): it can be encoded, forked and
-hashed. Everything outside learns what happens from the events that observers are given.
+All state is one tree of plain structs (:class:`ClusterState`) that can be encoded, forked and
+hashed. Outside code learns what happens from the events passed to observers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,10 +61,10 @@ FIRST_CONTROLLER = 100
 
 
 class KRaftState(Struct, array_like=True):
-    """What a cluster without ZooKeeper has in its place.
+    """What a cluster has instead of ZooKeeper.
 
-    ``features`` are finalized by the first active controller. ``meant`` is the controller that a
-    word such as ``active`` meant last (-1: none yet).
+    ``features`` are finalized by the first active controller. ``meant`` is the controller that an
+    alias such as ``active`` last resolved to (-1: none yet).
     """
 
     features: dict[str, int]
@@ -75,7 +75,7 @@ class KRaftState(Struct, array_like=True):
 
 
 class ClusterState(Struct, array_like=True):
-    """Everything that a cluster is: plain data."""
+    """The entire state of a cluster, as plain data."""
 
     spec: CreateCluster
     kernel: KernelState
@@ -107,13 +107,13 @@ class Cluster:
         line: int = 0,
         by_type: Mapping[type[events.Event], Observer] | None = None,
     ) -> None:
-        """Make the cluster and start its brokers one after another.
+        """Create the cluster and start its brokers one after another.
 
-        Returns when all have registered. ``observers`` are given every event, those ``by_type`` the
-        events of one type each; an event that nobody looks at is not even built.
+        Return when all have registered. ``observers`` receive every event, those in ``by_type`` the
+        events of one type each; an event without observers is not even built.
 
         Raises:
-            ConfigError: an unknown version or configuration name, or a value that is not allowed.
+            ConfigError: unknown version, unknown configuration name, or invalid value.
         """
         self._assemble(_fresh(spec), observers)
         for kind, observer in (by_type or {}).items():
@@ -127,7 +127,7 @@ class Cluster:
         return cluster
 
     def _assemble(self, state: ClusterState, observers: Sequence[Observer]) -> None:
-        """Put behaviour around plain state."""
+        """Create the components that operate on the plain state."""
         self.state = state
         self.spec = state.spec
         self.kernel = Kernel(state.kernel, observers)
@@ -245,7 +245,7 @@ class Cluster:
         kernel.emit(events.InputFinished, text, line, "NONE")
 
     def _boot_kraft(self, root: int) -> None:
-        """Start the controllers, and when one is active the brokers."""
+        """Start the controllers, and once one is active the brokers."""
         kernel = self.kernel
         for controller in self.controllers.values():
             kernel.cause = root
@@ -269,7 +269,7 @@ class Cluster:
         return len(self.kraft.committed.image.controllers) == len(self.controllers)
 
     def _let_controller_finish(self) -> None:
-        """Go on until the controller has seen every broker and nothing is left in its queues."""
+        """Run until the controller knows every broker and its queues are empty."""
         limit_us = self.kernel.now + BOOT_LIMIT_US
         while self.kernel.now < limit_us:
             holder = self.controller_id()
@@ -306,13 +306,13 @@ class Cluster:
         return self.kernel.next_due_us()
 
     def step(self) -> bool:
-        """Dispatch one kernel event, then let audit and invariants state what they found."""
+        """Dispatch one kernel event, then report the findings of the audit and the invariants."""
         did = self.kernel.step()
         self.look()
         return did
 
     def look(self) -> None:
-        """Let audit and invariants state what they found."""
+        """Report the findings of the audit and the invariants."""
         audit = self.state.audit
         if audit.dirty or (audit.deferred and self.now_us >= audit.due_us):
             self.audit.flush()
@@ -322,21 +322,21 @@ class Cluster:
     # ---- copies
 
     def fork(self) -> "Cluster":
-        """An independent copy, without observers, at the same moment."""
+        """An independent copy at the same point in time, without observers."""
         copied = copier(ClusterState)
         assert copied is not None
         return Cluster._of(copied(self.state))
 
     @property
     def state_hash(self) -> str:
-        """The SHA-256 of everything that the cluster is."""
+        """The SHA-256 hash of the cluster's entire state."""
         return sha256(_encoder.encode(self.state)).hexdigest()
 
     def subscribe(self, observer: Callable[[events.Event], None]) -> None:
-        """Let an observer see all later events."""
+        """Pass all later events to an observer."""
         self.kernel.subscribe(observer)
 
-    # ---- looking
+    # ---- inspection
 
     def logs_of(self, tp: str) -> dict[int, Log]:
         """Each assigned broker's log of a partition."""
@@ -349,7 +349,7 @@ class Cluster:
         return logs
 
     def _forget_deleted(self, event: events.LogStartOffsetChanged) -> None:
-        """The last log that has some batches deletes them: their bytes are not needed any more."""
+        """Discard batches once the last log that has them deletes them."""
         logs = self.logs_of(event.tp)
         deleting = logs.pop(event.broker, None)
         if deleting is None:
@@ -366,11 +366,11 @@ class Cluster:
         return None if state is None else state.replicas.get(tp)
 
     def state_of(self, tp: str) -> PartitionInfo | None:
-        """What a partition's state znode says."""
+        """The content of a partition's state znode."""
         return self.state.states.get(tp)
 
     def assigned(self, tp: str) -> list[int] | None:
-        """A partition's assigned replicas by its topic's znode."""
+        """A partition's assigned replicas according to its topic's znode."""
         return self.state.assignments.get(tp)
 
     def partitions(self) -> list[str]:
@@ -384,14 +384,14 @@ class Cluster:
         return self.zookeeper.children(znodes.TOPICS) if self.zookeeper.find(znodes.TOPICS) else []
 
     def has_topic(self, topic: str) -> bool:
-        """Whether the metadata has a topic of this name."""
+        """Whether the metadata contains a topic of this name."""
         if self.kraft is not None:
             return topic in self.kraft.committed.image.topic_ids
         above = self.zookeeper.find("/brokers/topics")
         return above is not None and topic in (above.children or ())
 
     def controller_id(self) -> int | None:
-        """The broker that /controller names, or the controller that leads the quorum."""
+        """The broker in /controller, or the controller that leads the quorum."""
         if self.kraft is not None:
             return self.active_controller()
         node = self.zookeeper.find(znodes.CONTROLLER)
@@ -406,7 +406,7 @@ class Cluster:
         return None if node is None else znodes.controller_epoch_in(node.data)
 
     def active_controller(self) -> int | None:
-        """Who leads the quorum of controllers; None: nobody that anybody could ask."""
+        """The controller that leads the quorum; None if no running node knows one."""
         assert self.kraft is not None
         leaders = [
             each
@@ -417,7 +417,7 @@ class Cluster:
         return None if newest is None else newest.id
 
     def is_up(self, broker: int) -> bool:
-        """Whether a broker that was started has registered, and in KRaft mode is unfenced."""
+        """Whether a started broker has registered, and in KRaft mode is unfenced."""
         epoch = self.state.brokers[broker].broker_epoch
         if self.kraft is None or not epoch:
             return bool(epoch)
@@ -433,13 +433,13 @@ class Cluster:
         return host.up and not host.frozen
 
     def broker_state(self, broker: int) -> str:
-        """A broker's state word (see :class:`emulator.events.BrokerStateChanged`)."""
+        """A broker's state (see :class:`emulator.events.BrokerStateChanged`)."""
         frozen = self.state.kernel.hosts[broker].frozen
         return "frozen" if frozen else self.state.brokers[broker].state
 
 
 def _fresh(spec: CreateCluster) -> ClusterState:
-    """The state of a cluster in which nothing has started yet."""
+    """The initial state of a cluster, before anything has started."""
     profile = profile_of(spec.version)
     resolve(spec.version, spec.config)
     ids = list(range(spec.first_id, spec.first_id + spec.brokers))
@@ -485,7 +485,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
 
 
 def _fresh_kraft(spec: CreateCluster, profile: Profile, brokers: list[int]) -> KRaftState:
-    """The controllers and brokers of a cluster without ZooKeeper, formatted."""
+    """The formatted controllers and brokers of a cluster without ZooKeeper."""
     controllers = list(range(FIRST_CONTROLLER, FIRST_CONTROLLER + spec.controllers))
     if set(controllers) & set(brokers):
         raise ConfigError(

@@ -1,7 +1,7 @@
 """A broker: one process with its replicas, its fetchers, its ZooKeeper session and its coordinator.
 
-The parts know each other only from below; they are put together here, and messages and timers find
-them here.
+The parts only know the layers below them. This module wires them together and dispatches messages
+and timers to them.
 """
 
 from collections.abc import Callable
@@ -43,14 +43,14 @@ from emulator.replication.partition import BeginLeading, End, StopLeading
 from emulator.simulation.network import LATENCY_MIN_US
 
 Handler = Callable[[int, Any], None]
-"""Takes a message of one kind from a source."""
+"""Handles a message of one type from a source."""
 
 
 class BrokerState(Struct, array_like=True):
-    """All that a broker remembers, each part's own.
+    """The complete state of a broker, grouped by part.
 
-    ``replicas`` hold what is on disk too; the rest ends with the process. ``clean_shutdown`` is
-    what the disk says of how that was.
+    ``replicas`` includes what is on disk; everything else is lost when the process ends.
+    ``clean_shutdown`` is what the disk records about how the last process ended.
     """
 
     process: ProcessState
@@ -86,12 +86,12 @@ class BrokerState(Struct, array_like=True):
 
     @property
     def session(self) -> int:
-        """The id of its ZooKeeper session; 0: none."""
+        """The id of its ZooKeeper session; 0 if it has none."""
         return self.process.zk.session
 
     @property
     def broker_epoch(self) -> int:
-        """The czxid of its registration; 0: it has not registered since it was started."""
+        """The czxid of its registration; 0 if it has not registered since it was started."""
         return self.process.broker_epoch
 
     @property
@@ -101,7 +101,7 @@ class BrokerState(Struct, array_like=True):
 
 
 class Broker:
-    """A broker's behaviour: takes messages, acts through its context."""
+    """A broker's behaviour: it handles messages and acts through its context."""
 
     def __init__(self, state: BrokerState, surroundings: Surroundings) -> None:
         """Act on ``state`` in ``surroundings``."""
@@ -194,7 +194,7 @@ class Broker:
         self._tasks = self._task_table()
 
     def _connect_parts(self) -> None:
-        """Let the parts hear of what others bring about."""
+        """Subscribe the parts to each other's events."""
         replicas, coordinator = self.replicas, self.coordinator
         replicas.on(BeginLeading, lambda replica, _: self._coordinates(replica.tp))
         replicas.on(StopLeading, lambda replica, _: self._coordinates_no_more(replica.tp))
@@ -223,34 +223,34 @@ class Broker:
 
     @property
     def takes_requests(self) -> bool:
-        """Whether its sockets are open: from its first registration on, until it shuts down."""
+        """Whether its sockets are open: from its first registration until it shuts down."""
         return self._process.broker_epoch > 0 and not self.state.lifecycle.sockets_closed
 
     # ---- dispatch
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message; requests are taken from the first registration on."""
+        """Handle one message; requests are accepted from the first registration on."""
         if self._process.broker_epoch or not isinstance(message, messages.REQUESTS):
             self._handlers[type(message)](source, message)
         else:
             self._refuse(source, message)
 
     def _refuse(self, source: int, _message: AnyMessage) -> None:
-        """Nobody listens: the connection is refused."""
+        """Refuse the connection: no process is listening."""
         kernel = self.kernel
         refused = messages.ConnectionLost(self.id, kernel.cause)
         kernel.schedule(kernel.now + LATENCY_MIN_US, source, refused, kernel.cause, self.id)
 
-    # ---- what waits for a partition's lock
+    # ---- requests waiting for a partition's lock
 
     def _session_partitions(self, follower: int) -> dict[str, messages.FetchPartition]:
         session = self.state.fetch_sessions.by_follower.get(follower)
         return {} if session is None else session.partitions
 
     def _locks_changed(self) -> None:
-        """Look at the locks before a request is handled, but only while any is held.
+        """Check the locks before a request is handled, but only while any is held.
 
-        Once the sockets are closed no request is taken; what was taken before is still handled.
+        Once the sockets are closed no request is accepted; those accepted before are still handled.
         """
         state = self.state.locks
         if self.state.lifecycle.sockets_closed:
@@ -267,7 +267,7 @@ class Broker:
             self._unlocked[type(message)](source, message)
 
     def _append_own(self, client: int, request: int, message: messages.ProduceRequest) -> None:
-        """The broker's own records (of groups) wait as those of producers do."""
+        """Append the broker's own records (of groups), which wait for locks as producers' do."""
         if self.state.locks.held and self.locks.blocks(client, message):
             self.locks.wait(client, request, message)
         else:
@@ -289,7 +289,7 @@ class Broker:
     def _init_producer_id(
         self, client: int, request: int, message: messages.InitProducerIdRequest
     ) -> None:
-        """Of a transactional id its coordinator knows; otherwise any id will do."""
+        """Answer through the coordinator for a transactional id; otherwise give out any new id."""
         if message.transactional_id:
             self.transactions.init_producer_id(client, request, message)
         else:
@@ -302,7 +302,7 @@ class Broker:
         coordinator.find(client, request, message)
 
     def _go_on(self) -> None:
-        """Handle the requests whose locks are free by now, and what the expiry did not come to."""
+        """Handle the requests whose locks are free by now, then check the locks again."""
         kernel = self.kernel
         cause = kernel.cause
         for source, request, message in self.locks.freed():
@@ -318,7 +318,7 @@ class Broker:
             self.isr.expire()
         self._go_on()
 
-    # ---- the table
+    # ---- dispatch table
 
     def _table(self) -> dict[type, Handler]:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
@@ -426,12 +426,12 @@ class Broker:
             self._tasks[message.task]()
 
     def _fetch(self, source: int, message: messages.FetchRequest) -> None:
-        """A follower's fetch, or (replica -1) a consumer's."""
+        """Handle a fetch from a follower, or (replica -1) from a consumer."""
         serve = self.reads.fetch if message.replica < 0 else self.sessions.fetch
         serve(source, self.kernel.cause, message)
 
     def _list_offsets(self, source: int, message: messages.ListOffsetsRequest) -> None:
-        """A follower that is out of range, or (replica -1) a consumer that asks for an offset."""
+        """Answer an out-of-range follower, or (replica -1) a consumer looking up an offset."""
         manager, reads = self.replica_manager, self.reads
         answer = reads.list_offsets if message.replica < 0 else manager.list_offsets
         answer(source, self.kernel.cause, message)
@@ -470,7 +470,7 @@ class Broker:
             self.transactions.connection_lost(message)
             self.controller.connection_lost(peer, message.request)
             self.lifecycle.connection_lost(peer)
-            if not message.request:  # it takes no more requests, but may fetch itself
+            if not message.request:  # it accepts no more requests, but may still fetch itself
                 self.sessions.connection_lost(peer)
         elif peer == ZOOKEEPER:
             self.zk.connection_lost()
@@ -478,7 +478,7 @@ class Broker:
     # ---- periodic tasks
 
     def start_tasks(self) -> None:
-        """Begin the periodic tasks (in stepwise mode they run by `tick` only)."""
+        """Start the periodic tasks (in stepwise mode they run by `tick` only)."""
         self.isr.start()
         if self.context.stepwise:
             return
@@ -495,7 +495,7 @@ class Broker:
             self.context.later("isr-expiration", self.isr.period_us())
 
     def _close_fetchers(self) -> None:
-        """The last threads that held the process up have ended, unless a fetcher is idle."""
+        """End the process once the last requests of its idle fetchers have completed."""
         if self.state.locks.fetchers:
             self.context.later("close-fetchers", CLOSE_RETRY_US)
         else:
@@ -510,7 +510,7 @@ class Broker:
     # ---- the process
 
     def _session_expired(self) -> None:
-        """Begin a new session: resign as controller, register again, take part in elections."""
+        """Start a new session: resign as controller, register again, stand for election."""
         if self.state.lifecycle.closes_session:
             self.lifecycle.end()
             return
@@ -523,7 +523,7 @@ class Broker:
             self._retry_isr_writes()
 
     def end_process(self, status: str) -> None:
-        """The process is gone: only what is on disk stays."""
+        """Discard the process's state: only what is on disk survives."""
         mine = self.state
         mine.clean_shutdown = status == "stopped"
         for replica in mine.replicas.values():
@@ -539,14 +539,14 @@ class Broker:
 
 
 CLOSE_RETRY_US = 10_000
-"""How often a process that goes looks whether its idle fetchers have ended."""
+"""How often a process that is shutting down checks whether its idle fetchers have ended."""
 
 ON_DISK = ("replicas", "clean_shutdown")
-"""What of :class:`BrokerState` outlives the process."""
+"""The fields of :class:`BrokerState` that outlive the process."""
 
 
 def _reset(state: Struct, fresh: Struct) -> None:
-    """Make a struct that others hold what ``fresh`` is."""
+    """Overwrite a struct in place with the fields of ``fresh``, keeping references to it valid."""
     for name in state.__struct_fields__:
         now, new = getattr(state, name), getattr(fresh, name)
         if isinstance(now, Struct) and isinstance(new, Struct):

@@ -1,4 +1,4 @@
-"""A broker's life in KRaft mode: registration, heartbeats, controlled shutdown.
+"""A broker's lifecycle in KRaft mode: registration, heartbeats, controlled shutdown.
 
 Source: ``kafka.server.BrokerLifecycleManager`` 3.9 to 4.1, KIP-631.
 """
@@ -30,18 +30,18 @@ from emulator.protocol.names import random_uuid
 from emulator.raft.client import RaftClient
 
 BOOT_US: Final = 2_750_000
-"""How long a process takes from its start to reaching for the quorum (seen: 0.8 to 4 s)."""
+"""How long a process takes from its start to contacting the quorum (observed: 0.8 to 4 s)."""
 SHUTDOWN_US: Final = 900_000
-"""How long a process takes to end once it may go (seen: about a second); until then it goes on
-reading the metadata log."""
+"""How long a process takes to end once it may shut down (observed: about a second); until then it
+keeps reading the metadata log."""
 BACKOFF_US: Final = 100_000
-"""The first pause after an attempt that failed (``resendExponentialBackoff``); it doubles then."""
+"""The initial backoff after a failed attempt (``resendExponentialBackoff``); it then doubles."""
 SOON_US: Final = 10_000
 """How soon a broker that is catching up sends its next heartbeat."""
 OPEN_US: Final = 5_000
 """How long a broker takes to open its ports once it knows that it is unfenced."""
 SHUTDOWN_SOON_US: Final = 50_000
-"""How soon the second heartbeat of a controlled shutdown follows the first."""
+"""The delay before the second heartbeat of a controlled shutdown."""
 TASK: Final = "heartbeat"
 
 
@@ -60,7 +60,7 @@ class BrokerLifecycle:
     ) -> None:
         """Act in ``context``.
 
-        ``start_tasks`` begins the periodic tasks, ``end_process`` ends the process with a status.
+        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
         """
         self.context = context
         self.own = state
@@ -75,17 +75,17 @@ class BrokerLifecycle:
 
     @property
     def process_state(self) -> str:
-        """How far the broker's life has come."""
+        """The current state of the broker's lifecycle."""
         return self.own.lifecycle.state
 
     def _try_us(self) -> int:
-        """How long one request may take: half the session (KAFKA-14392)."""
+        """The timeout of one request: half the session timeout (KAFKA-14392)."""
         return self.context.config.broker_session_timeout_us // 2
 
-    # ---- coming
+    # ---- startup
 
     def start(self) -> None:
-        """The process begins; it reads the logs when it has reached the quorum and knows topics."""
+        """Start the process; logs are read once it has reached the quorum and knows the topics."""
         self.context.kernel.start_host(self.context.id)
         self.context.set_status("starting")
         self.context.later("boot", BOOT_US)
@@ -99,7 +99,7 @@ class BrokerLifecycle:
         self.communicate()
 
     def communicate(self) -> None:
-        """Send what is due: a registration, or a heartbeat."""
+        """Send the request that is due: a registration or a heartbeat."""
         own, context = self.own, self.context
         if own.heartbeats.queue or own.lifecycle.state == SHUTTING_DOWN:
             return
@@ -120,7 +120,7 @@ class BrokerLifecycle:
         self.channel.ask(request, self._try_us())
 
     def metadata_published(self) -> None:
-        """The broker has taken up its replicas for the first time: it may be unfenced now."""
+        """Note that the first metadata has been published: the broker may be unfenced now."""
         self.own.lifecycle.ready = True
         if self.context.process.broker_epoch:
             self.context.later(TASK, 0)
@@ -152,7 +152,7 @@ class BrokerLifecycle:
         self.communicate()
 
     def _heard(self, response: BrokerHeartbeatResponse) -> None:
-        """Go on by what the controller says of the broker."""
+        """Act on the state that the controller reports for the broker."""
         life = self.own.lifecycle
         interval_us = self.context.config.broker_heartbeat_interval_us
         next_us = interval_us
@@ -174,23 +174,23 @@ class BrokerLifecycle:
         self.context.later(TASK, next_us)
 
     def open_ports(self) -> None:
-        """Take requests from here on (``BrokerServer.startup``: last of all)."""
+        """Accept requests from here on (``BrokerServer.startup``: the last step)."""
         self.own.lifecycle.is_open = True
 
-    # ---- what came
+    # ---- responses
 
     def take(self, request: int, response: object) -> bool:
-        """Take a response if it is to the lifecycle's own request."""
+        """Handle a response if it belongs to one of the lifecycle's own requests."""
         return self.channel.take(request, response)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke."""
+        """Handle a lost connection."""
         self.channel.connection_lost(message)
 
-    # ---- going
+    # ---- shutdown
 
     def stop(self) -> None:
-        """Ask the controller to move what this broker leads; end when it says so."""
+        """Ask the controller to move the leaderships away; end when it agrees."""
         context, life = self.context, self.own.lifecycle
         context.set_status("controlled_shutdown")
         if not context.config.controlled_shutdown_enable or life.state != RUNNING:
@@ -200,13 +200,13 @@ class BrokerLifecycle:
         self.communicate()
 
     def close(self) -> None:
-        """Take no more requests and fetch nothing; the process ends a little later."""
+        """Stop accepting requests and fetching; the process ends a little later."""
         self.own.lifecycle.state = SHUTTING_DOWN
         self.on_close()
         self.context.later("end", SHUTDOWN_US)
 
     def end(self) -> None:
-        """Logs are flushed, HWs written, and the clean-shutdown file with the broker epoch."""
+        """Flush logs, checkpoint HWs, write the clean-shutdown file with the broker epoch."""
         context, replicas = self.context, self.replicas
         for tp in replicas.by_name:
             replicas.index.unchecked_hw[tp] = None
@@ -218,4 +218,4 @@ class BrokerLifecycle:
 
 
 def _nothing() -> None:
-    """Nobody has to close anything."""
+    """Do nothing: the default where there is nothing to close."""

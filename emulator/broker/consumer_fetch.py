@@ -1,7 +1,7 @@
-"""How a broker serves consumers: up to the HW, from its leaders or (KIP-392) from its followers.
+"""How a broker serves consumers: up to the HW, from leaders or (KIP-392) from followers.
 
-A leader that is configured so sends a consumer that names its rack to a replica there; that one
-answers up to its own HW, which may lag behind the leader's.
+A leader with a replica selector redirects a consumer that sends its rack to a replica in that rack.
+The replica serves records up to its own HW, which may lag behind the leader's.
 """
 
 from emulator.broker.fetch_session import FetchSessions
@@ -30,7 +30,7 @@ TIMEOUT = "consumer-fetch-timeout"
 
 
 class DelayedFetch(DelayedOperation, frozen=True):
-    """A consumer's fetch that waits for records (kafka.server.DelayedFetch)."""
+    """A consumer's fetch waiting for records (kafka.server.DelayedFetch)."""
 
     message: FetchRequest
 
@@ -39,7 +39,7 @@ Rows = dict[str, FetchedPartition]
 
 
 class ConsumerReads:
-    """Answers the fetches of consumers, and their questions for offsets."""
+    """Answers the Fetch and ListOffsets requests of consumers."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ConsumerReads:
         sessions: FetchSessions,
         state: PurgatoryState,
     ) -> None:
-        """Serve ``replicas`` in ``context``; what waits is kept in ``state``."""
+        """Serve ``replicas`` in ``context``; waiting fetches are kept in ``state``."""
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
@@ -72,16 +72,16 @@ class ConsumerReads:
     # ---- fetch
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
-        """Give a consumer what it may see: at once, or when enough of it has come."""
+        """Return the records visible to a consumer: at once, or when enough have arrived."""
         delayed = DelayedFetch(request, client, message)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
     def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
-        """There may be more to read, or nothing any more."""
+        """Check the waiting fetches: there may be more to read, or the leadership has ended."""
         self.delayed.check_and_complete(replica.tp)
 
     def _enough(self, delayed: DelayedFetch) -> Rows | None:
-        """What a fetch gets if it need not wait: min.bytes are there, or something else is up."""
+        """The response to a fetch that need not wait: min.bytes are available, or on an error."""
         message = delayed.message
         rows = self._read_all(message)
         if not rows or any(
@@ -100,10 +100,10 @@ class ConsumerReads:
     # ---- reading
 
     def _read_all(self, message: FetchRequest) -> Rows:
-        """Read the partitions in turn, up to the limits of the request and of this broker.
+        """Read the partitions in order, up to the limits of the request and of this broker.
 
-        Since 0.10.1 (KIP-74) the first batch of the first partition that has any is given however
-        large it is, so that a consumer gets on.
+        Since 0.10.1 (KIP-74) the first batch of the first non-empty partition is returned however
+        large it is, so that a consumer can make progress.
         """
         rows: Rows = {}
         left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
@@ -160,10 +160,10 @@ class ConsumerReads:
     # ---- ListOffsets
 
     def list_offsets(self, client: int, request: int, message: ListOffsetsRequest) -> None:
-        """Tell a consumer the offset of a time, below the HW.
+        """Look up the offset for a timestamp, below the HW.
 
-        Since 2.2 (KIP-207) a new leader whose HW has not reached the start of its epoch does not
-        answer for the end of the log: a consumer could go back by it. Source:
+        Since 2.2 (KIP-207) a new leader whose HW has not reached the start of its epoch rejects a
+        request for the end of the log, because the consumer's offset could go backwards. Source:
         ``Partition.fetchOffsetForTimestamp``.
         """
         tp, rules = message.tp, self.replicas.rules
@@ -188,13 +188,13 @@ class ConsumerReads:
         self.context.respond(client, request, answer)
 
     def _is_behind_epoch(self, replica: Replica, message: ListOffsetsRequest) -> bool:
-        """Whether the HW may still be below what the last leader let consumers read."""
+        """Whether the HW may still be below what the previous leader exposed to consumers."""
         if not self.waits_for_epoch_start or message.timestamp_ms == EARLIEST:
             return False
         return replica.epoch_start is not None and replica.high_watermark < replica.epoch_start
 
     def _offset_for(self, replica: Replica, message: ListOffsetsRequest) -> tuple[int, int]:
-        """The first offset that may be read and is not older than a time, and its time."""
+        """The first readable offset with at least the given timestamp, and its timestamp."""
         log = replica.log
         bound = replica.last_stable_offset if message.read_committed else replica.high_watermark
         timestamp_ms = message.timestamp_ms
@@ -222,7 +222,7 @@ class ConsumerReads:
         return -1, -1
 
     def _newest(self, replica: Replica) -> tuple[int, int]:
-        """The offset of the record with the greatest timestamp, and that (KIP-734)."""
+        """The offset of the record with the greatest timestamp, and that timestamp (KIP-734)."""
         ledger, found = self.context.ledger, (-1, -1)
         for batch in replica.log.batches:
             for at, written_ms in enumerate(ledger.timestamps_of(batch)):
@@ -236,11 +236,11 @@ class ConsumerReads:
         return self.from_followers and replica is not None and replica.role == FOLLOWER
 
     def preferred(self, replica: Replica, offset: int, rack: str) -> int:
-        """The broker that a consumer of that rack should read from: mostly this one.
+        """The broker that a consumer in that rack should read from: usually this one.
 
-        Of the live followers in the rack that have the offset, the one that has most; then the one
-        that was caught up last; then the highest id. Source: ``ReplicaManager`` and
-        ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
+        Among the live followers in the rack that have the offset, prefer the highest log end
+        offset, then the most recently caught up, then the highest id. Source: ``ReplicaManager``
+        and ``RackAwareReplicaSelector`` 2.4 to 3.9 (from 3.3.2 only members of the ISR).
         """
         mine = self.context.id
         racks = self.context.settings.racks

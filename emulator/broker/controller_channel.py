@@ -1,8 +1,8 @@
-"""A broker's way to the active controller: one request at a time, tried until its time is up.
+"""A broker's channel to the active controller: one request at a time, retried until it times out.
 
-Whom the quorum names as its leader is asked; when that one is gone, silent, or says that it is not
-the active controller, the broker looks who is by then. Source: ``NodeToControllerChannelManager``
-and ``NodeToControllerRequestThread`` 3.9 to 4.1.
+Requests go to the quorum's leader as far as the broker knows it. If that node is unreachable,
+silent, or answers that it is not the active controller, the broker looks the leader up again.
+Source: ``NodeToControllerChannelManager`` and ``NodeToControllerRequestThread`` 3.9 to 4.1.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from emulator.broker_context import BrokerContext
 from emulator.protocol import AnyMessage, ConnectionLost
 
 RETRY_US: Final = 50_000
-"""How long a broker waits before it looks again who is the controller."""
+"""How long a broker waits before it looks up the controller again."""
 NOT_CONTROLLER: Final = "NOT_CONTROLLER"
 
 Answered = Callable[[Pending, Any], None]
-"""Takes a request and its response; None: its time was up."""
+"""Handles a request and its response; None if it timed out."""
 
 
 class ControllerChannel:
-    """Sends one kind of requests to the active controller."""
+    """Sends one kind of request to the active controller."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class ControllerChannel:
         timeout_us: Callable[[], int],
         answered: Answered,
     ) -> None:
-        """Send in ``context``; ``name`` is that of its timers.
+        """Send in ``context``; ``name`` prefixes the names of its timers.
 
-        ``timeout_us`` is how long a single try may take.
+        ``timeout_us`` is the timeout of a single attempt.
         """
         self.context = context
         self.state = state
@@ -45,13 +45,13 @@ class ControllerChannel:
     def ask(
         self, message: AnyMessage, patience_us: int, source: int = -1, client_request: int = 0
     ) -> None:
-        """Have a request answered within ``patience_us``."""
+        """Send a request, retrying for up to ``patience_us``."""
         deadline_us = self.context.kernel.now + patience_us
         self.state.queue.append(Pending(message, deadline_us, source, client_request))
         self.pump()
 
     def pump(self) -> None:
-        """Send the next request if none is under way and the controller is known."""
+        """Send the next request if none is in flight and the controller is known."""
         state, context = self.state, self.context
         now_us = context.kernel.now
         while state.queue and not state.request and state.queue[0].deadline_us <= now_us:
@@ -69,7 +69,7 @@ class ControllerChannel:
         context.timers.set_deadline(self.timeout_task, "", at_us)
 
     def take(self, request: int, response: Any) -> bool:  # noqa: ANN401 - a response of any kind
-        """Take a response if it is to this channel's request; whether it was."""
+        """Handle a response if it belongs to this channel; return whether it does."""
         state = self.state
         if not state.request or state.request != request:
             return False
@@ -82,14 +82,14 @@ class ControllerChannel:
         return True
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """The connection to the controller broke, or was refused."""
+        """Handle a broken or refused connection to the controller."""
         state = self.state
         is_ours = message.request in (0, state.request)
         if state.request and message.peer == state.controller and is_ours:
             self._look_again()
 
     def check_timeout(self) -> None:
-        """The controller has not answered in time."""
+        """Retry if the controller has not answered in time."""
         if self.context.timers.overdue(self.timeout_task) and self.state.request:
             self.context.network.give_up(self.context.id, self.state.controller)
             self._look_again()

@@ -11,7 +11,7 @@ TIMEOUT = "produce-timeout"
 
 
 class DelayedProduce(DelayedOperation, frozen=True):
-    """An acks=all request whose records are in the log up to ``required_offset``."""
+    """An acks=all request whose records end at ``required_offset``."""
 
     tp: str
     required_offset: int
@@ -20,10 +20,10 @@ class DelayedProduce(DelayedOperation, frozen=True):
 
 
 class DelayedProduces:
-    """Answers acks=all requests when the HW has reached them, or when that cannot happen here."""
+    """Answers acks=all requests once the HW reaches them, or once that cannot happen here."""
 
     def __init__(self, context: BrokerContext, state: PurgatoryState, replicas: Replicas) -> None:
-        """Keep in ``state`` what waits for ``replicas``."""
+        """Keep the requests waiting for ``replicas`` in ``state``."""
         self.context = context
         self.replicas = replicas
         self.purgatory = DelayedOperationPurgatory[DelayedProduce, str](

@@ -1,8 +1,8 @@
-"""How configuration reaches a broker: it reads what it needs, and is told when that has changed.
+"""How configuration reaches a broker: through ZooKeeper reads and change notifications.
 
-The values in ``/config`` do nothing by themselves. A broker reads them when it starts, a topic's
-when it makes its first log of that topic, and again when a notification under ``/config/changes``
-names them. A broker that cannot reach ZooKeeper goes on with what it has read last.
+Values in ``/config`` have no effect until a broker reads them. It does so when it starts, for a
+topic when it creates its first log of that topic, and again when a notification under
+``/config/changes`` names them. A broker that cannot reach ZooKeeper keeps the values last read.
 
 Source: ``DynamicConfigManager``, ``ZkNodeChangeNotificationListener``, ``TopicConfigHandler``,
 ``DynamicBrokerConfig`` 0.9 to 3.9.
@@ -17,7 +17,7 @@ from emulator.zookeeper import errors
 from emulator.zookeeper.metadata import state_changes
 
 ConfigListener = Callable[[str, str], None]
-"""Is told ``topics`` or ``brokers`` and the name of what this broker has read anew."""
+"""Called with ``topics`` or ``brokers`` and the name of the entity that was read again."""
 
 
 class DynamicConfig:
@@ -33,10 +33,10 @@ class DynamicConfig:
         self._read_at: dict[str, int] = {}
 
     def start(self) -> None:
-        """The broker has just connected: read everything, and ask to be told of changes.
+        """Read all configuration and watch for changes, right after connecting.
 
         Raises:
-            ConnectionLoss: ZooKeeper does not answer.
+            ConnectionLoss: ZooKeeper does not respond.
         """
         self._texts.clear()
         self._read_at.clear()
@@ -48,10 +48,10 @@ class DynamicConfig:
             self._read_topic(topic)
 
     def changed(self) -> None:
-        """There may be notifications that have not been seen: go through them in order.
+        """Process unseen notifications in order.
 
         Raises:
-            ConnectionLoss: ZooKeeper does not answer; what was not seen is seen the next time.
+            ConnectionLoss: ZooKeeper does not respond; the rest is processed the next time.
         """
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         for number, name in self._notifications():
@@ -63,10 +63,9 @@ class DynamicConfig:
                     self._take(*change)
 
     def log_created(self, topic: str) -> None:
-        """The broker makes a log: it reads the topic's configuration.
+        """Read the topic's configuration for a log being created.
 
-        One request makes thousands of logs of a topic, at one moment: what has been read for one of
-        them holds for the others.
+        One request can create thousands of logs of a topic at the same moment; they share one read.
         """
         step = self.context.kernel.state.steps
         if self._read_at.get(topic) == step:
@@ -78,7 +77,7 @@ class DynamicConfig:
             self.process.unread_topics[topic] = None
 
     def reconnected(self) -> None:
-        """ZooKeeper can be reached again: see what was missed (``afterInitializingSession``)."""
+        """Catch up on missed changes after reconnecting (``afterInitializingSession``)."""
         try:
             self.changed()
             for topic in list(self.process.unread_topics):
@@ -90,9 +89,9 @@ class DynamicConfig:
     # ---- reading
 
     def _notifications(self) -> list[tuple[int, str]]:
-        """The notifications there are, by number; others than brokers and tools make do not count.
+        """The existing notifications, by number; names not written by brokers or tools are ignored.
 
-        Kafka ends in an exception at a name that is no number, and sees no later ones either.
+        Kafka throws an exception at a non-numeric name, and then misses later notifications too.
         """
         prefix = znodes.CONFIG_CHANGE.rpartition("/")[2]
         found: list[tuple[int, str]] = []
@@ -110,7 +109,7 @@ class DynamicConfig:
         self.taken(kind, name)
 
     def _read_topic(self, topic: str) -> None:
-        """Take a topic's values; those that cannot be read leave what was known in force."""
+        """Apply a topic's values; if they cannot be read, the known values stay in force."""
         data = self.zk.data(znodes.topic_config_path(topic))
         if topic in self._texts and self._texts[topic] == data:
             return
@@ -127,9 +126,9 @@ class DynamicConfig:
         self.context.configuration.changed()
 
     def _read_own(self, *, is_start: bool = False) -> None:
-        """Take this broker's own values (1.1+), unless one of them is none that it can have.
+        """Apply this broker's own values (1.1+), unless one of them is invalid.
 
-        Up to 2.4 a broker goes on with a value that is there no longer until it is restarted.
+        Up to 2.4 a broker keeps using a value that was removed until it is restarted.
         """
         context = self.context
         if not context.profile.has("dynamic_broker_config"):

@@ -1,4 +1,4 @@
-"""Single fetch rounds of one partition, beside the fetcher: what a `fetch` statement asks for."""
+"""Single fetch rounds of one partition, independent of the fetcher, for the `fetch` statement."""
 
 from emulator.broker.fetcher import FetcherManager, Question, SingleRound
 from emulator.broker.replica import FOLLOWER, Replica
@@ -14,17 +14,17 @@ from emulator.replication.fetching import FETCHING, SETTLED, TRUNCATING
 
 
 class SingleRounds:
-    """Makes complete rounds: the epoch question where the release asks it, then one fetch."""
+    """Runs complete rounds: an OffsetsForLeaderEpoch request where it applies, then a fetch."""
 
     def __init__(self, fetchers: FetcherManager) -> None:
-        """Make rounds as ``fetchers`` would."""
+        """Run rounds the way ``fetchers`` would."""
         self.fetchers = fetchers
         self.context = fetchers.context
         self.state = fetchers.state
         self.replicas = fetchers.replicas
 
     def start(self, replica: Replica) -> int:
-        """One complete fetch round of one partition; returns the request's number."""
+        """Start one complete fetch round of one partition; return the request's number."""
         rules, fetchers = self.fetchers.rules, self.fetchers
         asking = (
             rules.leader_epochs and not rules.diverging_fetch and self._phase(replica) == TRUNCATING
@@ -58,9 +58,9 @@ class SingleRounds:
         return request in self.state.single_rounds
 
     def connection_lost(self, peer: int) -> None:
-        """The connection to a broker broke: the rounds that wait for its answer are over.
+        """End the rounds waiting for a response from a broker whose connection broke.
 
-        It need not lead any more, so it is the broker that was asked which counts.
+        What counts is the broker that was asked: it may no longer be the leader.
         """
         for request, single in list(self.state.single_rounds.items()):
             if single.source == peer:
@@ -72,10 +72,10 @@ class SingleRounds:
         return FETCHING if fetch_state is None else fetch_state.phase
 
     def _answered(self, request: int) -> Replica | None:
-        """The replica that an answer is for; None if it follows its sender no longer.
+        """The replica that a response is for; None if it no longer follows the sender.
 
-        Another leader has another fetcher, which takes no answer to the first one's requests
-        (AbstractFetcherThread.processFetchRequest).
+        A different leader has a different fetcher, which ignores responses to the old one's
+        requests (AbstractFetcherThread.processFetchRequest).
         """
         single = self.state.single_rounds.pop(request)
         replica = self.replicas.by_name[single.tp]
@@ -83,7 +83,7 @@ class SingleRounds:
         return replica if follows else None
 
     def epochs_answered(self, message: OffsetsForLeaderEpochResponse) -> None:
-        """Truncate by the answer, and fetch (or ask again)."""
+        """Truncate according to the response, and fetch (or ask again)."""
         replica = self._answered(message.request)
         if replica is None:
             return
@@ -100,7 +100,7 @@ class SingleRounds:
         self.start(replica)
 
     def fetched(self, message: FetchResponse) -> None:
-        """Append what was fetched, or truncate, or ask where the leader's log ends."""
+        """Append the fetched records, truncate, or ask where the leader's log ends."""
         replica = self._answered(message.request)
         if replica is None or replica.paused:
             return
@@ -113,7 +113,7 @@ class SingleRounds:
             self._ask(replica, self.fetchers.ends_question(replica.tp))
 
     def ends_answered(self, message: ListOffsetsResponse) -> None:
-        """Adjust to where the leader's log begins and ends."""
+        """Adjust to the start and end of the leader's log."""
         replica = self._answered(message.request)
         if replica is not None and message.error == NONE:
             self.fetchers.adjust(replica, message)

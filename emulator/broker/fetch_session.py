@@ -1,7 +1,7 @@
-"""How a leader's broker serves the fetches of followers: sessions, parking, what is told.
+"""How a leader's broker serves followers' fetches: fetch sessions and delayed fetches.
 
-A follower's fetch is handled when it arrives, and once more when it was parked and is answered.
-Followers repeat only what changed (fetch sessions, KIP-227), so a partition at rest costs nothing.
+A follower's fetch is handled when it arrives, and once more when a parked fetch completes.
+Followers only send what changed (fetch sessions, KIP-227), so an idle partition costs nothing.
 """
 
 from collections.abc import Mapping
@@ -38,15 +38,15 @@ from emulator.replication.partition import (
 
 TIMEOUT = "fetch-timeout"
 FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
-"""What a request under another leader epoch is told (KIP-320)."""
+"""The errors for a request with a different leader epoch (KIP-320)."""
 
 
 class FetchSession(Struct, array_like=True, gc=False):
-    """What a leader's broker knows of one follower's fetching.
+    """What a leader's broker knows about one follower's fetches.
 
-    ``partitions`` is what it fetches and from where; ``outside`` those in whose ISR it is not,
-    which are looked at on every fetch; ``ready`` those with something new to read; ``news`` those
-    whose HW it is to be told. ``parked`` is the request that waits (0: none).
+    ``partitions`` are the fetched partitions and offsets; ``outside`` those whose ISR does not
+    include the follower, which are checked on every fetch; ``ready`` those with new data to read;
+    ``news`` those with a new HW to send. ``parked`` is the waiting request (0: none).
     ``max_bytes`` limits the records of one response. ``is_full``: the last fetch began the session.
     """
 
@@ -63,7 +63,7 @@ class FetchSession(Struct, array_like=True, gc=False):
 
 
 class DelayedFetch(DelayedOperation, frozen=True):
-    """A follower's fetch that waits for records; what it asks for is in its session."""
+    """A follower's fetch waiting for records; its partitions are in its session."""
 
     one_shot: bool
 
@@ -72,7 +72,7 @@ Rows = dict[str, FetchedPartition]
 
 
 class FetchSessionsState(Struct, array_like=True):
-    """The sessions of followers, single fetches by their request, and the fetches that wait."""
+    """The followers' sessions, single fetches by request, and the parked fetches."""
 
     by_follower: dict[int, FetchSession] = field(default_factory=dict)
     single: dict[int, FetchSession] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class FetchSessionsState(Struct, array_like=True):
 
 
 class FetchSessions:
-    """Answers the fetches of followers."""
+    """Answers followers' fetches."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class FetchSessions:
     # ---- when followers fetched
 
     def session_fetches(self, replica: Replica) -> dict[int, int]:
-        """When each follower whose session holds the partition fetched last (microseconds)."""
+        """When each follower with the partition in its session last fetched (microseconds)."""
         sessions, tp = self.state.by_follower, replica.tp
         found: dict[int, int] = {}
         for follower in replica.remotes:
@@ -127,16 +127,16 @@ class FetchSessions:
         return found
 
     def caught_up_us(self, replica: Replica, follower: int) -> int:
-        """When a follower was last known to have everything (microseconds)."""
+        """When a follower was last known to be caught up (microseconds)."""
         fetched_us = self.session_fetches(replica).get(follower, 0)
         return caught_up_us(replica.remotes[follower], replica.log_end, fetched_us)
 
     def last_fetches(self) -> Mapping[int, int]:
-        """When each follower with a session fetched last (microseconds)."""
+        """When each follower with a session last fetched (microseconds)."""
         sessions = self.state.by_follower
         return {follower: each.last_fetch_us for follower, each in sessions.items()}
 
-    # ---- what happened to a partition that is led here
+    # ---- changes to a partition that is led here
 
     def _sessions_with(self, replica: Replica) -> list[FetchSession]:
         """The sessions and single fetches that name a partition."""
@@ -151,7 +151,7 @@ class FetchSessions:
         return found
 
     def _offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
-        """Answer the parked fetches of followers; the others read when they ask."""
+        """Answer followers' parked fetches; the others see the records on their next fetch."""
         for session in self._sessions_with(replica):
             session.ready[replica.tp] = None
             if session.parked:
@@ -161,7 +161,7 @@ class FetchSessions:
         self._note_outside(replica)
 
     def _note_outside(self, replica: Replica) -> None:
-        """Look on every fetch at the followers that are not in the ISR (any longer)."""
+        """Check followers outside the ISR on every fetch."""
         for follower in replica.remotes:
             session = self.state.by_follower.get(follower)
             if session is not None and replica.tp in session.partitions:
@@ -171,7 +171,7 @@ class FetchSessions:
                     session.outside[replica.tp] = None
 
     def _epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
-        """Look on its next fetch at what each follower said under the epoch before (KIP-320)."""
+        """Check on its next fetch what each follower sent under the previous epoch (KIP-320)."""
         if not self.state.by_follower:
             return
         if self.rules.fencing:
@@ -182,14 +182,14 @@ class FetchSessions:
         self._note_outside(replica)
 
     def _high_watermark_moved(self, replica: Replica, _effect: AnswerFetches) -> None:
-        """Let followers be told of the new HW, in 2.4 and 2.5 at once."""
+        """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""
         for session in self._sessions_with(replica):
             session.news[replica.tp] = None
             if self.quick and session.parked:
                 self.parked.check(session.parked)
 
     def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
-        """Parked fetches that name the partition are answered at once."""
+        """Answer parked fetches that include the partition at once."""
         for session in [*self.state.by_follower.values(), *self.state.single.values()]:
             delayed = self.parked.find(session.parked)
             if delayed is not None and replica.tp in session.partitions:
@@ -226,7 +226,7 @@ class FetchSessions:
             self.parked.check(request)
 
     def _knows(self, follower: int) -> bool:
-        """Whether the session goes on that a follower believes to have (KIP-227)."""
+        """Whether the session that the follower refers to still exists (KIP-227)."""
         return follower in self.state.by_follower
 
     def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
@@ -255,7 +255,7 @@ class FetchSessions:
         return session
 
     def _untold(self, session: FetchSession) -> bool:
-        """2.4-2.5: whether a parked partition's HW is above what its follower was told."""
+        """2.4-2.5: whether a parked partition's HW is above the one last sent to its follower."""
         for tp in session.news:
             replica = self.replicas.get(tp)
             remote = None if replica is None else replica.remotes.get(session.follower)
@@ -268,11 +268,11 @@ class FetchSessions:
         return False
 
     def _read_all(self, session: FetchSession, due: dict[str, None]) -> Rows:
-        """What there is to tell of the partitions that are due; nothing of one without news.
+        """The response for the partitions that are due, omitting those without changes.
 
-        Records are given up to the limits of the fetch: ``replica.fetch.max.bytes`` of a partition,
-        ``replica.fetch.response.max.bytes`` together. From 0.10.1 on (KIP-74) the first batch of
-        the first partition with records is given however large it is, so that the follower gets on.
+        Records are returned up to the limits of the fetch: ``replica.fetch.max.bytes`` a partition,
+        ``replica.fetch.response.max.bytes`` in total. Since 0.10.1 (KIP-74) the first batch of the
+        first non-empty partition is returned however large it is, so that the follower progresses.
         """
         rows: Rows = {}
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
@@ -296,7 +296,7 @@ class FetchSessions:
         limit_bytes: int,
         at_least_one: bool,
     ) -> FetchedPartition | None:
-        """The answer for one partition; None: nothing new to read."""
+        """The response for one partition; None if there is nothing new to read."""
         follower, replica = session.follower, self.replicas.get(tp)
         answer = answer_fetch(
             replica,
@@ -320,9 +320,9 @@ class FetchSessions:
         counted = CountFetch(follower, asked.offset)
         high_watermark = answer.high_watermark
         if self.rules.counts_fetch_first:
-            # Up to 0.8.1 a fetch is counted before it is read, so its response already carries the
-            # HW that it raised. Since 0.8.2 the read comes first, and followers learn of a new HW
-            # one round later (docs/high-watermark.md).
+            # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
+            # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
+            # learn of a new HW one round later (docs/high-watermark.md).
             self.replicas.do(replica, counted)
             high_watermark = replica.high_watermark
         batches: list[RecordBatch] = []
@@ -332,7 +332,7 @@ class FetchSessions:
                 asked.offset, end, limit_bytes, at_least_one=at_least_one
             )
             if not batches:
-                session.ready[tp] = None  # there was no room left: the next fetch finds it
+                session.ready[tp] = None  # the response was full: the next fetch reads it
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
         if follower not in replica.isr:
@@ -351,16 +351,16 @@ class FetchSessions:
         return self.state.by_follower[delayed.client]
 
     def _news(self, delayed: DelayedFetch) -> Rows | None:
-        """What a parked fetch is answered if there is anything new."""
+        """The response to a parked fetch, if there is anything new."""
         session = self._session_of(delayed)
         if self.quick and self._untold(session):
             return self._all(delayed)
         return self._read_ready(session) or None
 
     def _all(self, delayed: DelayedFetch) -> Rows:
-        """What a parked fetch is answered now in any case; it is read afresh."""
-        # Where the session forgets epochs what is read again is not counted again: the next fetch
-        # is.
+        """The response to a parked fetch that must complete now; the partitions are read again."""
+        # Where the session drops leader epochs, the second read does not update the follower's
+        # position: the next fetch does.
         return {} if self.forgets_epochs else self._read_ready(self._session_of(delayed))
 
     def _read_ready(self, session: FetchSession) -> Rows:
@@ -399,7 +399,7 @@ class FetchSessions:
         self.context.respond(follower, request, response)
 
     def connection_lost(self, follower: int) -> None:
-        """A follower's connection broke: nobody waits for the answer to its parked fetch."""
+        """Drop a follower's parked fetch when its connection breaks."""
         session = self.state.by_follower.get(follower)
         if session is not None:
             self._unpark(session)
@@ -411,7 +411,7 @@ class FetchSessions:
 
 
 def _unfenced(asked: FetchPartition) -> FetchPartition:
-    """What a session remembers of a partition where it forgets the leader epoch (KAFKA-9338)."""
+    """The session's copy of a partition where the leader epoch is dropped (KAFKA-9338)."""
     return replace(asked, current_leader_epoch=-1)
 
 

@@ -1,8 +1,9 @@
-"""The follower's side of replication: a fetcher for each broker that something is fetched from.
+"""The follower's side of replication: one fetcher per source broker.
 
-A fetcher has one request under way at a time. Partitions that have to truncate are asked about
-first; then all are fetched. The fetch offset is always the replica's LEO, which is how the leader
-learns what the follower has. Source: kafka.server.AbstractFetcherThread, ReplicaFetcherThread.
+A fetcher has one request in flight at a time. For partitions that have to truncate it first sends
+a request for the leader's epoch end offsets; then it fetches all partitions. The fetch offset is
+always the replica's LEO, which is how the leader learns what the follower has. Source:
+kafka.server.AbstractFetcherThread, ReplicaFetcherThread.
 """
 
 from collections.abc import Callable
@@ -53,20 +54,20 @@ BACKOFF = "fetch-backoff"
 SOCKET_TIMEOUT = "socket-timeout"
 THREAD_US = 10_000
 FIRST_THREAD_US = 30_000
-"""How long a new fetcher takes to its first request in KRaft mode, and the first of a process, for
-which much is loaded (seen: 25 to 110 ms on a busy machine)."""
+"""How long fetcher threads take to start in KRaft mode, and the first one of a process, which loads
+many classes (observed: 25 to 110 ms on a busy machine)."""
 NEXT_THREAD_US = 2_000
-"""How much later than the one before it a fetcher starts at least."""
+"""The minimum delay between the starts of two fetchers."""
 
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
-"""What a fetcher asks a leader."""
+"""The requests that a fetcher sends to a leader."""
 
 
 class Fetcher(Struct, array_like=True, gc=False):
-    """A fetcher thread for one source broker. ``request`` is what is under way (0: nothing).
+    """A fetcher thread for one source broker. ``request`` is the one in flight (0: none).
 
-    ``changed`` are partitions whose fetch state the leader has not been told, ``forgotten`` those
-    that left. ``in_session`` is what the leader has been told of.
+    ``changed`` are partitions whose fetch state has not been sent to the leader yet, ``forgotten``
+    those removed since. ``in_session`` are the partitions in the leader's fetch session.
     """
 
     source: int
@@ -82,7 +83,7 @@ class Fetcher(Struct, array_like=True, gc=False):
 
 
 class SingleRound(Struct, frozen=True, array_like=True, gc=False):
-    """A round of one partition (a `fetch` statement) that waits for the answer of ``source``."""
+    """A round of one partition (a `fetch` statement) waiting for a response from ``source``."""
 
     tp: str
     source: int
@@ -91,7 +92,7 @@ class SingleRound(Struct, frozen=True, array_like=True, gc=False):
 class FetchersState(Struct, array_like=True):
     """The fetchers by source broker, and single rounds by their request.
 
-    ``started_us`` is when the last of them that was made begins (KRaft mode; 0: none was yet).
+    ``started_us`` is when the most recently created fetcher starts (KRaft mode; 0: none yet).
     """
 
     by_source: dict[int, Fetcher] = field(default_factory=dict)
@@ -99,12 +100,12 @@ class FetchersState(Struct, array_like=True):
     started_us: int = 0
 
     def has_round(self, tp: str) -> bool:
-        """Whether a single round of a partition waits for an answer."""
+        """Whether a single round of a partition waits for a response."""
         return any(each.tp == tp for each in self.single_rounds.values())
 
 
 class FetcherManager:
-    """What a broker does for the partitions that it follows."""
+    """Fetches the partitions that a broker follows."""
 
     def __init__(self, context: BrokerContext, state: FetchersState, replicas: Replicas) -> None:
         """Fetch for ``replicas`` in ``context``."""
@@ -124,14 +125,14 @@ class FetcherManager:
     # ---- which partitions
 
     def _start(self, replica: Replica, _effect: StartFetching) -> None:
-        """Begin, but not in a broker that is about to go (ReplicaManager.isShuttingDown)."""
+        """Start fetching, unless the broker is shutting down (ReplicaManager.isShuttingDown)."""
         if not replica.paused and self.context.process.status != "controlled_shutdown":
             self.begin(replica)
 
     def begin(self, replica: Replica) -> None:
-        """Fetch from ``replica.leader``, where the release does so after asking for an epoch's end.
+        """Fetch from ``replica.leader``, first asking for epoch end offsets where the release does.
 
-        Also how a follower goes on after a pause, in which it may have got another leader.
+        Also called when a follower resumes after a pause, during which the leader may have changed.
         """
         tp, fetcher = replica.tp, self.state.by_source.get(replica.leader)
         if fetcher is None:
@@ -150,10 +151,10 @@ class FetcherManager:
         self.pump(fetcher)
 
     def _new_fetcher(self, source: int) -> Fetcher:
-        """Begin to fetch from a broker; its thread takes a while to start.
+        """Create a fetcher for a broker; its thread takes a while to start.
 
-        So a leader that is elected as its broker is unfenced has opened its ports by then. In
-        ZooKeeper mode the controller's requests take their time instead.
+        By then, a leader elected while its broker was being unfenced has opened its ports. In
+        ZooKeeper mode the controller's requests take that time instead.
         """
         state = self.state
         fetcher = state.by_source[source] = Fetcher(source)
@@ -172,7 +173,7 @@ class FetcherManager:
             fetch_state.epoch = replica.leader_epoch
 
     def remove(self, tp: str) -> None:
-        """Stop fetching a partition, wherever it is fetched from."""
+        """Stop fetching a partition from whichever broker it is fetched from."""
         for fetcher in self.state.by_source.values():
             if fetcher.partitions.pop(tp, None) is not None:
                 fetcher.changed.pop(tp, None)
@@ -183,29 +184,29 @@ class FetcherManager:
                     fetcher.forgotten[tp] = None
 
     def forget(self, tp: str) -> None:
-        """The replica is deleted: whatever comes for a single round of it is nobody's."""
+        """Ignore pending responses to single rounds of a deleted replica."""
         rounds = self.state.single_rounds
         self.state.single_rounds = {r: each for r, each in rounds.items() if each.tp != tp}
 
     def gather(self) -> None:
-        """Send nothing until :meth:`go_on`: several partitions are about to be added together."""
+        """Send nothing until :meth:`go_on`, so that several partitions can be added together."""
         self._gathers = True
 
     def go_on(self) -> None:
-        """Fetch what was added."""
+        """Fetch the partitions that were added."""
         self._gathers = False
         for fetcher in list(self.state.by_source.values()):
             self.pump(fetcher)
 
     def shut_down_idle(self) -> None:
-        """End the fetchers that have nothing left to fetch (shutdownIdleFetcherThreads)."""
+        """End the fetchers without partitions (shutdownIdleFetcherThreads)."""
         fetchers = self.state.by_source
         for source in [source for source, each in fetchers.items() if not each.partitions]:
             del fetchers[source]
             self.context.timers.clear_deadline(SOCKET_TIMEOUT, source)
 
     def has_idle_request(self) -> bool:
-        """Up to 1.0 shutdownIdleFetcherThreads waits for the last request of each idle fetcher."""
+        """Whether shutdownIdleFetcherThreads waits for an idle fetcher's request (up to 1.0)."""
         return self.waits_for_idle and any(
             fetcher.request and not fetcher.partitions for fetcher in self.state.by_source.values()
         )
@@ -213,7 +214,7 @@ class FetcherManager:
     # ---- the loop
 
     def pump(self, fetcher: Fetcher) -> None:
-        """Send the next request if none is under way; in stepwise mode nothing goes by itself."""
+        """Send the next request if none is in flight; in stepwise mode only when told to."""
         if fetcher.request or self.context.stepwise or self._gathers:
             return
         if not fetcher.partitions:
@@ -241,12 +242,12 @@ class FetcherManager:
         self._send(fetcher, OffsetsForLeaderEpochRequest(self.context.id, rows))
 
     def epoch_question(self, replica: Replica) -> tuple[int, int]:
-        """The leader epoch that the follower knows (-1: not sent), and its own latest epoch."""
+        """The follower's current leader epoch (-1: not sent), and the latest epoch in its log."""
         latest = replica.epochs.latest if replica.epochs is not None else UNDEFINED
         return (replica.leader_epoch if self.rules.fencing else UNDEFINED, latest)
 
     def ends_question(self, tp: str) -> ListOffsetsRequest:
-        """Ask where the leader's log begins and ends."""
+        """Request the start and end offsets of the leader's log."""
         replica = self.replicas.by_name[tp]
         epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
         return ListOffsetsRequest(self.context.id, tp, epoch)
@@ -281,7 +282,7 @@ class FetcherManager:
         self._send(fetcher, request)
 
     def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
-        """What a fetch asks for a replica: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
+        """A replica's entry in a fetch: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
         epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
@@ -295,17 +296,17 @@ class FetcherManager:
         context.timers.set_deadline(SOCKET_TIMEOUT, fetcher.source, at_us)
 
     def _ended(self, source: int, request: int) -> Fetcher | None:
-        """The fetcher whose request has been answered; None if it waits for another."""
+        """The fetcher whose request has completed; None if it waits for another one."""
         fetcher = self.state.by_source.get(source)
         if fetcher is None or fetcher.request != request:
             return None
         fetcher.request = 0
         return fetcher
 
-    # ---- answers
+    # ---- responses
 
     def fetched(self, source: int, message: FetchResponse) -> None:
-        """Take a FetchResponse: append, move the HW, and fetch on."""
+        """Handle a FetchResponse: append, move the HW, and keep fetching."""
         fetcher = self._ended(source, message.request)
         if fetcher is None:
             return
@@ -340,14 +341,14 @@ class FetcherManager:
             self._delay(fetcher, tp, fetch_state)
 
     def take_records(self, replica: Replica, row: FetchedPartition) -> None:
-        """Append what was fetched, or truncate where the logs part."""
+        """Append the fetched records, or truncate where the logs diverge."""
         if row.diverging is not None:
             self.replicas.do(replica, TruncateToEpochEnd(*row.diverging))
         else:
             self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark, row.log_start))
 
     def epochs_answered(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
-        """Take the answer to the epoch question: truncate, and perhaps ask again."""
+        """Handle an OffsetsForLeaderEpoch response: truncate, and perhaps ask again."""
         fetcher = self._ended(source, message.request)
         if fetcher is None:
             return
@@ -368,16 +369,16 @@ class FetcherManager:
                 fetch_state.advance(SETTLED)
                 fetcher.truncating.pop(tp, None)
                 fetcher.changed[tp] = None
-            else:  # the others are fetched before it asks again
+            else:  # other partitions are fetched before it asks again
                 fetch_state.advance(ASKED_AGAIN, self._resume(tp))
         self.pump(fetcher)
 
     def truncate(self, replica: Replica, epoch: int, end_offset: int) -> bool:
-        """Truncate by the leader's answer; True if that settles it, False to ask again."""
+        """Truncate according to the response; True if that completes it, False to ask again."""
         return ASK_AGAIN not in self.replicas.do(replica, TruncateToEpochEnd(epoch, end_offset))
 
     def ends_answered(self, source: int, message: ListOffsetsResponse) -> None:
-        """The leader's log start and end, after a fetch out of range."""
+        """Handle the leader's log start and end offsets, after an out-of-range fetch."""
         fetcher = self._ended(source, message.request)
         if fetcher is None:
             return
@@ -401,7 +402,7 @@ class FetcherManager:
         self.pump(fetcher)
 
     def adjust(self, replica: Replica, message: ListOffsetsResponse) -> bool:
-        """Truncate to the leader's LEO, or begin anew; False if the process ended instead."""
+        """Truncate to the leader's LEO, or start over; False if the process ended instead."""
         topic, _ = split(replica.tp)
         unclean = self.context.unclean_election(topic)
         command = AdjustToLeader(message.log_start, message.log_end_offset, unclean)
@@ -413,9 +414,9 @@ class FetcherManager:
     # ---- delays and lost connections
 
     def _resume(self, of: str | int, pause_us: int = 0) -> int:
-        """When a partition, or all that is fetched from a broker, is fetched (microseconds).
+        """When a partition, or all partitions of a broker, are fetched again (microseconds).
 
-        That is after ``pause_us``, or if that is 0 after replica.fetch.backoff.ms.
+        That is after ``pause_us``, or if it is 0 after replica.fetch.backoff.ms.
         """
         pause_us = pause_us or self.context.config.replica_fetch_backoff_us
         resume_us = self.kernel.state.now_us + pause_us
@@ -433,13 +434,13 @@ class FetcherManager:
         fetcher.forgotten[tp] = None
 
     def resume(self) -> None:
-        """A backoff is over: let every idle fetcher go on."""
+        """Let every idle fetcher continue after a backoff."""
         if self.context.timers.overdue(BACKOFF):
             for fetcher in list(self.state.by_source.values()):
                 self.pump(fetcher)
 
     def connection_lost(self, source: int) -> None:
-        """The connection to a source broke or timed out: begin a new session after the backoff."""
+        """Start a new session after the backoff: the connection to a source broke or timed out."""
         fetcher = self.state.by_source.get(source)
         if fetcher is None or not fetcher.request:
             return
@@ -456,13 +457,13 @@ class FetcherManager:
         self.on_idle()
 
     def check_timeouts(self) -> None:
-        """Requests without an answer for replica.socket.timeout.ms: the connections are closed."""
+        """Close connections whose request has been unanswered for replica.socket.timeout.ms."""
         for source in self.context.timers.overdue(SOCKET_TIMEOUT):
             assert isinstance(source, int)
-            if self.state.by_source[source].request:  # each request sets the deadline anew
+            if self.state.by_source[source].request:  # each request resets the deadline
                 self.context.network.give_up(self.context.id, source)
                 self.connection_lost(source)
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Do nothing: the default where no listener is set."""

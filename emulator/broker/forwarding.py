@@ -1,4 +1,4 @@
-"""What administrators ask of a broker, forwarded to the active controller (KIP-590)."""
+"""Forwarding of administrative requests to the active controller (KIP-590)."""
 
 from typing import Any, Final
 
@@ -31,12 +31,12 @@ from emulator.protocol.kraft import AdminRequest
 from emulator.protocol.names import split
 
 PATIENCE_US: Final = 60_000_000
-"""How long a request is tried (``ForwardingManager``'s channel)."""
+"""How long a request is retried (``ForwardingManager``'s channel)."""
 TRY_US: Final = 30_000_000
-"""How long one try may take (request.timeout.ms)."""
+"""The timeout of one attempt (request.timeout.ms)."""
 
 NOBODY: Final = -1
-"""The source of what the broker itself asks."""
+"""The source of the broker's own requests."""
 
 OF_TOPICS: Final = (
     CreateTopicsRequest,
@@ -44,18 +44,18 @@ OF_TOPICS: Final = (
     DeleteTopicsRequest,
     AlterConfigsRequest,
 )
-"""Requests that are answered topic by topic."""
+"""Requests with one result per topic."""
 OTHERS: Final[dict[type, type[Any]]] = {
     IncrementalAlterConfigsRequest: IncrementalAlterConfigsResponse,
     ElectLeadersRequest: ElectLeadersResponse,
     AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
 }
-"""Requests that may fail as a whole, and how they are answered."""
+"""Requests with a single result, and their responses."""
 FORWARDED: Final = (*OF_TOPICS, *OTHERS, DescribeQuorumRequest)
 
 
 class ForwardingManager:
-    """Forwards requests, and their answers to whoever asked."""
+    """Forwards requests to the controller, and the responses to the clients."""
 
     def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
         """Forward in ``context``."""
@@ -66,7 +66,7 @@ class ForwardingManager:
         )
 
     def forward(self, source: int, request: int, message: AdminRequest) -> None:
-        """Have the controller answer; a broker's own values are checked by that broker alone."""
+        """Forward to the controller; a broker's own config values are validated by that broker."""
         if isinstance(message, IncrementalAlterConfigsRequest) and self._is_of_another(message):
             errors = {message.resource_name: "INVALID_REQUEST"}
             answer = IncrementalAlterConfigsResponse(request, "NONE", errors)
@@ -74,27 +74,27 @@ class ForwardingManager:
             return
         self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
 
-    # ---- what the broker itself needs (AutoTopicCreationManager)
+    # ---- the broker's own requests (AutoTopicCreationManager)
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has, as far as this broker has read; 0: there is none."""
+        """The number of partitions of a topic in this broker's image; 0 if the topic is unknown."""
         found = self.state.image.topic(topic)
         return 0 if found is None else len(found.partitions)
 
     def leader(self, tp: str) -> int | None:
-        """Who leads a partition, as far as this broker has read; None: there is none."""
+        """The leader of a partition in this broker's image; None if the partition is unknown."""
         found = self.state.image.partition(*split(tp))
         return None if found is None else found.leader
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
-        """Ask the controller to make a topic, unless that is asked already."""
+        """Ask the controller to create a topic, unless that request is already in flight."""
         wanted = NewTopic(partitions, factor, {}, dict(config))
         request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
         if all(each.message != request for each in self.state.forwarding.queue):
             self.channel.ask(request, PATIENCE_US)
 
     def create_automatically(self, topic: str) -> None:
-        """Have a topic made that a client asked for, with this broker's defaults.
+        """Create a topic that a client requested, with this broker's defaults.
 
         Source: ``DefaultAutoTopicCreationManager.creatableTopic``.
         """
@@ -110,9 +110,9 @@ class ForwardingManager:
         return is_broker and message.resource_name != str(self.context.id)
 
     def _answered(self, pending: Pending, response: EnvelopeResponse | None) -> None:
-        """Take what was in the envelope out of it."""
+        """Unwrap the response in the envelope."""
         if pending.source == NOBODY:
-            return  # whoever needs the topic asks for it again
+            return  # a component that needs the topic requests it again
         assert isinstance(pending.message, EnvelopeRequest)
         wanted, request = pending.message.wanted, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error
@@ -130,9 +130,9 @@ class ForwardingManager:
         self.context.respond(pending.source, request, answer)
 
     def take(self, request: int, response: object) -> bool:
-        """Take a response if it is to something that was forwarded."""
+        """Handle a response if it belongs to a forwarded request."""
         return self.channel.take(request, response)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke."""
+        """Handle a lost connection."""
         self.channel.connection_lost(message)

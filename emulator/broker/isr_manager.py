@@ -1,7 +1,7 @@
-"""How a leader has its ISR changes stored, and tells the controller of them.
+"""How a leader persists ISR changes and notifies the controller of them.
 
-By a conditional ZooKeeper write of its own (up to 2.6), or by asking the controller (2.7+,
-KIP-497). Which changes there are to store is decided in :mod:`emulator.replication.partition`.
+Up to 2.6 it writes them to ZooKeeper conditionally; from 2.7 on it asks the controller (KIP-497).
+Which changes to propose is decided in :mod:`emulator.replication.partition`.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,11 +26,11 @@ from emulator.zookeeper.data import PartitionState
 from emulator.zookeeper.errors import ConnectionLoss, ZooKeeperError
 
 ALTER_RETRY_US = 50_000
-"""How long a leader waits before it sends an unanswered AlterPartition again."""
+"""How long a leader waits before it retries an unanswered AlterPartition."""
 TIMEOUT = "alter-partition-timeout"
 
 WRITE_RETRY_US = 100_000
-"""How often a leader whose ISR change is not stored yet looks whether ZooKeeper can be reached."""
+"""How often a leader with an ISR change still to be written checks whether ZooKeeper is back."""
 
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
@@ -38,13 +38,13 @@ ISR_CAP_US = 60_000_000
 
 
 class IsrManagerState(Struct, array_like=True):
-    """What is to be stored, and what the controller is to be told; it ends with the process.
+    """ISR changes to be stored and notifications to be sent; lost when the process ends.
 
     ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    under way (0: none). ``controller`` is the broker that is taken for the controller (-1: nobody)
-    until a connection to it breaks or it says that it is not. ``changes`` are partitions whose ISR
-    this broker has written, to be notified of; the last was written at ``changed_us``, the last
-    notification sent at ``told_us``.
+    in flight (0: none). ``controller`` is the presumed controller (-1: unknown), kept until a
+    connection to it breaks or it says that it is not the controller. ``changes`` are partitions
+    whose ISR this broker has written and not yet notified; the last write was at ``changed_us``,
+    the last notification at ``told_us``.
     """
 
     pending: dict[str, None] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class IsrManagerState(Struct, array_like=True):
 
 
 class IsrManager:
-    """Shrinks and grows the ISRs of the partitions that a broker leads."""
+    """Shrinks and expands the ISRs of the partitions that a broker leads."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class IsrManager:
         last_fetches: Callable[[], Mapping[int, int]],
         locks: PartitionLocks,
     ) -> None:
-        """Act in ``context`` on ``replicas``, and hold their ``locks`` while ZooKeeper is silent.
+        """Act in ``context`` on ``replicas``; hold their ``locks`` while ZooKeeper is unavailable.
 
-        ``session_fetches`` says when the followers of a replica fetched last, ``last_fetches`` when
-        each follower did (microseconds).
+        ``session_fetches`` returns when the followers of a replica last fetched, ``last_fetches``
+        when each follower did (microseconds).
         """
         self.context = context
         self.kernel = context.kernel
@@ -89,20 +89,20 @@ class IsrManager:
             replicas.on(AnnounceIsr, self._announce)
 
     def start(self) -> None:
-        """The process has started: notifications are counted from here (lastIsrPropagationMs)."""
+        """Start the interval between notifications at the process start (lastIsrPropagationMs)."""
         self.state.told_us = self.kernel.now
 
     # ---- the isr-expiration task
 
     def period_us(self) -> int:
-        """How often the isr-expiration task runs: each lag time, from 0.10.2 each half of it."""
+        """The period of the isr-expiration task: the maximum lag time, from 0.10.2 half of it."""
         lag_us = self.context.config.replica_lag_time_max_us
         return lag_us // 2 if self.profile.has("isr_expiration_at_half_lag_time") else lag_us
 
     def expire(self) -> None:
-        """Let every partition led here drop the members that are out of sync.
+        """Remove out-of-sync members from the ISR of every partition led here.
 
-        One thread does it: where a partition's lock is held it waits, and comes to no other.
+        The task has a single thread: at a locked partition it waits, and reaches no others.
         """
         replicas, held = self.replicas, self.locks.state.held
         for replica in [replicas.by_name[tp] for tp in self._suspects() if tp in replicas.by_name]:
@@ -114,8 +114,8 @@ class IsrManager:
     def _suspects(self) -> list[str]:
         """The partitions in which a follower may be out of sync.
 
-        Those with a follower that lacks something; where having everything does not suffice, all of
-        them once a follower has been silent.
+        Those with a follower that lags; in releases where being caught up is not enough, all of
+        them once any follower has been silent.
         """
         since_us = self.kernel.now - self.context.config.replica_lag_time_max_us
         silent = any(fetch_us < since_us for fetch_us in self.last_fetches().values())
@@ -123,7 +123,7 @@ class IsrManager:
             return list(self.replicas.by_name)
         return list(self.replicas.index.lagging)
 
-    # ---- having a change stored
+    # ---- storing a change
 
     def _propose(self, replica: Replica, effect: ProposeIsr) -> None:
         if effect.change == SHRINK and self.kernel.cause == 0:
@@ -145,8 +145,9 @@ class IsrManager:
     def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
         """Kafka up to 2.6: conditional setData with the version that the leader knows.
 
-        A mismatch is skipped: the controller has written, and its LeaderAndIsr is on the way. If no
-        answer comes the partition's lock is held until there is one: False.
+        A version mismatch is skipped: the controller has written, and its LeaderAndIsr is on the
+        way. Without a response the partition's lock is held until there is one, and this returns
+        False.
         """
         isr = proposed.isr
         epoch = replica.leader_epoch
@@ -163,35 +164,35 @@ class IsrManager:
         return True
 
     def write_again(self) -> None:
-        """Try again to store what the locks are held for."""
+        """Retry the writes for which locks are held."""
         for tp, proposed in list(self.locks.state.held.items()):
             if self._write(self.replicas.by_name[tp], proposed):
                 self.locks.release(tp)
 
     def session_expired(self) -> None:
-        """From 1.1 on the write fails with its session; before, the next session takes it over."""
+        """Fail the pending writes from 1.1 on; in earlier releases the next session retries."""
         if self.expired_session_fails:
             for tp in list(self.locks.state.held):
                 self.locks.release(tp)
 
     def controller_known(self) -> None:
-        """Somebody is controller: remember it, unless there is one that still counts as that.
+        """Remember the new controller, unless another broker is still presumed to be it.
 
-        Source: ``BrokerToControllerRequestThread.doWork``. A leader may so ask a controller that
-        has long been replaced, as long as nothing tells it.
+        Source: ``BrokerToControllerRequestThread.doWork``. A leader may therefore keep asking a
+        controller that was replaced long ago, until a request to it fails.
         """
         self._look_up_controller()
         self.send_pending()
 
     def _look_up_controller(self) -> None:
-        """Take a live broker for the controller, if none counts as that; or the quorum's leader."""
+        """Look up the controller if none is presumed: a live broker, or the quorum's leader."""
         process = self.context.process
         known = self.context.voters or process.live_brokers
         if self.state.controller < 0 and process.known_controller in known:
             self.state.controller = process.known_controller
 
     def send_pending(self) -> None:
-        """Ask the controller for what is pending; one request at a time is under way."""
+        """Send the pending changes to the controller; one request is in flight at a time."""
         state = self.state
         self._look_up_controller()
         controller = state.controller
@@ -217,7 +218,7 @@ class IsrManager:
             self.context.timers.set_deadline(TIMEOUT, "", at_us)
 
     def answered(self, message: AlterPartitionResponse) -> None:
-        """Take the controller's response (Partition.handleAlterPartitionResponse)."""
+        """Handle the controller's response (Partition.handleAlterPartitionResponse)."""
         state = self.state
         if message.request != state.request:
             return
@@ -245,27 +246,27 @@ class IsrManager:
         self.send_pending()
 
     def _end_response(self) -> None:
-        """2.7 and 2.8: the exception "Failed to enqueue ISR change state" ends the work on it.
+        """Stop processing: 2.7 and 2.8 throw "Failed to enqueue ISR change state" here.
 
-        The other partitions of the request are asked for again: in 2.7 soon, in 2.8 with the next
+        The other partitions of the request are sent again: in 2.7 soon, in 2.8 with the next
         change.
         """
         if self.profile.has("alter_isr_sent_periodically"):
             self.context.later("alter-partition", ALTER_RETRY_US)
 
     def connection_lost(self, peer: int) -> None:
-        """The connection to the controller broke: ask again after a while."""
+        """Retry after a backoff when the connection to the controller breaks."""
         if self.state.request and peer == self.state.controller:
             self.retry_later()
 
     def check_timeout(self) -> None:
-        """The request under way has had no response for too long: send what is pending anew."""
+        """Retry the pending changes if the request in flight has timed out."""
         if self.context.timers.overdue(TIMEOUT) and self.state.request:
             self.context.network.give_up(self.context.id, self.state.controller)
             self.retry_later()
 
     def retry_later(self) -> None:
-        """Give the request under way up; after 50 ms ask who is controller then."""
+        """Abandon the request in flight; look up the controller again after 50 ms."""
         self.state.request, self.state.controller = 0, -1
         self.context.later("alter-partition", ALTER_RETRY_US)
 
@@ -278,7 +279,7 @@ class IsrManager:
             self.context.later("isr-propagation", ISR_CHECK_US)
 
     def propagate_changes(self) -> None:
-        """Every 2.5 s: tell, once it has been quiet for 5 s or the last time is 60 s ago."""
+        """Notify every 2.5 s, once there was no change for 5 s or no notification for 60 s."""
         state, context = self.state, self.context
         if not state.changes:
             return
@@ -297,5 +298,5 @@ class IsrManager:
 
 
 def _unknown(_isr: list[int]) -> list[int]:
-    """Nobody knows the members' broker epochs where ZooKeeper keeps the metadata."""
+    """Report unknown broker epochs: there are none where ZooKeeper keeps the metadata."""
     return []

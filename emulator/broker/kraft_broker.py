@@ -1,8 +1,7 @@
-"""A broker in KRaft mode: an observer of the quorum that applies what the metadata log says.
+"""A broker in KRaft mode: an observer of the quorum that applies the metadata log.
 
-Replication is as in :class:`emulator.broker.broker.Broker`; what ZooKeeper and the controller's
-requests do there is done here by the metadata log, heartbeats, and requests to the active
-controller.
+Replication works as in :class:`emulator.broker.broker.Broker`; the metadata log, heartbeats and
+requests to the active controller replace ZooKeeper and the controller's requests.
 """
 
 from collections.abc import Callable
@@ -33,7 +32,7 @@ ControllerResponse = (
 
 
 class KRaftBroker(Broker):
-    """A broker whose metadata is kept by a quorum of controllers."""
+    """A broker whose metadata is managed by a quorum of controllers."""
 
     def __init__(
         self, state: BrokerState, own: KRaftBrokerState, surroundings: Surroundings
@@ -43,7 +42,7 @@ class KRaftBroker(Broker):
         super().__init__(state, surroundings)
 
     def _join_cluster(self) -> None:
-        """Make the parts that stand between the broker and the quorum."""
+        """Create the parts that connect the broker to the quorum."""
         context, own = self.context, self.own
         self.raft = RaftClient(
             self.id,
@@ -80,7 +79,7 @@ class KRaftBroker(Broker):
         self.replicas.log_created = _nothing  # its configuration is in the image
         self.kraft_lifecycle.on_close = self._close
 
-    # ---- what the parts ask
+    # ---- callbacks of the parts
 
     def _leader_changed(self) -> None:
         quorum, process = self.own.quorum, self.context.process
@@ -91,7 +90,7 @@ class KRaftBroker(Broker):
         return [brokers[member].epoch if member in brokers else -1 for member in isr]
 
     def _close(self) -> None:
-        """Take no more requests, and fetch nothing more: peers are told."""
+        """Stop accepting requests and fetching; close the connections to peers."""
         self.state.lifecycle.sockets_closed = True
         for tp in list(self.replicas.by_name):
             self.fetchers.remove(tp)
@@ -102,7 +101,7 @@ class KRaftBroker(Broker):
             kernel.schedule(at_us, peer, lost, kernel.cause, self.id)
 
     def _peers(self) -> list[int]:
-        """The other brokers that run and can be reached."""
+        """The other brokers that are running and reachable."""
         hosts, network = self.kernel.state.hosts, self.context.network
         return [
             b
@@ -110,7 +109,7 @@ class KRaftBroker(Broker):
             if b != self.id and hosts[b].up and network.reachable(self.id, b)
         ]
 
-    # ---- start and end
+    # ---- startup and shutdown
 
     def start(self) -> None:
         """Start the process."""
@@ -121,16 +120,17 @@ class KRaftBroker(Broker):
         self.kraft_lifecycle.stop()
 
     def end_process(self, status: str) -> None:
-        """The process is gone: only what is on disk stays."""
+        """Discard the process's state: only what is on disk survives."""
         self.own.end_process()
         super().end_process(status)
 
     # ---- dispatch
 
     def handle(self, source: int, message: messages.AnyMessage) -> None:
-        """Take one message; ports are open from the first unfencing on (``BrokerServer.startup``).
+        """Handle one message; ports open with the first unfencing (``BrokerServer.startup``).
 
-        So a leader that is elected as its broker is unfenced refuses its followers at first.
+        A leader elected while its broker is being unfenced therefore refuses its followers at
+        first.
         """
         if self.own.lifecycle.is_open or not isinstance(message, messages.REQUESTS):
             self._handlers[type(message)](source, message)
@@ -192,7 +192,7 @@ class KRaftBroker(Broker):
             self.forwarding.take(request, message)
 
     def _describe_cluster(self, source: int, _message: messages.DescribeClusterRequest) -> None:
-        """Name itself: brokers forward to the controller, which clients do not reach."""
+        """Return its own id: clients cannot reach the controller, so brokers forward to it."""
         request = self.kernel.cause
         answer = messages.DescribeClusterResponse(request, self.id)
         self.context.respond(source, request, answer)
@@ -207,4 +207,4 @@ class KRaftBroker(Broker):
 
 
 def _nothing(_topic: str) -> None:
-    """Nobody has to know which topic a log was made for."""
+    """Do nothing: the configuration needs no reading when a log is created."""

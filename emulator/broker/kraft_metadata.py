@@ -1,4 +1,4 @@
-"""What a broker in KRaft mode tells clients: its image (``KRaftMetadataCache``)."""
+"""How a broker in KRaft mode answers clients from its metadata image (``KRaftMetadataCache``)."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ from emulator.releases.config import broker_values, topic_values
 
 
 class KRaftMetadata:
-    """Answers clients from the image."""
+    """Answers clients from the metadata image."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class KRaftMetadata:
         state: KRaftBrokerState,
         create_topic: Callable[[str], None],
     ) -> None:
-        """Answer for the broker of ``context``; ``create_topic`` has a topic made."""
+        """Answer for the broker of ``context``; ``create_topic`` requests a topic's creation."""
         self.context = context
         self.state = state
         self.create_topic = create_topic
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
-        """Tell a client of a topic's partitions as this broker knows them."""
+        """Return a topic's partitions as this broker knows them."""
         image, topic = self.state.image, message.topic
         found = image.topic(topic)
         partitions: dict[int, PartitionMetadata] = {}
@@ -56,11 +56,11 @@ class KRaftMetadata:
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
 
     def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
-        """Tell a client the brokers, a controller and topics.
+        """Return the brokers, a controller and topics.
 
-        Clients do not reach the controllers, so a broker that is alive stands for them
-        (``KRaftMetadataCache.getRandomAliveBrokerId``; here it is the broker itself). A topic that
-        is made automatically is unknown until this broker has read of it
+        Clients cannot reach the controllers, so a live broker is returned as the controller
+        (``KRaftMetadataCache.getRandomAliveBrokerId``; here it is the broker itself). A topic being
+        auto-created is unknown until this broker has applied its records
         (``DefaultAutoTopicCreationManager``).
         """
         image = self.state.image
@@ -100,7 +100,7 @@ class KRaftMetadata:
     def list_reassignments(
         self, source: int, request: int, _message: ListPartitionReassignmentsRequest
     ) -> None:
-        """Tell the moves under way, as far as this broker has read of them."""
+        """Return the reassignments in progress, as far as this broker's image shows them."""
         moves = {}
         for topic, number, each in self.state.image.partitions():
             if each.adding_replicas or each.removing_replicas:
@@ -111,7 +111,7 @@ class KRaftMetadata:
         self.context.respond(source, request, answer)
 
     def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Tell the values of topics' configuration, or of this broker's own (``ConfigHelper``)."""
+        """Return the configuration of topics or of this broker (``ConfigHelper``)."""
         context, image = self.context, self.state.image
         settings = context.settings
         defaults = {**settings.defaults, **settings.brokers.get(context.id, {})}

@@ -22,12 +22,12 @@ TRY_US: Final = 30_000_000
 
 
 class KRaftProducerIds:
-    """Gives out a broker's producer ids; whoever asks while there are none waits for a block."""
+    """Allocates a broker's producer ids; requests wait for a block while there are none."""
 
     def __init__(
         self, context: BrokerContext, state: KRaftBrokerState, block: ProducerIdBlock
     ) -> None:
-        """Give out ids in ``context``, from ``block``."""
+        """Allocate ids in ``context``, from ``block``."""
         self.context = context
         self.state = state
         self.block = block
@@ -36,7 +36,7 @@ class KRaftProducerIds:
         )
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
-        """Answer with an id that nobody else has."""
+        """Return a unique id."""
         self.state.waits_for_ids.append((source, request))
         self._serve()
 
@@ -52,7 +52,7 @@ class KRaftProducerIds:
             self.channel.ask(AllocateProducerIdsRequest(self.context.id, epoch), PATIENCE_US)
 
     def _answered(self, _pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
-        """Take the block, or tell all who wait that there is none now."""
+        """Store the block, or fail all waiting requests if there is none."""
         if isinstance(response, AllocateProducerIdsResponse) and response.error == "NONE":
             self.block.next = response.start
             self.block.last = response.start + response.length - 1
@@ -68,9 +68,9 @@ class KRaftProducerIds:
         self.context.respond(source, request, response)
 
     def take(self, request: int, response: object) -> bool:
-        """Take a response if it is to the question for a block."""
+        """Handle a response if it belongs to the request for a block."""
         return self.channel.take(request, response)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """A connection broke."""
+        """Handle a lost connection."""
         self.channel.connection_lost(message)

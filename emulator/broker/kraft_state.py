@@ -1,4 +1,4 @@
-"""What a broker remembers in KRaft mode beside what all brokers do."""
+"""The additional state of a broker in KRaft mode."""
 
 from typing import Final
 
@@ -16,9 +16,9 @@ SHUTTING_DOWN: Final = "shutting down"
 
 
 class Pending(Struct, array_like=True):
-    """A request for the controller; ``source`` and ``client_request`` are whose it is (-1: own).
+    """A request for the controller; ``source`` and ``client_request`` say whose it is (-1: own).
 
-    It is given up at ``deadline_us``.
+    It times out at ``deadline_us``.
     """
 
     message: AnyMessage
@@ -28,9 +28,9 @@ class Pending(Struct, array_like=True):
 
 
 class ChannelState(Struct, array_like=True):
-    """Requests for the controller in their order; ``request`` is the one under way (0: none).
+    """Queued requests for the controller; ``request`` is the one in flight (0: none).
 
-    ``controller`` is who is taken for the active one (-1: nobody is known).
+    ``controller`` is the presumed active controller (-1: unknown).
     """
 
     controller: int = -1
@@ -39,12 +39,12 @@ class ChannelState(Struct, array_like=True):
 
 
 class BrokerLifecycleState(Struct, array_like=True):
-    """How far the broker's life has come (``BrokerLifecycleManager``).
+    """The state of the broker's lifecycle (``BrokerLifecycleManager``).
 
-    ``previous_epoch`` is what the clean-shutdown file said when the process started.
-    ``failures`` counts attempts in a row without success. ``ready`` is that it may be unfenced.
-    ``is_open``: its ports are, from the first unfencing on. ``shutdown_answered``: the controller
-    knows that it wants to go.
+    ``previous_epoch`` is the epoch in the clean-shutdown file when the process started.
+    ``failures`` counts consecutive failed attempts. ``ready``: it may be unfenced. ``is_open``: its
+    ports are open, from the first unfencing on. ``shutdown_answered``: the controller knows that it
+    wants to shut down.
     """
 
     state: str = STARTING
@@ -60,9 +60,9 @@ class KRaftBrokerState(Struct, array_like=True):
     """A broker in KRaft mode.
 
     On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
-    ``folders`` (those that are renamed, with the time in microseconds at which each is removed; 0:
-    never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1: there is
-    none). ``image`` is the metadata as far as it has been applied.
+    ``folders`` (the renamed ones, each with the time in microseconds at which it is removed; 0:
+    never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1 if there is
+    no such file). ``image`` is the metadata applied so far.
     """
 
     quorum: QuorumState = field(default_factory=QuorumState)
@@ -78,7 +78,7 @@ class KRaftBrokerState(Struct, array_like=True):
     waits_for_ids: list[tuple[int, int]] = field(default_factory=list)
 
     def end_process(self) -> None:
-        """Forget what is not on disk."""
+        """Discard what is not on disk."""
         self.quorum.end_process()
         fresh = KRaftBrokerState()
         self.image, self.published, self.waits_for_ids = fresh.image, False, []
@@ -88,6 +88,6 @@ class KRaftBrokerState(Struct, array_like=True):
 
 
 def reset(state: Struct, fresh: Struct) -> None:
-    """Make a struct that others hold what ``fresh`` is."""
+    """Overwrite a struct in place with the fields of ``fresh``, keeping references to it valid."""
     for name in state.__struct_fields__:
         setattr(state, name, getattr(fresh, name))

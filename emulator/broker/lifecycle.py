@@ -1,4 +1,4 @@
-"""A broker's life in ZooKeeper: the paths that must exist, its own znode, controlled shutdown."""
+"""A broker's lifecycle with ZooKeeper: required paths, registration, controlled shutdown."""
 
 from collections.abc import Callable
 
@@ -45,34 +45,34 @@ PATHS = (
     ("log_dir_event_notifications", znodes.LOG_DIR_EVENTS),
     ("finalized_features", znodes.FEATURE),
 )
-"""Persistent paths that a broker makes when it starts, each with the feature that needs it."""
+"""Persistent paths that a broker creates at startup, each with the feature that requires it."""
 
 BOOT_US = 200_000
-"""How long a process takes from its start to reaching for ZooKeeper."""
+"""How long a process takes from its start to connecting to ZooKeeper."""
 RECONNECT_US = 1_000_000
 SHUTDOWN_TIMEOUT = "shutdown-timeout"
 LOOK_UP_US = 100_000
-"""How long a broker takes to find the controller and to connect to it (seen: 30 to 130 ms)."""
+"""How long a broker takes to find the controller and connect to it (observed: 30 to 130 ms)."""
 CLOSE_SOCKETS_US = 20_000
-"""How long a broker that may go takes to close its sockets (seen: 4 to 20 ms)."""
+"""How long a broker takes to close its sockets once it may shut down (observed: 4 to 20 ms)."""
 HELD_UP_US = 100_000
-"""How often a broker that goes looks whether its threads still wait for ZooKeeper."""
+"""How often a broker shutting down checks whether its threads still wait for ZooKeeper."""
 REAPERS_US = 2_000_000
-"""How long the threads that enforce quotas hold a shutdown up: two that look around every second.
+"""How long the threads that enforce quotas delay a shutdown: two, each polling every second.
 
-From 0.9 on (``ClientQuotaManager.ThrottledRequestReaper``, which cannot be interrupted); from 1.1
-on they end after the ZooKeeper session.
+They exist from 0.9 on (``ClientQuotaManager.ThrottledRequestReaper``, which cannot be interrupted);
+from 1.1 on they end after the ZooKeeper session.
 """
 ENDING_US = 750_000
-"""How long a broker from 1.1 on takes from closing its sockets to closing its session (as seen)."""
+"""The time between closing the sockets and closing the session from 1.1 on (as observed)."""
 
 
 class LifecycleState(Struct, array_like=True):
-    """A controlled shutdown under way: its request (0: none), to whom, and which try it is.
+    """A controlled shutdown in progress: its request (0: none), the controller asked, the attempt.
 
-    ``asks_zookeeper``: it waits for ZooKeeper to tell who is controller.
-    ``sockets_closed``: the broker takes no more requests, but its fetchers still run.
-    ``closes_session``: it does nothing any more but close its ZooKeeper session.
+    ``asks_zookeeper``: it waits to read the controller's id from ZooKeeper.
+    ``sockets_closed``: the broker accepts no more requests, but its fetchers still run.
+    ``closes_session``: all that is left to do is to close its ZooKeeper session.
     """
 
     shutdown_request: int = 0
@@ -86,7 +86,7 @@ class LifecycleState(Struct, array_like=True):
 class Lifecycle:
     """Starts, registers and ends a broker."""
 
-    def __init__(  # noqa: PLR0913 - it goes through every part
+    def __init__(  # noqa: PLR0913 - it involves every part
         self,
         context: BrokerContext,
         state: LifecycleState,
@@ -101,7 +101,7 @@ class Lifecycle:
     ) -> None:
         """Act in ``context``.
 
-        ``start_tasks`` begins the periodic tasks, ``end_process`` ends the process with a status.
+        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
         """
         self.context = context
         self.state = state
@@ -124,10 +124,10 @@ class Lifecycle:
         self.kernel = context.kernel
         self.profile = context.profile
 
-    # ---- coming
+    # ---- startup
 
     def start(self) -> None:
-        """The process begins: read the logs, then reach for ZooKeeper."""
+        """Start the process: read the logs, then connect to ZooKeeper."""
         self.kernel.start_host(self.context.id)
         self.context.set_status("starting")
         for replica in self.replicas.by_name.values():
@@ -135,7 +135,7 @@ class Lifecycle:
         self.context.later("boot", BOOT_US)
 
     def boot(self) -> None:
-        """Connect to ZooKeeper (as soon as it can be reached), read the configuration, register."""
+        """Connect to ZooKeeper (once it is reachable), read the configuration, register."""
         if not self.zk.connect():
             self.context.later("boot", RECONNECT_US)
             return
@@ -152,7 +152,7 @@ class Lifecycle:
         self.register()
 
     def register_again(self) -> None:
-        """After a session has expired: a new session, the broker's znode anew, a new election."""
+        """Open a new session after an expiry, register again, and stand for election."""
         if self.zk.usable() or self.zk.connect():
             self.config.reconnected()
             self.register()
@@ -160,10 +160,10 @@ class Lifecycle:
             self.context.later("boot", RECONNECT_US)
 
     def register(self) -> None:
-        """Write the broker's own znode; one of an earlier life has to be gone before.
+        """Create the broker's znode; one from an earlier session has to be gone first.
 
-        If it is there by this session already, the answer to an earlier try was lost. The election
-        of a controller comes after it, up to 1.0 before.
+        If it already exists in this session, the response to an earlier attempt was lost. The
+        controller election follows the registration, up to 1.0 it precedes it.
         """
         if self.elects_first:
             self.controller.elect()
@@ -177,7 +177,7 @@ class Lifecycle:
             self.context.later("register", RECONNECT_US)
 
     def _register(self) -> bool:
-        """Whether the broker's znode is its own now."""
+        """Register; return whether the broker's znode is its own now."""
         context, zk = self.context, self.zk
         path = znodes.broker_path(context.id)
         node = zk.find(path)
@@ -193,7 +193,7 @@ class Lifecycle:
                 context.timestamp_ms,
             )
             if self.profile.has("broker_registration_multi"):
-                # The answer to setData holds the Stat, and so the czxid: the broker's epoch.
+                # The response to setData holds the Stat, and so the czxid: the broker's epoch.
                 operations: list[Operation] = [
                     Create(path, None, ephemeral=True),
                     SetData(path, data, 0),
@@ -219,20 +219,20 @@ class Lifecycle:
                 znodes.CLUSTER_ID, znodes.cluster_id_json(random_uuid(self.kernel.random_below))
             )
 
-    # ---- what ZooKeeper tells
+    # ---- ZooKeeper events
 
     def watched(self, message: WatchEvent) -> None:
-        """A watch of this broker fired."""
+        """Handle a watch event of this broker."""
         if message.path == znodes.CONFIG_CHANGES:
             try:
                 self.config.changed()
             except errors.ConnectionLoss:
-                return  # it is looked at again when the connection works
+                return  # it is checked again when the connection is back
         else:
             self.controller.watched(message)
 
     def zookeeper_is_back(self) -> None:
-        """The connection works again: see what was missed, and do what had to wait."""
+        """Catch up after the connection is back, and run what had to wait."""
         if self.state.closes_session:
             self.end()
             return
@@ -240,29 +240,30 @@ class Lifecycle:
         self.controller.retry()
 
     def session_expired(self) -> None:
-        """The session is over, and with it what was to be read in it.
+        """Abandon everything that was to be read in the expired session.
 
-        From 1.1 on the controlled shutdown ends with an exception then, and the broker goes without
-        leave, but not before it has registered in the next session; up to 1.0 it asks again there.
+        From 1.1 on this makes the controlled shutdown fail with an exception, and the broker shuts
+        down uncleanly, but only after registering in the next session; up to 1.0 it asks again
+        there.
         """
         if self.state.asks_zookeeper and self.expired_session_fails:
             self.state.asks_zookeeper = False
             self.close_sockets()
 
-    # ---- going
+    # ---- shutdown
 
     def stop(self) -> None:
-        """Controlled shutdown: ask the controller to move what this broker leads, then end."""
+        """Start a controlled shutdown: ask the controller to move leaderships away, then end."""
         state = self.state
         self.context.set_status("controlled_shutdown")
         state.shutdown_tries = 0
         if not self.context.config.controlled_shutdown_enable:
-            self.end()  # nobody tells it to stop replicas, so it does not show how long that takes
+            self.end()  # no StopReplica follows, so the duration of the steps does not matter
         else:
             self.context.later("shutdown-retry", LOOK_UP_US)
 
     def ask_to_leave(self) -> None:
-        """One try of the controlled shutdown."""
+        """Make one attempt at the controlled shutdown."""
         state, context = self.state, self.context
         if context.process.status != "controlled_shutdown" or state.sockets_closed:
             return
@@ -289,10 +290,10 @@ class Lifecycle:
             context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
 
     def _controller(self) -> int:
-        """Whom to ask; -1: there is no controller.
+        """The controller's id; -1 if there is none.
 
         Raises:
-            ConnectionLoss: up to 2.8 it is read in ZooKeeper, which does not answer.
+            ConnectionLoss: up to 2.8 it is read from ZooKeeper, which does not respond.
         """
         if not self.asks_zookeeper:
             return self.context.process.known_controller
@@ -300,13 +301,13 @@ class Lifecycle:
         return -1 if holder is None else holder
 
     def check_timeout(self) -> None:
-        """A request to leave that nobody has answered in time is made again."""
+        """Retry the controlled shutdown request if it has timed out."""
         if self.context.timers.overdue(SHUTDOWN_TIMEOUT) and self.state.shutdown_request:
             self.state.shutdown_request = 0
             self._ask_again()
 
     def shutdown_answered(self, message: ControlledShutdownResponse) -> None:
-        """The controller answered: leave, or ask again for what is still led."""
+        """Handle the response: shut down, or ask again if partitions are still led here."""
         state = self.state
         if message.request != state.shutdown_request:
             return
@@ -317,7 +318,7 @@ class Lifecycle:
             self._ask_again()
 
     def connection_lost(self, peer: int) -> None:
-        """The connection to the controller broke during a controlled shutdown."""
+        """Handle a lost connection to the controller during a controlled shutdown."""
         state = self.state
         if state.shutdown_request and peer == state.shutdown_controller:
             state.shutdown_request = 0
@@ -332,16 +333,16 @@ class Lifecycle:
             self.context.later("shutdown-retry", config.controlled_shutdown_retry_backoff_us)
 
     def leave(self) -> None:
-        """End in order (KafkaServer.shutdown): first the sockets, last the ZooKeeper session.
+        """End in order (KafkaServer.shutdown): sockets first, the ZooKeeper session last.
 
-        Up to 1.0 the controller's requests to stop replicas may come too late for that, so it shows
-        how long each step takes: fetchers run on when the sockets are closed, and a replica that
-        was not stopped can come back into its ISR.
+        Up to 1.0 the controller's StopReplica requests may arrive too late, so the duration of each
+        step matters: fetchers keep running after the sockets are closed, and a replica that was not
+        stopped can rejoin its ISR.
         """
         self.context.later("close-sockets", CLOSE_SOCKETS_US)
 
     def close_sockets(self) -> None:
-        """Take no more requests; then let the threads end one by one."""
+        """Stop accepting requests; then let the threads end one by one."""
         self._refuse_requests()
         ending_us = ENDING_US
         if self.goes_slowly:
@@ -356,9 +357,9 @@ class Lifecycle:
         kernel.schedule(at_us, CLIENTS, ConnectionLost(context.id), kernel.cause, context.id)
 
     def end(self) -> None:
-        """Logs are flushed, HWs written, the session is closed.
+        """Flush the logs, checkpoint the HWs, and close the session.
 
-        Threads that wait for ZooKeeper hold this up, and so does a session that cannot be closed.
+        Threads that wait for ZooKeeper delay this, and so does a session that cannot be closed.
         """
         context, replicas = self.context, self.replicas
         if self.locks.state.held or self.controller.thread.without_zookeeper:
@@ -379,7 +380,7 @@ class Lifecycle:
         self.end_process("stopped")
 
     def _await_session(self, closing_us: int) -> None:
-        """Nothing is left of the broker but a ZooKeeper client that wants to close its session."""
+        """Keep only the ZooKeeper client until its session can be closed."""
         state, replicas = self.state, self.replicas
         if not state.sockets_closed:
             self._refuse_requests()
@@ -390,4 +391,4 @@ class Lifecycle:
 
 
 def _nothing() -> None:
-    """Nobody takes requests for the broker."""
+    """Do nothing: the default where no listener is set."""

@@ -1,8 +1,8 @@
-"""Deletes what is too old or too much: whole segments, from the beginning of a log.
+"""Deletes whole segments from the start of a log, by retention time or size.
 
-A log has no segments here until somebody looks: where they begin and end follows from the batches,
-by ``segment.bytes`` and ``segment.ms``. A record's age counts from when it came to the cluster, as
-clients outside have clocks of their own. Source: ``LogManager.cleanupLogs``,
+Logs are not stored in segments here: segment boundaries are derived from the batches when retention
+runs, by ``segment.bytes`` and ``segment.ms``. A record's age counts from its arrival in the
+cluster, because external clients have their own clocks. Source: ``LogManager.cleanupLogs``,
 ``UnifiedLog.deleteRetentionMsBreachedSegments`` and ``deleteRetentionSizeBreachedSegments`` 0.8 to
 4.1.
 """
@@ -18,17 +18,17 @@ from emulator.releases.config import TopicValues
 from emulator.replication.partition import OFFLINE, DeleteRecords
 
 INITIAL_DELAY_US: Final = 30_000_000
-"""How long after its start a broker looks first (``LogManager.InitialTaskDelayMs``)."""
+"""The delay after startup before the first check (``LogManager.InitialTaskDelayMs``)."""
 
 
 class RetentionState(Struct, array_like=True):
-    """When to look next; 0: the process has not looked yet."""
+    """When the next check is due; 0 if the process has not checked yet."""
 
     next_look_us: int = 0
 
 
 class Segment(Struct):
-    """Consecutive batches: the offset after them, their size, and when the first and last came."""
+    """Consecutive batches: the offset after them, their size, first and last arrival times."""
 
     end: int
     size_bytes: int
@@ -37,7 +37,7 @@ class Segment(Struct):
 
 
 class LogRetention:
-    """Looks from time to time at all logs of a broker."""
+    """Checks all logs of a broker periodically."""
 
     def __init__(self, context: BrokerContext, state: RetentionState, replicas: Replicas) -> None:
         """Delete from the logs of ``replicas``."""
@@ -46,7 +46,7 @@ class LogRetention:
         self.replicas = replicas
 
     def look(self) -> None:
-        """Delete what is to go, if it is time to look."""
+        """Delete expired segments if a check is due."""
         now_us, state = self.context.kernel.now, self.state
         if not state.next_look_us:
             state.next_look_us = now_us + INITIAL_DELAY_US
@@ -72,7 +72,7 @@ class LogRetention:
         self.replicas.do(replica, DeleteRecords(start))
 
     def _is_due(self, replica: Replica, values: TopicValues, now_us: int) -> bool:
-        """Whether there may be anything to delete, without looking at the whole log."""
+        """Whether there may be anything to delete, without reading the whole log."""
         oldest_us = self._came_us(replica.log.batches[0].first_record)
         return values.retention_bytes >= 0 or 0 <= values.retention_us < now_us - oldest_us
 

@@ -1,4 +1,4 @@
-"""What a broker knows of the cluster, and tells clients of it (kafka.server.MetadataCache)."""
+"""A broker's view of the cluster, from which it answers clients (kafka.server.MetadataCache)."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -27,7 +27,7 @@ _leader_of = attrgetter("leader")
 
 
 class MetadataCache:
-    """Takes the controller's UpdateMetadata, and answers clients from it."""
+    """Handles the controller's UpdateMetadata requests, and answers clients from them."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class MetadataCache:
         controller_known: Callable[[], None],
         create_topic: Callable[[str], str],
     ) -> None:
-        """Keep what is told in ``context``'s process.
+        """Store the metadata in ``context``'s process.
 
-        ``controller_known`` is called when the controller has made itself heard; ``create_topic``
-        makes a topic that a client asks for, and returns what the client is told.
+        ``controller_known`` is called after each UpdateMetadata request; ``create_topic``
+        creates a topic that a client asks for, and returns the error for the client.
         """
         self.context = context
         self.controller_known = controller_known
@@ -46,7 +46,7 @@ class MetadataCache:
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
     def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
-        """Take what clients are to be told, and who is alive."""
+        """Update the metadata and the live brokers."""
         context, process = self.context, self.context.process
         error = context.fence_controller(
             message.controller, message.controller_epoch, message.broker_epoch
@@ -55,7 +55,7 @@ class MetadataCache:
             process.live_brokers = message.live_brokers
             told = message.partitions
             process.metadata.update(told)
-            if DURING_DELETE in map(_leader_of, told.values()):  # seldom: most are looked at once
+            if DURING_DELETE in map(_leader_of, told.values()):  # rare: most take one pass only
                 for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
                     del process.metadata[tp]
             context.emit(
@@ -70,7 +70,7 @@ class MetadataCache:
         context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
-        """Tell a client of a topic's partitions as this broker knows them."""
+        """Return a topic's partitions as this broker knows them."""
         process, topic = self.context.process, message.topic
         partitions: dict[int, PartitionMetadata] = {}
         for number in self._partitions_of(topic):
@@ -83,9 +83,9 @@ class MetadataCache:
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
 
     def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
-        """Tell a client the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).
+        """Return the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).
 
-        Who asks for all topics is not told of those whose leaders nobody has announced yet.
+        A request for all topics omits those whose leaders have not been announced yet.
         """
         process = self.context.process
         names = message.topics
@@ -122,24 +122,24 @@ class MetadataCache:
         return TopicDescription(error)
 
     def _partition(self, info: PartitionInfo) -> PartitionDescription:
-        """A partition with its replicas; of the ISR only who lives counts."""
+        """A partition with its replicas; only live members of the ISR are listed."""
         told = self._describe(info)
         return PartitionDescription(
             told.error, told.leader, told.leader_epoch, info.replicas, info.isr
         )
 
     def _describe(self, info: PartitionInfo) -> PartitionMetadata:
-        """What clients are told of a partition; since 2.1 with its leader epoch."""
+        """A partition as described to clients; since 2.1 with its leader epoch."""
         epoch = info.leader_epoch if self.tells_epochs else -1
         if info.leader in self.context.process.live_brokers:
             return PartitionMetadata(NONE, info.leader, epoch)
         return PartitionMetadata("LEADER_NOT_AVAILABLE", -1, epoch)
 
     def _error_for_unknown(self, topic: str) -> str:
-        """The error for a topic of which the controller has told this broker nothing.
+        """The error for a topic that is not in this broker's metadata.
 
-        A broker that would make the topic finds out then that it exists already
-        (``KafkaApis.createTopic``, auto.create.topics.enable), if ZooKeeper answers.
+        A broker that would auto-create the topic discovers that it exists already
+        (``KafkaApis.createTopic``, auto.create.topics.enable), if ZooKeeper responds.
         """
         zk = self.context.zk
         try:
@@ -150,12 +150,12 @@ class MetadataCache:
         return "LEADER_NOT_AVAILABLE" if exists and not going else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _partitions_of(self, topic: str) -> list[int]:
-        """The partitions that may be known: one that nobody has led yet is missing in between."""
+        """The partitions that may be known, including those that have never had a leader."""
         known: dict[int, None] = {}
         while f"{topic}-{len(known)}" in self.context.process.metadata:
             known[len(known)] = None
-        # Which partitions there are is looked up where they are listed, in place of an index of
-        # the metadata by topic; what is told of them comes from the metadata alone.
+        # Partition numbers are read from their znodes, to save an index of the metadata by topic;
+        # everything reported about them comes from the metadata alone.
         names = self.context.zk.zookeeper.names(znodes.partitions_path(topic))
         made = [number for name in names if (number := znodes.number_in(name)) is not None]
         return sorted(known | dict.fromkeys(made))

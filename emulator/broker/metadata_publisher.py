@@ -1,8 +1,8 @@
-"""How a broker takes up what the metadata log says: its image, its replicas, its configuration.
+"""How a broker applies the metadata log to its image, replicas and configuration.
 
-It applies records once they are committed, as far as it has fetched them, so its image is as old as
-that. Source: ``MetadataLoader``, ``BrokerMetadataPublisher``, ``ReplicaManager.applyDelta`` and
-``DynamicConfigPublisher`` 3.9 to 4.1.
+It applies committed records as far as it has fetched them, so its image may lag behind the
+controller. Source: ``MetadataLoader``, ``BrokerMetadataPublisher``, ``ReplicaManager.applyDelta``
+and ``DynamicConfigPublisher`` 3.9 to 4.1.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class MetadataPublisher:
     # ---- the log
 
     def apply(self) -> None:
-        """Take up what is committed and has not been applied."""
+        """Apply the records that are committed and not yet applied."""
         state, image = self.state, self.state.image
         if state.lifecycle.state == SHUTTING_DOWN:
             return
@@ -92,7 +92,7 @@ class MetadataPublisher:
             self.published()
 
     def _publish_internal_topics(self, delta: MetadataDelta) -> None:
-        """Keep who leads the coordinators' partitions where they are looked for."""
+        """Publish the leaders of the coordinators' partitions to the coordinators."""
         for name in INTERNAL_TOPICS:
             if name in delta.topics:
                 self._publish_internal_topic(name)
@@ -116,7 +116,7 @@ class MetadataPublisher:
     # ---- configuration
 
     def _publish_configs(self, delta: MetadataDelta) -> None:
-        """Topics' values, and this broker's own on top of the cluster-wide defaults."""
+        """Apply topic values, and this broker's own on top of the cluster-wide defaults."""
         context, image = self.context, self.state.image
         process = context.process
         changed = False
@@ -145,7 +145,7 @@ class MetadataPublisher:
     # ---- replicas
 
     def _replica(self, key: TopicIdPartition, change: Change) -> Replica:
-        """The replica, with its log, which is made if there is none of this topic."""
+        """The replica with its log, which is created if the topic id has none."""
         tp = f"{change.topic}-{key.partition}"
         replica = self.replicas.get(tp)
         if replica is None:
@@ -159,7 +159,7 @@ class MetadataPublisher:
         self._take_up(self._replica(key, change), after)
 
     def _follow_all(self, followers: dict[TopicIdPartition, Change]) -> None:
-        """Take up new epochs of what is followed, then begin to fetch all of that together."""
+        """Apply the new epochs of all followed partitions, then start fetching them together."""
         named = {f"{change.topic}-{key.partition}": key for key, change in followers.items()}
         self.fetchers.gather()
         for tp in map_order(named):
@@ -167,7 +167,7 @@ class MetadataPublisher:
         self.fetchers.go_on()
 
     def _follow(self, key: TopicIdPartition, change: Change) -> None:
-        """Follow the leader of a new epoch, or nobody."""
+        """Follow the leader of a new epoch, if there is one."""
         after = change.after
         assert after is not None
         replica = self._replica(key, change)
@@ -182,7 +182,7 @@ class MetadataPublisher:
         self.replicas.do(replica, command)
 
     def _leaves(self, partition: PartitionRegistration) -> bool:
-        """In a controlled shutdown, what is not in the ISR or has no leader is stopped."""
+        """Whether to stop it in a controlled shutdown: it is not in the ISR, or has no leader."""
         if self.context.process.status != "controlled_shutdown":
             return False
         return partition.leader == NO_LEADER or self.context.id not in partition.isr
@@ -190,22 +190,23 @@ class MetadataPublisher:
     # ---- folders
 
     def _delete(self, key: TopicIdPartition, change: Change) -> None:
-        """The replica is not this broker's any more: its folder is renamed, and goes later."""
+        """Rename the folder of a replica that was removed from this broker; delete it later."""
         tp = f"{change.topic}-{key.partition}"
         if self.state.topic_ids.get(tp) == key.topic_id:
             self._rename(tp, "-delete", self.context.kernel.now + DELETE_DELAY_US)
 
     def _load_logs(self) -> None:
-        """Read what is on disk: only now are the topics known (``LogManager.startup``)."""
+        """Load the logs on disk: only now are the topics known (``LogManager.startup``)."""
         for replica in self.replicas.by_name.values():
             self.replicas.do(replica, Restart(replica.checkpointed_hw))
         self._mark_strays()
 
     def _mark_strays(self) -> None:
-        """Rename the folders of replicas that this broker is not to have (any more).
+        """Rename the folders of replicas that are not assigned to this broker (any more).
 
-        Those of deleted topics, whose id is gone, and of partitions that were moved away while it
-        was down. Source: ``LogManager.isStrayKraftReplica`` (``isStrayReplica`` from 4.0 on).
+        Those belong to topics whose id was deleted, or to partitions that were moved away while the
+        broker was down. Source: ``LogManager.isStrayKraftReplica`` (``isStrayReplica`` from 4.0
+        on).
         """
         image = self.state.image
         for tp in list(self.replicas.by_name):
@@ -235,7 +236,7 @@ class MetadataPublisher:
             self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
 
     def remove_folders(self) -> None:
-        """Remove the folders whose time has come."""
+        """Delete the folders whose delay has passed."""
         folders, now_us = self.state.folders, self.context.kernel.now
         for name in [name for name, gone_us in folders.items() if 0 < gone_us <= now_us]:
             del folders[name]

@@ -1,15 +1,15 @@
-"""The locks that a broker's threads hold while they wait, and who waits for the locks.
+"""The locks that a broker's threads hold while they wait, and the requests blocked by them.
 
-That of a partition whose leader waits for ZooKeeper (``Partition.leaderIsrUpdateLock``): up to 2.6
-a leader stores an ISR change itself, and holds the partition's write lock while it does. If
-ZooKeeper does not answer, the thread waits for it with the lock held; so whatever needs the lock
-for reading or writing waits behind it: producers' records, fetches, and the controller's requests
-that would end its leadership.
+A partition's lock is held while its leader waits for ZooKeeper (``Partition.leaderIsrUpdateLock``):
+up to 2.6 a leader stores ISR changes itself, under the partition's write lock. If ZooKeeper does
+not respond, the thread keeps waiting with the lock held, and blocks every operation that needs the
+lock for reading or writing: producers' records, fetches, and the controller's requests that would
+end its leadership.
 
-Those that are held while idle fetchers are shut down: up to 1.0 that waits for the last response to
-each, and the controller's next requests wait behind it.
+Other locks are held while idle fetchers are shut down: up to 1.0 this waits for the last response
+to each, and blocks the controller's next requests.
 
-While nobody waits this costs nothing: a broker looks here only while a lock is held.
+As long as no thread waits this costs nothing: a broker checks only while a lock is held.
 
 Source: ``Partition.maybeShrinkIsr``, ``maybeExpandIsr`` and ``appendRecordsToLeader`` 0.8 to 2.6,
 ``ReplicaManager.replicaStateChangeLock``, ``AbstractFetcherManager.shutdownIdleFetcherThreads``.
@@ -45,22 +45,21 @@ BEHIND_LOCKS = (
 """Requests that may need a partition's lock."""
 
 MAP = "AbstractFetcherManager.mapLock"
-"""Held after a StopReplica was answered: who starts or stops fetching has to wait."""
+"""Held after a StopReplica was answered: it blocks starting and stopping fetchers."""
 STATE_CHANGE = "ReplicaManager.replicaStateChangeLock"
-"""Held before a LeaderAndIsr is answered: all further requests of controllers have to wait."""
+"""Held before a LeaderAndIsr is answered: it blocks all further requests of controllers."""
 
 Waiting = tuple[int, int, AnyMessage]
 """The source of a request, its number, and the request."""
 
 
 class LocksState(Struct, array_like=True):
-    """Which locks are held, and what waits; it ends with the process.
+    """Held locks and the requests waiting for them; lost when the process ends.
 
-    ``held`` has the ISR change that each lock is held for, in the order in which they were taken.
-    ``fetchers`` says what else is held while idle fetchers are shut down (up to 1.0): MAP or
-    STATE_CHANGE; empty: nothing.
-    ``responses`` are fetches that have been read but whose handler waits: by request the follower
-    and the response.
+    ``held`` maps each locked partition to its ISR change, in the order of locking. ``fetchers`` is
+    the lock held while idle fetchers are shut down (up to 1.0): MAP or STATE_CHANGE; empty if none.
+    ``responses`` are fetches that were read but whose handler thread waits: follower and response
+    by request.
     """
 
     held: dict[str, ProposeIsr] = field(default_factory=dict)
@@ -78,9 +77,9 @@ class PartitionLocks:
         state: LocksState,
         session_partitions: Callable[[int], Mapping[str, object]],
     ) -> None:
-        """Keep what waits in ``state``.
+        """Keep the waiting requests in ``state``.
 
-        ``session_partitions`` are the partitions that a follower's fetch session holds.
+        ``session_partitions`` returns the partitions in a follower's fetch session.
         """
         self.context = context
         self.state = state
@@ -90,26 +89,26 @@ class PartitionLocks:
 
     @property
     def expiring(self) -> bool:
-        """Whether the thread of the isr-expiration task is the one that waits."""
+        """Whether the thread of the isr-expiration task is waiting."""
         return any(held.change == SHRINK for held in self.state.held.values())
 
     def hold(self, tp: str, proposed: ProposeIsr) -> None:
-        """Keep a partition's lock until ZooKeeper has answered."""
+        """Hold a partition's lock until ZooKeeper responds."""
         self.state.held[tp] = proposed
         self.on_change()
 
     def release(self, tp: str) -> None:
-        """ZooKeeper has answered, or the session is over: the partition's lock is free."""
+        """Release a partition's lock: ZooKeeper has responded, or the session is over."""
         del self.state.held[tp]
         self.on_change()
 
     def hold_fetchers(self, lock: str) -> None:
-        """Keep a lock until the last requests of idle fetchers have ended."""
+        """Hold a lock until the last requests of idle fetchers have completed."""
         self.state.fetchers = lock
         self.on_change()
 
     def freed(self) -> list[Waiting]:
-        """Take what need not wait any longer, in order; and send the fetches' responses."""
+        """Remove and return the unblocked requests, in order; send delayed fetch responses."""
         state = self.state
         for request, (follower, response) in list(state.responses.items()):
             if not self._delays(follower, self.session_partitions(follower)):
@@ -125,7 +124,7 @@ class PartitionLocks:
                 free.append(each)
         return free
 
-    # ---- who waits
+    # ---- blocked requests
 
     def blocks(self, source: int, message: AnyMessage) -> bool:
         """Whether a request needs a lock that is held."""
@@ -155,7 +154,7 @@ class PartitionLocks:
         return bool(state.fetchers) or self._any_held(message.partitions)
 
     def wait(self, source: int, request: int, message: AnyMessage) -> None:
-        """Let a request wait for the locks that it needs."""
+        """Queue a request until the locks that it needs are free."""
         self.state.waiting.append((source, request, message))
 
     def _any_held(self, tps: Iterable[str]) -> bool:
@@ -165,10 +164,10 @@ class PartitionLocks:
     # ---- responses
 
     def keep(self, follower: int, request: int, response: FetchResponse) -> bool:
-        """Keep back the response to a follower if the thread that made it waits for a lock.
+        """Hold back the response to a follower if the thread that made it waits for a lock.
 
-        That is the thread that lets the follower into the ISR; from 2.1 also one that reads again
-        what a parked fetch is answered.
+        This affects the thread that expands the ISR by the follower; from 2.1 on also a thread that
+        reads again to complete a parked fetch.
         """
         if not self._delays(follower, self.session_partitions(follower)):
             return False
@@ -184,4 +183,4 @@ class PartitionLocks:
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Do nothing: the default where no listener is set."""

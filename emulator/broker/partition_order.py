@@ -1,6 +1,6 @@
-"""The order in which Scala's hash maps hold partitions: in it followers begin to fetch them.
+"""The iteration order of Scala's hash maps, in which followers start to fetch partitions.
 
-It shows in the order in which a leader asks for several of them to join the ISR. Source:
+It determines the order in which a leader asks for several followers to join the ISR. Source:
 ``TopicPartition.hashCode``, ``scala.collection.mutable.HashMap`` 2.13 (Kafka 2.4 and later).
 """
 
@@ -15,7 +15,7 @@ _MASK: Final = 0xFFFFFFFF
 _TABLE_MIN: Final = 16
 _LOAD_FACTOR: Final = 0.75
 _topic_hash = lru_cache(maxsize=64)(hash_code)
-"""Partitions come topic by topic, and a name takes longer to hash than all else."""
+"""Partitions arrive topic by topic, and hashing the name is the most expensive step."""
 
 
 def partition_hash(tp: str) -> int:
@@ -25,7 +25,7 @@ def partition_hash(tp: str) -> int:
 
 
 def map_order(tps: Iterable[str]) -> list[str]:
-    """Partitions as a mutable HashMap of them is walked through."""
+    """Partitions in the iteration order of a mutable HashMap."""
     added = list(tps)
     size = _TABLE_MIN
     while len(added) >= size * _LOAD_FACTOR:

@@ -1,8 +1,8 @@
-"""Producer ids: each broker gives them out of its own block, taken in /latest_producer_id_block.
+"""Producer ids: each broker allocates them from its block, taken from /latest_producer_id_block.
 
-A block is taken by a conditional write of the znode, so that no id is ever given out twice; what a
-broker has not used of its block is lost when it restarts. Brokers take a block when they start, in
-3.x when they are first asked for an id (there by the controller, KIP-730; the znode says the same).
+A block is allocated by a conditional write of the znode, so that ids are unique; the unused rest of
+a block is lost when the broker restarts. Brokers allocate a block at startup, in 3.x at the first
+request for an id (through the controller, KIP-730; the znode's content is the same).
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
@@ -22,34 +22,34 @@ FIRST_EPOCH: Final = 0
 
 
 class ProducerIdBlock(Struct, array_like=True):
-    """What is left of the broker's block: the next id and the last one; -1: nothing is left."""
+    """The rest of the broker's block: the next id and the last one; -1 if it is used up."""
 
     next: int = -1
     last: int = -1
 
 
 class ProducerIds:
-    """Gives out a broker's producer ids."""
+    """Allocates a broker's producer ids."""
 
     def __init__(self, context: BrokerContext, state: ProducerIdBlock) -> None:
-        """Give out ids in ``context``, from the block in ``state``."""
+        """Allocate ids in ``context``, from the block in ``state``."""
         self.context = context
         self.state = state
         self.on_demand = self.context.profile.has("producer_ids_on_demand")
 
     def start(self) -> None:
-        """The broker has started: take a block, up to 2.8."""
+        """Allocate a block at startup, up to 2.8."""
         if self.context.profile.has("idempotence") and not self.on_demand:
-            with suppress(errors.ConnectionLoss):  # the next one is asked for in time
+            with suppress(errors.ConnectionLoss):  # allocated when the first id is needed
                 self._take_block()
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
-        """Answer with an id that nobody else has; not at all while there is no way to get one."""
+        """Return a unique id; send no response while none can be allocated."""
         state = self.state
         try:
             has_id = state.next >= 0 or self._take_block()
         except errors.ConnectionLoss:
-            return  # the thread waits for ZooKeeper, longer than the client waits for the answer
+            return  # the thread waits for ZooKeeper, longer than the client's request timeout
         error = "NONE" if has_id else "UNKNOWN_SERVER_ERROR"
         given, epoch = (state.next, FIRST_EPOCH) if error == "NONE" else (-1, -1)
         if error == "NONE":
@@ -57,13 +57,13 @@ class ProducerIds:
         self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
 
     def _take_block(self) -> bool:
-        """Take the block after the last one that anybody took; False if that cannot be done.
+        """Allocate the block after the last allocated one; False if that is not possible.
 
-        If the answer to the write is lost, the block may have been taken or not. Then the next try
-        takes another one: ids may be left out, but none is given out twice.
+        If the response to the write is lost, the block may or may not have been allocated. The next
+        attempt allocates another: ids may be skipped, but are never given out twice.
 
         Raises:
-            ConnectionLoss: ZooKeeper does not answer.
+            ConnectionLoss: ZooKeeper does not respond.
         """
         zk = self.context.zk
         try:
@@ -81,10 +81,10 @@ class ProducerIds:
 
 
 def _following(data: str | None) -> int:
-    """The first id after the block that the znode names; 0 if it names none.
+    """The first id after the block in the znode; 0 if the znode holds none.
 
     Raises:
-        ValueError: the znode says something else, or there are no ids left.
+        ValueError: the znode's content is invalid, or there are no ids left.
     """
     if data is None:
         return 0

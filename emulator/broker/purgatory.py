@@ -1,12 +1,12 @@
 """Requests that are answered later (kafka.server.DelayedOperationPurgatory).
 
-An operation is watched under the partitions whose changes may complete it. Whoever changes one has
-it checked; the owner of the purgatory knows what an operation waits for and what it is answered. A
-broker has a purgatory each for produces (acks=all, which wait for the high watermark), for the
-fetches of followers and for those of consumers. All use this one mechanism.
+An operation is watched under the partitions whose changes may complete it. Code that changes one
+triggers a check; the purgatory's owner knows what an operation waits for and how it is answered. A
+broker has one purgatory each for produces (acks=all, waiting for the high watermark), for
+followers' fetches and for consumers' fetches. All share this mechanism.
 
-Followers' fetches are watched under no partition: their sessions know which are in them, so that
-parking a fetch costs the same however many they are.
+Followers' fetches are watched under no partition: their sessions know their partitions, so that the
+cost of parking a fetch does not depend on how many they are.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ from emulator.broker_context import BrokerContext
 
 
 class DelayedOperation(Struct, frozen=True, array_like=True, gc=False):
-    """The request number ``request``, for whose answer ``client`` waits."""
+    """The request with number ``request``, whose response ``client`` waits for."""
 
     request: int
     client: int
@@ -29,9 +29,9 @@ Answer = TypeVar("Answer")
 
 
 class PurgatoryState(Struct, array_like=True):
-    """The operations (of one kind) that wait, by request; and who watches each partition.
+    """The waiting operations (of one kind) by request, and the watchers of each partition.
 
-    Watchers are requests, oldest first.
+    Watchers are request numbers, oldest first.
     """
 
     operations: dict[int, Any] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class PurgatoryState(Struct, array_like=True):
 
 
 class DelayedOperationPurgatory(Generic[Operation, Answer]):
-    """Keeps operations of one kind until they can be completed, or their time is over."""
+    """Keeps operations of one kind until they can be completed, or time out."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         on_expiration: Callable[[Operation], Answer],
         on_complete: Callable[[Operation, Answer], None],
     ) -> None:
-        """Keep what waits in ``state``, with deadlines of the timer ``timeout``.
+        """Keep the operations in ``state``, with deadlines of the timer ``timeout``.
 
-        ``partitions`` are what an operation is watched under; they stay the same while it waits.
-        ``try_complete`` gives the answer to an operation, or None if it has to wait on;
-        ``on_expiration`` gives the answer at the end of its time. ``on_complete`` sends an answer.
+        ``partitions`` returns what an operation is watched under; it is constant while it waits.
+        ``try_complete`` returns the response to an operation, or None if it has to keep waiting;
+        ``on_expiration`` returns the response on timeout. ``on_complete`` sends a response.
         """
         self._timers = context.timers
         self._kernel = context.kernel
@@ -68,7 +68,7 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         self._on_complete = on_complete
 
     def try_complete_else_watch(self, operation: Operation, timeout_us: int) -> None:
-        """Answer an operation now if that can be done, else within ``timeout_us``."""
+        """Complete an operation now if possible, else within ``timeout_us``."""
         answer = self._try_complete(operation)
         if answer is None and timeout_us <= 0:
             answer = self._on_expiration(operation)
@@ -78,7 +78,7 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
             self._on_complete(operation, answer)
 
     def watch(self, operation: Operation, timeout_us: int) -> None:
-        """Let an operation wait, at most for ``timeout_us`` (microseconds, above 0)."""
+        """Watch an operation for at most ``timeout_us`` (microseconds, above 0)."""
         request = operation.request
         self.state.operations[request] = operation
         watchers = self.state.watchers
@@ -87,14 +87,14 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         self._timers.set_deadline(self._timeout, request, self._kernel.state.now_us + timeout_us)
 
     def check_and_complete(self, tp: str) -> None:
-        """Something has changed about a partition: answer the operations that it completes."""
+        """Complete the operations that a change to a partition allows to complete."""
         watching = self.state.watchers.get(tp)
         if watching:
             for request in list(watching):
                 self.check(request)
 
     def check(self, request: int) -> None:
-        """Answer an operation if that can be done by now."""
+        """Complete an operation if that is possible by now."""
         operation = self.find(request)
         if operation is not None:
             answer = self._try_complete(operation)
@@ -102,24 +102,24 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
                 self.complete(operation, answer)
 
     def find(self, request: int) -> Operation | None:
-        """The operation that waits under a request's number; None: there is none."""
+        """The waiting operation with a request number; None if there is none."""
         operation: Operation | None = self.state.operations.get(request)
         return operation
 
     def complete(self, operation: Operation, answer: Answer) -> None:
-        """Answer an operation that waits, whatever it waits for."""
+        """Complete a waiting operation with the given response."""
         self.forget(operation.request)
         self._on_complete(operation, answer)
 
     def expire(self) -> None:
-        """Answer the operations whose time is over."""
+        """Complete the operations that have timed out."""
         for request in self._timers.overdue(self._timeout):
             operation = self.find(int(request))
             if operation is not None:
                 self.complete(operation, self._on_expiration(operation))
 
     def forget(self, request: int) -> None:
-        """Nobody waits for the answer to a request any more."""
+        """Drop an operation whose client has gone away."""
         operation = self.state.operations.pop(request, None)
         if operation is None:
             return

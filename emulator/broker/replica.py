@@ -1,8 +1,8 @@
 """One broker's replicas: a partition's state and its log, and the loop that carries out effects.
 
-What happens to a replica is decided by :func:`emulator.replication.partition.step`. Here it is
-done: the log is written, the fact is stated, and whoever has to act on it is called. Nothing else
-touches a log.
+:func:`emulator.replication.partition.step` decides what happens to a replica. This module executes
+it: it writes the log, emits the event, and calls the components that act on it. No other code
+modifies a log.
 """
 
 from collections.abc import Callable
@@ -47,11 +47,11 @@ __all__ = ["FOLLOWER", "LEADER", "OFFLINE", "Replica", "ReplicaIndex", "Replicas
 
 
 class Replica(Partition, array_like=True, gc=False):
-    """A replica: the partition's state, and what is stored of it.
+    """A replica: the partition's state and its stored data.
 
     ``log``, ``epochs`` and ``checkpointed_hw`` are on disk; ``producers`` is rebuilt from the log.
-    ``paused``: a follower that was told not to fetch. ``told_stable`` is the last stable offset as
-    it was stated last; -1: it was the HW.
+    ``paused``: a follower that was told not to fetch. ``told_stable`` is the last stable offset
+    last reported; -1: it was equal to the HW.
     """
 
     log: Log = field(default_factory=Log)
@@ -62,14 +62,14 @@ class Replica(Partition, array_like=True, gc=False):
 
     @property
     def last_stable_offset(self) -> int:
-        """The offset up to which a consumer that reads committed is given records."""
+        """The offset up to which a read_committed consumer can read."""
         return self.producers.transactions.last_stable_offset(self.high_watermark)
 
 
 class ReplicaIndex(Struct, array_like=True):
-    """Which replicas a periodic task has to look at; it ends with the process.
+    """The replicas that periodic tasks have to check; lost when the process ends.
 
-    ``lagging`` are led partitions with a follower that lacks something: only those can fall out of
+    ``lagging`` are led partitions with a follower behind the leader: only those can fall out of
     the ISR. ``unchecked_hw`` are those whose HW has moved since the last checkpoint.
     """
 
@@ -82,7 +82,7 @@ Handler = Callable[[Replica, Any], object]
 
 
 class Replicas:
-    """A broker's replicas by partition name, and what may be done to them."""
+    """A broker's replicas by partition name, and the operations on them."""
 
     def __init__(
         self, context: BrokerContext, replicas: dict[str, Replica], index: ReplicaIndex
@@ -95,7 +95,7 @@ class Replicas:
         self._process = context.process
         self._configuration = context.configuration
         self.by_name = replicas
-        self.get = replicas.get  # this broker's replica of a partition; None: it has none
+        self.get = replicas.get  # this broker's replica of a partition; None if it has none
         self.index = index
         self.rules = Rules.of(context.profile)
         self.moment = Moment()
@@ -121,7 +121,7 @@ class Replicas:
         }
 
     def on(self, effect: type, handler: Handler) -> None:
-        """Let ``handler`` act on effects of a type, after those that were named before."""
+        """Register ``handler`` for effects of a type, after the handlers registered before."""
         earlier = self._handlers[effect]
         self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
 
@@ -132,17 +132,17 @@ class Replicas:
     # ---- the loop
 
     def do(self, replica: Replica, command: Command) -> Effects:
-        """Take a command and carry out what follows from it, in order; returns the effects.
+        """Execute a command and its effects, in order; return the effects.
 
-        Carrying an effect out may bring about further commands, for this replica or another; they
-        are done by the time that the next effect is looked at.
+        Executing an effect may trigger further commands, for this replica or another; they complete
+        before the next effect is executed.
         """
         moment = self.moment
         if replica.role == LEADER or replica.high_watermark != replica.log_end:
             self.at(replica)
-        else:  # it can neither raise a HW nor change an ISR, and most replicas are at rest
+        else:  # it can neither raise a HW nor change an ISR, and most replicas are idle
             moment.now_us = self._clock.now_us
-        # As :func:`emulator.replication.partition.step`, whose call is not free either.
+        # Inlined from :func:`emulator.replication.partition.step`, to save a call.
         effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
@@ -150,7 +150,7 @@ class Replicas:
         return effects
 
     def at(self, replica: Replica) -> Moment:
-        """What a decision about a replica depends on now (one object, reused)."""
+        """The context of a decision about a replica (a single reused object)."""
         moment = self.moment
         moment.now_us = self._clock.now_us
         if self._min_isr_version != self._configuration.version:
@@ -170,10 +170,10 @@ class Replicas:
         self.moment.lag_time_us = config.replica_lag_time_max_us
         self.moment.lag_messages = config.replica_lag_max_messages
 
-    # ---- coming and going
+    # ---- creation and deletion
 
     def create(self, tp: str) -> Replica:
-        """Make an empty log for a partition."""
+        """Create an empty log for a partition."""
         replica = Replica(tp, self._id)
         if self.rules.leader_epochs:
             replica.epochs = LeaderEpochCache()
@@ -189,7 +189,7 @@ class Replicas:
         self._emit(events.LogDeleted, replica.tp, self._id)
 
     def checkpoint_high_watermarks(self) -> None:
-        """Write replication-offset-checkpoint: the HWs that changed since it was last written."""
+        """Write replication-offset-checkpoint: the HWs that changed since the last checkpoint."""
         changed: dict[str, int] = {}
         for tp in self.index.unchecked_hw:
             replica = self.by_name.get(tp)
@@ -243,7 +243,7 @@ class Replicas:
             self._note_stable(replica)
 
     def _note_stable(self, replica: Replica) -> None:
-        """State the last stable offset if it has moved against the HW."""
+        """Report the last stable offset if it has moved relative to the HW."""
         stable = replica.last_stable_offset
         if stable == replica.high_watermark:
             stable = -1
@@ -274,7 +274,7 @@ class Replicas:
         self._note_stable(replica)
 
     def _move_log_start(self, replica: Replica, effect: MoveLogStart) -> None:
-        # Before it is done: who observes may see what is deleted.
+        # Emitted before the deletion, so that observers can still read the deleted records.
         self._emit(events.LogStartOffsetChanged, replica.tp, self._id, effect.offset)
         replica.log.delete_before(effect.offset)
         replica.producers.transactions.delete_before(effect.offset)
@@ -294,7 +294,7 @@ class Replicas:
         )
         self._note_stable(replica)
 
-    # ---- effects that are facts
+    # ---- effects that only emit events
 
     def _store_epochs(self, replica: Replica, effect: StoreEpochs) -> None:
         self._emit(events.EpochCacheChanged, replica.tp, self._id, effect.entries)
@@ -344,7 +344,7 @@ class Replicas:
         self.index.lagging[replica.tp] = None
 
     def _note_lag(self, replica: Replica) -> None:
-        """Remember whether any follower of a partition lacks something."""
+        """Record whether any follower of a partition is behind."""
         end = replica.log_end
         for remote in replica.remotes.values():
             if remote.leo != end:
@@ -354,7 +354,7 @@ class Replicas:
 
 
 def _both(first: Handler, second: Handler) -> Handler:
-    """Two handlers of the same effects as one: most effects have one, which is called directly."""
+    """Combine two handlers into one: most effects have a single handler, called directly."""
 
     def carry_out(replica: Replica, effect: Effect) -> None:
         first(replica, effect)
@@ -364,8 +364,8 @@ def _both(first: Handler, second: Handler) -> Handler:
 
 
 def _ignore(_replica: Replica, _effect: Effect) -> None:
-    """Nobody acts on effects of this type."""
+    """Ignore an effect without a handler."""
 
 
 def _nothing(_topic: str) -> None:
-    """Nobody wants to know which topic a log was made for."""
+    """Do nothing: the default where no listener is set."""

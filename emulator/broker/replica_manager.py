@@ -1,7 +1,7 @@
-"""Requests on partitions, answered from their replicas (kafka.server.ReplicaManager).
+"""Handling of requests for partitions by their replicas (kafka.server.ReplicaManager).
 
-Producers' records, the controller's LeaderAndIsr and StopReplica, and what followers and consumers
-ask of a leader's log beside fetching from it.
+Produce requests, the controller's LeaderAndIsr and StopReplica, and the requests of followers and
+consumers to a leader other than fetches.
 """
 
 from collections.abc import Callable, Collection
@@ -45,17 +45,17 @@ from emulator.replication.partition import (
 from emulator.storage.log import Log
 
 TO_HIGH_WATERMARK = -1
-"""The offset by which a client asks for everything to be deleted (``DeleteRecordsRequest``)."""
+"""The offset that means the high watermark (``DeleteRecordsRequest``)."""
 
 
 class ReplicaManagerState(Struct, array_like=True):
-    """LeaderAndIsr requests that wait for idle fetchers: source and errors by request."""
+    """LeaderAndIsr requests waiting for idle fetchers: source and errors by request."""
 
     unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
 
 
 class ReplicaManager:
-    """Answers requests on a broker's partitions."""
+    """Handles requests for a broker's partitions."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class ReplicaManager:
         fetchers: FetcherManager,
         locks: PartitionLocks,
     ) -> None:
-        """Answer in ``context`` for ``replicas``."""
+        """Handle requests in ``context`` for ``replicas``."""
         self.context = context
         self.state = state
         self.replicas = replicas
@@ -84,9 +84,9 @@ class ReplicaManager:
     # ---- produce
 
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
-        """Append, then answer by the request's acks (Partition.appendRecordsToLeader).
+        """Append, then respond according to acks (Partition.appendRecordsToLeader).
 
-        A request over socket.request.max.bytes is not even read: its connection is closed
+        A request larger than socket.request.max.bytes is not read: its connection is closed
         (NetworkReceive throws InvalidReceiveException).
         """
         if message.size_bytes > self.context.config.socket_request_max_bytes:
@@ -116,12 +116,12 @@ class ReplicaManager:
         self.context.respond(client, request, response)
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
-        """What idempotence and transactions have against a batch (see ``ProducerStates.check``)."""
+        """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
         if batch.producer_id < 0:
             return None
         if batch.base_sequence >= 0:
             return replica.producers.check(self.profile, batch)
-        error = replica.producers.check_epoch(batch)  # a coordinator's own
+        error = replica.producers.check_epoch(batch)  # appended by a coordinator
         return None if error == NONE else (error, -1)
 
     def _refusal(self, replica: Replica | None, message: ProduceRequest) -> str:
@@ -138,7 +138,7 @@ class ReplicaManager:
         return NONE
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
-        """Delete the beginnings of logs; answered when this leader has.
+        """Delete records before an offset; respond once this leader has done so.
 
         Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
         """
@@ -168,7 +168,7 @@ class ReplicaManager:
     # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
 
     def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
-        """Lead and follow as told; partitions whose leader epoch is not newer are refused."""
+        """Become leader or follower; reject partitions whose leader epoch is not newer."""
         error = self.context.fence_controller(
             message.controller, message.controller_epoch, message.broker_epoch
         )
@@ -181,7 +181,7 @@ class ReplicaManager:
                 replica = self._admit(source, request, tp, info, errors)
                 if replica is not None:
                     (lead if info.leader == mine else follow).append((replica, info))
-            # In every release in this order (makeLeaders, makeFollowers), whatever the request's.
+            # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
                 do(replica, _become_leader(info))
             live = frozenset((*message.live_brokers, *self.context.process.live_brokers))
@@ -200,7 +200,7 @@ class ReplicaManager:
         self.context.respond(source, request, response)
 
     def _fetcher_ended(self) -> None:
-        """A fetcher's request ended: answer the LeaderAndIsr requests that waited for it."""
+        """Answer the LeaderAndIsr requests that waited for a fetcher's request to complete."""
         if not self.locks.state.fetchers or self.fetchers.has_idle_request():
             return
         unanswered, self.state.unanswered = self.state.unanswered, {}
@@ -227,7 +227,7 @@ class ReplicaManager:
     # ---- StopReplica
 
     def stop_replica(self, source: int, request: int, message: StopReplicaRequest) -> None:
-        """Stop replicas, and with ``delete`` remove their logs."""
+        """Stop replicas, and delete their logs if ``delete`` is set."""
         error = self.context.fence_controller(
             message.controller, message.controller_epoch, message.broker_epoch
         )
@@ -244,12 +244,12 @@ class ReplicaManager:
         if self.fetchers.has_idle_request():
             self.locks.hold_fetchers(MAP)
 
-    # ---- what is asked of a leader's log
+    # ---- queries to a leader's log
 
     def offsets_for_leader_epoch(
         self, source: int, request: int, message: OffsetsForLeaderEpochRequest
     ) -> None:
-        """Answer where epochs end (KIP-101, KIP-279)."""
+        """Return the end offsets of epochs (KIP-101, KIP-279)."""
         rows: dict[str, tuple[str, int, int]] = {}
         for tp, (current, epoch) in message.partitions.items():
             replica = self.replicas.get(tp)
@@ -264,7 +264,7 @@ class ReplicaManager:
         self.context.respond(source, request, OffsetsForLeaderEpochResponse(request, rows))
 
     def list_offsets(self, source: int, request: int, message: ListOffsetsRequest) -> None:
-        """Answer a follower that is out of range: where this log begins and ends."""
+        """Return the start and end of this log to a follower that is out of range."""
         replica = self.replicas.get(message.tp)
         error = epoch_error(replica, message.current_leader_epoch, self.rules)
         if error != NONE or replica is None:
@@ -275,7 +275,7 @@ class ReplicaManager:
             )
         self.context.respond(source, request, answer)
 
-    # ---- looking
+    # ---- inspection
 
     def log_of(self, tp: str) -> tuple[Log, int]:
         """This broker's log of a partition, and its high watermark."""
@@ -301,4 +301,4 @@ def _become_follower(info: PartitionInfo, live: Collection[int]) -> BecomeFollow
 
 
 def _nothing() -> None:
-    """Nobody waits for idle fetchers."""
+    """Do nothing: the default where no idle fetchers are waited for."""

@@ -26,14 +26,14 @@ from emulator.protocol.record_batch import ABORT, COMMIT
 
 ASKER: Final = "marker writer"
 TIMEOUT_US: Final = 30_000_000
-"""How long replication of a marker is waited for (request.timeout.ms)."""
+"""The timeout for replicating a marker (request.timeout.ms)."""
 MARKER_BYTES: Final = 78
-"""What a marker takes in the log: a batch's header and one small record."""
+"""The size of a marker in the log: a batch header and one small record."""
 FENCED: Final = "TRANSACTION_COORDINATOR_FENCED"
 
 
 class MarkersUnderWay(Struct, array_like=True):
-    """A coordinator's request; ``waiting`` are partitions by the numbers of own requests."""
+    """A coordinator's request; ``waiting`` maps numbers of own requests to partitions."""
 
     source: int
     request: int
@@ -43,16 +43,16 @@ class MarkersUnderWay(Struct, array_like=True):
 
 
 class MarkerWriterState(Struct, array_like=True):
-    """The requests that are not answered yet."""
+    """The requests that have not been answered yet."""
 
     under_way: list[MarkersUnderWay] = field(default_factory=list)
 
 
 class MarkerWriter:
-    """Appends markers as a producer's batches are, and answers once they are replicated."""
+    """Appends markers like a producer's batches, and responds once they are replicated."""
 
     ended: Callable[[str, int, bool], None]
-    """Is told of a partition of __consumer_offsets in which a producer's transaction has ended."""
+    """Called when a producer's transaction has ended in a partition of __consumer_offsets."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class MarkerWriter:
         replicas: Replicas,
         append: Callable[[int, int, ProduceRequest], None],
     ) -> None:
-        """Write in ``context``; ``append`` takes a ProduceRequest as a client's would be taken."""
+        """Write in ``context``; ``append`` handles a ProduceRequest as if a client had sent it."""
         self.context = context
         self.state = state
         self.own = own
@@ -71,7 +71,7 @@ class MarkerWriter:
         own.on_answer(ASKER, self._appended)
 
     def write(self, source: int, request: int, message: WriteTxnMarkersRequest) -> None:
-        """Write a marker in each of the partitions that are named."""
+        """Write a marker to each of the given partitions."""
         under_way = MarkersUnderWay(source, request, message)
         appends: list[tuple[int, ProduceRequest]] = []
         for tp in message.partitions:
@@ -89,7 +89,7 @@ class MarkerWriter:
             self._answer(under_way)
 
     def _refusal(self, tp: str, message: WriteTxnMarkersRequest) -> str:
-        """The error for the marker of a coordinator that is no longer the present one."""
+        """The error for a marker from a coordinator that has been replaced."""
         replica = self.replicas.get(tp)
         if replica is None:
             return "UNKNOWN_TOPIC_OR_PARTITION"
@@ -114,7 +114,7 @@ class MarkerWriter:
         return ProduceRequest(tp, batch, -1, TIMEOUT_US)
 
     def _appended(self, number: int, answer: ProduceResponse) -> None:
-        """A marker is replicated, or will not be."""
+        """Handle the outcome of a marker's replication."""
         under_way = next(each for each in self.state.under_way if number in each.waiting)
         tp = under_way.waiting.pop(number)
         under_way.errors[tp] = answer.error

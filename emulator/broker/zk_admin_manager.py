@@ -1,9 +1,9 @@
-"""What administrators ask a broker for by the wire protocol: topics, partitions, configuration.
+"""Administrative requests over the wire protocol: topics, partitions, configuration.
 
-Topics are made and deleted by the controller alone; any other broker says NOT_CONTROLLER. It writes
-to ZooKeeper what Kafka's tools write, and answers when the change has reached its own metadata, or
-when the request's time is over. Source: ``kafka.server.ZkAdminManager`` (``AdminManager`` up to
-2.7), ``DelayedCreatePartitions`` and ``DelayedDeleteTopics`` 0.10.1 to 3.9.
+Only the controller creates and deletes topics; any other broker answers NOT_CONTROLLER. It writes
+the same znodes as Kafka's tools, and responds when the change has reached its own metadata, or when
+the request times out. Source: ``kafka.server.ZkAdminManager`` (``AdminManager`` up to 2.7),
+``DelayedCreatePartitions`` and ``DelayedDeleteTopics`` 0.10.1 to 3.9.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ TIMEOUT: Final = "admin-timeout"
 
 
 class RefusedTopicError(Exception):
-    """A topic that cannot be made or changed: the error's name, and a sentence."""
+    """A topic that cannot be created or changed: the error's name and a message."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -50,9 +50,9 @@ class RefusedTopicError(Exception):
 
 
 class DelayedTopics(Struct, array_like=True):
-    """A request that waits for the metadata to show what it has changed.
+    """A request waiting for its change to appear in the metadata.
 
-    ``partitions`` has how many each topic is to have; 0: it is to be gone.
+    ``partitions`` maps topics to their expected partition counts; 0: the topic is to be gone.
     """
 
     client: int
@@ -62,18 +62,18 @@ class DelayedTopics(Struct, array_like=True):
 
 
 class AdminRequestsState(Struct, array_like=True):
-    """Requests that wait, by their numbers."""
+    """Waiting requests by request number."""
 
     delayed: dict[int, DelayedTopics] = field(default_factory=dict)
 
 
 class ZkAdminManager:
-    """Makes and changes topics, and tells and changes their configuration."""
+    """Creates and changes topics, and describes and alters their configuration."""
 
     def __init__(
         self, context: BrokerContext, state: AdminRequestsState, is_controller: Callable[[], bool]
     ) -> None:
-        """Act in ``context``; what waits is kept in ``state``."""
+        """Act in ``context``; waiting requests are kept in ``state``."""
         self.context = context
         self.state = state
         self.is_controller = is_controller
@@ -81,7 +81,7 @@ class ZkAdminManager:
     # ---- topics
 
     def create_topics(self, client: int, request: int, message: CreateTopicsRequest) -> None:
-        """Make topics; answered when each of their partitions has a leader."""
+        """Create topics; respond when each of their partitions has a leader."""
         wanted = message.topics
 
         def create(topic: str) -> int:
@@ -93,7 +93,7 @@ class ZkAdminManager:
     def create_partitions(
         self, client: int, request: int, message: CreatePartitionsRequest
     ) -> None:
-        """Let topics grow; answered when each of their partitions has a leader."""
+        """Add partitions to topics; respond when each of their partitions has a leader."""
         wanted = message.topics
 
         def grow(topic: str) -> int:
@@ -103,7 +103,7 @@ class ZkAdminManager:
         self._each(client, request, list(wanted), message.timeout_us, grow)
 
     def delete_topics(self, client: int, request: int, message: DeleteTopicsRequest) -> None:
-        """Delete topics; answered when this broker's metadata has none of them any more."""
+        """Delete topics; respond when they have disappeared from this broker's metadata."""
 
         def delete(topic: str) -> int:
             if not self.context.config.delete_topic_enable:
@@ -112,14 +112,14 @@ class ZkAdminManager:
                 )
             if not self._exists(topic):
                 raise _unknown(topic)
-            with suppress(errors.NodeExistsError):  # or else somebody is deleting it already
+            with suppress(errors.NodeExistsError):  # its deletion has already been requested
                 self.context.zk.create(znodes.delete_topic_path(topic), None)
             return -1
 
         self._each(client, request, message.topics, message.timeout_us, delete)
 
     def create_automatically(self, topic: str) -> str:
-        """Make a topic that a client asked for, with the broker's defaults; returns the error.
+        """Create a topic that a client asked for, with the broker's defaults; return the error.
 
         Source: ``KafkaApis.createTopic``, ``AutoTopicCreationManager``.
         """
@@ -143,10 +143,10 @@ class ZkAdminManager:
         timeout_us: int,
         work: Callable[[str], int],
     ) -> None:
-        """Do the work on each topic, then wait until the metadata shows it.
+        """Apply ``work`` to each topic, then wait until the metadata shows the result.
 
-        ``work`` returns how many partitions the topic is to have then, -1 if it is to be gone, and
-        0 if there is nothing to wait for.
+        ``work`` returns the topic's expected partition count, -1 if it is to be gone, and 0 if
+        there is nothing to wait for.
         """
         told = dict.fromkeys(topics, NONE)
         said: dict[str, str] = {}
@@ -172,13 +172,13 @@ class ZkAdminManager:
         self.context.respond(client, request, TopicsResponse(request, told, said))
 
     def metadata_changed(self) -> None:
-        """The broker's metadata is newer: answer the requests that waited for it."""
+        """Answer the requests whose change the updated metadata shows."""
         for request, delayed in list(self.state.delayed.items()):
             if self._is_done(delayed):
                 self._answer(request, delayed)
 
     def expire(self) -> None:
-        """Answer the requests whose time is over."""
+        """Answer the requests that have timed out."""
         for request in self.context.timers.overdue(TIMEOUT):
             delayed = self.state.delayed.get(int(request))
             if delayed is not None:
@@ -197,14 +197,14 @@ class ZkAdminManager:
         return all(self._shows(topic, count) for topic, count in delayed.partitions.items())
 
     def _shows(self, topic: str, count: int) -> bool:
-        """Whether the metadata has a leader of each partition; of no partition: has none."""
+        """Whether the metadata has a leader of each partition; for count 0: no such topic."""
         metadata = self.context.process.metadata
         if not count:
             return f"{topic}-0" not in metadata
         found = (metadata.get(f"{topic}-{number}") for number in range(count))
         return all(info is not None and info.leader >= 0 for info in found)
 
-    # ---- what is written
+    # ---- writing
 
     def _create(self, topic: str, wanted: NewTopic, *, write: bool) -> None:
         if not is_topic_name(topic):
@@ -221,7 +221,7 @@ class ZkAdminManager:
             context.zk.write(znodes.topic_path(topic), data)
 
     def _check_collision(self, topic: str) -> None:
-        """Metrics write '.' as '_', so that such names would be one (``Topic.hasCollision``)."""
+        """Reject names that differ only in '.' and '_', as in metrics (``Topic.hasCollision``)."""
         if not {".", "_"} & set(topic):
             return
         for other in self.context.zk.children(znodes.TOPICS):
@@ -231,7 +231,7 @@ class ZkAdminManager:
                 )
 
     def _lists(self, wanted: NewTopic) -> list[list[int]]:
-        """Each partition's replicas, by Kafka's rule unless they are given."""
+        """Each partition's replicas, as given or assigned by Kafka's algorithm."""
         context, live = self.context, self.context.process.live_brokers
         if wanted.assignment:
             numbers = sorted(wanted.assignment)
@@ -303,7 +303,7 @@ class ZkAdminManager:
     # ---- configuration
 
     def describe_configs(self, client: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Tell the values of topics' configuration, or of this broker's own."""
+        """Return the configuration of topics or of this broker."""
         context = self.context
         defaults = {**context.settings.defaults, **context.settings.brokers.get(context.id, {})}
         values: dict[str, dict[str, str]] = {}
@@ -318,7 +318,7 @@ class ZkAdminManager:
         context.respond(client, request, DescribeConfigsResponse(request, values, own))
 
     def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:
-        """Set values of topics' configuration, which brokers are notified of."""
+        """Alter topic configuration, and notify the brokers."""
         told = dict.fromkeys(message.topics, NONE)
         said: dict[str, str] = {}
         for topic, changes in message.topics.items():
@@ -348,9 +348,9 @@ class ZkAdminManager:
         return (znodes.config_in(data) if data else None) or {}
 
     def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:
-        """The configuration, if topics have all the names and take the values.
+        """The configuration, if all names and values are valid for topics.
 
-        ``wrong_value`` is the error for a value that they do not take.
+        ``wrong_value`` is the error for an invalid value.
         """
         known = topic_config_names()
         unknown = [name for name in config if name not in known]

@@ -1,1 +1,1 @@
-"""The controller: the one broker that chooses leaders and tells the others."""
+"""The controller: the broker that elects partition leaders and manages cluster metadata."""

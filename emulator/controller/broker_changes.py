@@ -1,4 +1,4 @@
-"""Brokers that die, start, or want to go, and what that means for the partitions they host.
+"""How the controller handles brokers that fail, start or shut down, and their partitions.
 
 Source: ``KafkaController.onBrokerFailure``, ``onReplicasBecomeOffline``, ``onBrokerStartup``,
 ``doControlledShutdown`` and the event BrokerChange.
@@ -25,7 +25,7 @@ from emulator.zookeeper import data as znodes
 
 
 class BrokerChanges:
-    """What an active controller does when brokers come and go."""
+    """The active controller's handling of broker failures, startups and shutdowns."""
 
     def __init__(
         self,
@@ -49,15 +49,15 @@ class BrokerChanges:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     def look(self) -> None:
-        """BrokerChange: brokers that went, came, or came back in between (bounced).
+        """Handle BrokerChange: brokers that failed, started, or restarted in between (bounced).
 
         Raises:
-            UnreadableError: there is a registration that is none. Kafka's event ends in an
-                exception then, so no change is noticed until it is gone.
+            UnreadableError: a registration is malformed. Kafka's event then ends in an exception,
+                so no change is noticed until that znode is gone.
         """
         state = self.state
         self.context.zk.watch_children(znodes.BROKER_IDS)
@@ -73,10 +73,10 @@ class BrokerChanges:
             self.go_on(BrokerChange(now, gone, new, bounced, [*gone, *bounced]))
 
     def go_on(self, change: BrokerChange) -> None:
-        """Shut down the threads that send to brokers that are gone, then act on the change.
+        """Shut down the send threads of failed brokers, then apply the change.
 
-        If such a thread has a request under way, the controller waits for its end and comes back
-        here. It acts on what it read before it waited.
+        If such a thread has a request in flight, the controller waits for its end and resumes here.
+        It applies the data read before it waited.
         """
         thread = self.context.controllership.thread
         for number, broker in enumerate(change.removing):
@@ -87,10 +87,10 @@ class BrokerChanges:
         self._apply(change)
 
     def _apply(self, change: BrokerChange) -> None:
-        """New brokers first, then those that bounced, then the dead.
+        """Handle new brokers first, then bounced ones, then failed ones.
 
-        Up to 2.1 the cache has the brokers that are alive now from the beginning; later a dead one
-        counts as alive until its turn comes.
+        Up to 2.1 the cache is set to the live brokers up front; later a failed broker counts as
+        alive until it is handled.
         """
         if not self.dead_in_turn:
             self._remove(change.gone)
@@ -134,9 +134,10 @@ class BrokerChanges:
     def failed(self, dead: list[int]) -> None:
         """OnReplicasBecomeOffline.
 
-        Elect for what they led, then take their replicas out of the ISRs; what is being deleted is
-        looked at there. Each of the two is a batch of requests of its own, so that a broker that is
-        slow to answer the first (up to 1.0 it waits for its idle fetchers) hears late of the other.
+        Elect leaders for the partitions they led, then remove their replicas from the ISRs and
+        update deletions in progress. Both steps send a batch of requests of their own, so a broker
+        slow to answer the first (up to 1.0 it waits for its idle fetchers) receives the second
+        late.
         """
         state = self.state
         affected = [tp for tp in self.context.hosted(dead) if not self.context.is_deleting(tp)]
@@ -162,7 +163,7 @@ class BrokerChanges:
     def started(self, brokers: list[int]) -> None:
         """OnBrokerStartup.
 
-        Tell all who is alive, tell the new ones what they host, elect where that helps.
+        Announce the live brokers, send the new ones their replicas, elect leaders where possible.
         """
         state = self.state
         full = Batch()
@@ -188,11 +189,11 @@ class BrokerChanges:
         self.channels.send(batch)
 
     def shut_down(self, broker: int) -> list[str]:
-        """Controlled shutdown of a broker: move what it leads, stop what it follows.
+        """Controlled shutdown of a broker: move its leaderships away, stop its followers.
 
-        Up to 1.0 partition by partition, each with requests of its own; a replica that follows is
-        told twice to stop, before it leaves its ISR and as it does. Returns what the broker still
-        leads.
+        Up to 1.0 this proceeds partition by partition, each with requests of its own; a following
+        replica gets StopReplica twice, before and while it leaves the ISR. Return the partitions
+        that the broker still leads.
         """
         state = self.state
         state.shutting_down[broker] = None

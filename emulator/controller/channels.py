@@ -1,6 +1,6 @@
 """How the controller's requests reach the brokers.
 
-One queue and one request under way for each, in order, until it is answered.
+Each broker has a queue; its requests are sent in order, one in flight at a time.
 """
 
 from msgspec.structs import replace
@@ -16,15 +16,15 @@ from emulator.protocol import (
 from emulator.protocol.controller import DURING_DELETE
 
 RESEND_US = 100_000
-"""How long the controller waits before it sends what was lost with a connection again."""
+"""How long the controller waits before it resends a request lost with its connection."""
 TIMEOUT = "control-timeout"
 
 
 class Batch:
-    """What one step of the controller has to say, gathered before it is sent."""
+    """The requests of one controller step, collected before they are sent."""
 
     def __init__(self) -> None:
-        """Nothing to say yet."""
+        """Create an empty batch."""
         self.leader_and_isr: dict[int, dict[str, PartitionInfo]] = {}
         self.metadata: dict[str, PartitionInfo] = {}
         self.metadata_for: dict[int, None] = {}
@@ -32,17 +32,17 @@ class Batch:
         self.delete: dict[int, dict[str, int]] = {}
 
     def lead(self, brokers: list[int], tp: str, info: PartitionInfo) -> None:
-        """Send ``info`` by LeaderAndIsr; every broker's metadata learns of it too."""
+        """Send ``info`` by LeaderAndIsr; all brokers get it by UpdateMetadata too."""
         for broker in brokers:
             self.leader_and_isr.setdefault(broker, {})[tp] = info
         self.metadata[tp] = info
 
     def stop_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
-        """Tell a broker to stop a replica."""
+        """Have a broker stop a replica."""
         self.stop.setdefault(broker, {})[tp] = leader_epoch
 
     def delete_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
-        """Tell a broker to stop a replica and remove its log."""
+        """Have a broker stop a replica and delete its log."""
         self.delete.setdefault(broker, {})[tp] = leader_epoch
 
 
@@ -91,7 +91,7 @@ class Channels:
                     )
 
     def _as_told(self, metadata: dict[str, PartitionInfo]) -> dict[str, PartitionInfo]:
-        """What brokers tell clients: nothing of partitions whose topic is to be deleted."""
+        """The metadata as sent to brokers: partitions of topics being deleted are marked so."""
         if not self.context.state.deleting:
             return metadata
         is_deleting = self.context.is_deleting
@@ -115,7 +115,7 @@ class Channels:
             self.timers.set_deadline(TIMEOUT, target, at_us)
 
     def check_timeouts(self) -> None:
-        """Requests without an answer for too long: the connections are closed."""
+        """Close the connections of requests that have timed out."""
         for target in self.timers.overdue(TIMEOUT):
             channel = self._channel(int(target))
             if channel is not None and channel.request:
@@ -123,7 +123,7 @@ class Channels:
                 self.connection_lost(int(target))
 
     def _channel(self, target: int) -> Channel | None:
-        """What is sent to a broker by, perhaps for the last time."""
+        """The channel to a broker, including one that is being shut down."""
         closing = self.controllership.thread.closing
         if target in closing:
             return closing[target]
@@ -131,7 +131,7 @@ class Channels:
         return None if state is None else state.channels.get(target)
 
     def answered(self, message: ControlResponse) -> ControlRequest | None:
-        """A broker answered: go on with the next; returns what it answered, None: nothing."""
+        """Handle a response and send the next request; return the request answered, or None."""
         channel = self._channel(message.broker)
         if channel is None or channel.request != message.request:
             return None
@@ -142,9 +142,9 @@ class Channels:
         return done
 
     def connection_lost(self, peer: int) -> None:
-        """The connection broke.
+        """Handle a broken connection.
 
-        The request under way is sent again, until the broker is known to be gone.
+        The request in flight is resent until the broker is known to be gone.
         """
         channel = self._channel(peer)
         if channel is not None and channel.request:
@@ -153,24 +153,24 @@ class Channels:
                 self.timers.later("control-retry", RESEND_US)
 
     def retry(self) -> None:
-        """Send again what was lost with a connection."""
+        """Resend the requests lost with their connections."""
         state = self.controllership.state
         if state is not None:
             for target, channel in state.channels.items():
                 self._pump(target, channel)
 
     def remove(self, target: int) -> None:
-        """The broker is gone: nothing more is sent to it.
+        """Close the channel of a failed broker: nothing more is sent to it.
 
-        From 0.10.2.1 to 2.1.0 the controller's thread waits for the answer to what is under way
-        (RequestSendThread.shutdown).
+        From 0.10.2.1 to 2.1.0 the controller's thread waits for the response to the request in
+        flight (RequestSendThread.shutdown).
         """
         state = self.controllership.state
         if state is not None:
             self._close(target, state.channels.pop(target, None))
 
     def remove_all(self, channels: dict[int, Channel]) -> None:
-        """The controller has resigned from what it used ``channels`` for."""
+        """Close the channels of a controller that has resigned."""
         for target, channel in channels.items():
             self._close(target, channel)
 

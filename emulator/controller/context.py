@@ -1,9 +1,9 @@
-"""What all parts of the controller share: its cache of ZooKeeper, and how it reads and writes it.
+"""What all parts of the controller share: its cache of ZooKeeper, and access to ZooKeeper.
 
-The parts lie in layers: this context, the channels to the brokers, the state machines of partitions
-and replicas, the procedures that are made of their transitions (topic deletion, reassignment,
-elections, brokers that come and go), the listeners, the failover, and the controller, which is the
-only one that makes them. Each is given the parts below it that it needs, and none knows one above.
+The parts form layers: this context, the channels to the brokers, the state machines of partitions
+and replicas, the procedures built from their transitions (topic deletion, reassignment, elections,
+broker changes), the listeners, the failover, and the controller, which creates all of them. Each
+receives the lower parts that it needs, and knows none above.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,41 +35,41 @@ ONLINE = "OnlinePartition"
 OFFLINE = "OfflinePartition"
 
 RETRY_US = 100_000
-"""How long the controller waits before it tries to reach ZooKeeper again."""
+"""How long the controller waits before it retries after losing ZooKeeper."""
 
 ControlRequest = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
 
 
 class ControllerMovedError(Exception):
-    """Another broker is controller by now: this one has to resign."""
+    """Another broker has become controller: this one has to resign."""
 
 
 class UnreadableError(Exception):
-    """A znode holds what Kafka cannot read, so that the work on it ends in an exception.
+    """A znode's content is invalid for Kafka, so processing it ends in an exception.
 
-    The controller's event thread logs it and goes on with its next event.
+    The controller's event thread logs it and continues with its next event.
     """
 
 
 class Channel(Struct, array_like=True):
-    """The queue to one broker; ``request`` is the one under way (0: none)."""
+    """The queue to one broker; ``request`` is the one in flight (0: none)."""
 
     queue: list[ControlRequest] = field(default_factory=list)
     request: int = 0
 
 
 class Move(Struct, array_like=True):
-    """A reassignment under way: the replicas there were, and those there shall be."""
+    """A reassignment in progress: the original and the target replicas."""
 
     original: list[int]
     target: list[int]
 
 
 class Deletion(Struct, array_like=True):
-    """A topic on its way out.
+    """A topic being deleted.
 
-    ``halted``: a replica is on a dead broker, so nothing more is begun until such a broker returns
-    (``topicsIneligibleForDeletion``).
+    ``halted``: a replica is on a dead broker, so no further deletions start until such a broker
+    returns (``topicsIneligibleForDeletion``).
     """
 
     halted: bool = False
@@ -78,9 +78,9 @@ class Deletion(Struct, array_like=True):
 class ControllerState(Struct, array_like=True):
     """The controller's cache. ``live`` maps broker ids to their registration epochs.
 
-    ``topics`` has the numbers of each topic's partitions, which have gaps if an outsider wrote the
-    topic. ``partitions`` holds the state of each partition, ``replicas`` that of those (``t-0@2``)
-    that are not simply online (see :mod:`emulator.controller.replica_state_machine`).
+    ``topics`` maps topics to their partition numbers, which have gaps if an external client wrote
+    the topic. ``partitions`` has the state of each partition, ``replicas`` that of those
+    (``t-0@2``) that are not simply online (see :mod:`emulator.controller.replica_state_machine`).
     """
 
     epoch: int
@@ -98,9 +98,9 @@ class ControllerState(Struct, array_like=True):
 
 
 class BrokerChange(Struct, frozen=True):
-    """A BrokerChange under way: what ``/brokers/ids`` held, and the differences to the cache.
+    """A BrokerChange in progress: the content of ``/brokers/ids``, and its changes to the cache.
 
-    ``removing`` are the brokers whose send threads are still to be shut down.
+    ``removing`` are the brokers whose send threads have yet to be shut down.
     """
 
     registered: dict[int, int]
@@ -110,45 +110,45 @@ class BrokerChange(Struct, frozen=True):
     removing: list[int]
 
 
-# ---- events of the controller's thread, beside watches and requests
+# ---- events of the controller's thread, besides watches and requests
 
 
 class ThreadEvent(Struct, array_like=True, tag=True, frozen=True):
-    """What the controller's thread is to do, beside watches and requests."""
+    """Work for the controller's thread, besides watches and requests."""
 
 
 class Elect(ThreadEvent, frozen=True):
-    """Look who is controller, and become it if nobody is (Reelect)."""
+    """Read /controller, and become controller if there is none (Reelect)."""
 
 
 class LookAgain(ThreadEvent, frozen=True):
-    """ZooKeeper can be reached again: look at everything that may have been missed."""
+    """Check everything that may have changed while ZooKeeper was unreachable."""
 
 
 class SessionExpired(ThreadEvent, frozen=True):
-    """The ZooKeeper session is over, and the office with it (Expire)."""
+    """The ZooKeeper session has expired, and with it the controllership (Expire)."""
 
 
 class RegisterAgain(ThreadEvent, frozen=True):
-    """Write the broker's own znode anew, and take part in the election.
+    """Create the broker's znode again, and stand for election.
 
-    In Kafka this is RegisterBrokerAndReelect.
+    Called RegisterBrokerAndReelect in Kafka.
     """
 
 
 class ConfigTaken(ThreadEvent, frozen=True):
-    """This broker has taken a changed configuration of a topic or a broker."""
+    """This broker has applied a changed configuration of a topic or broker."""
 
     kind: str
     name: str
 
 
 class RebalanceLeaders(ThreadEvent, frozen=True):
-    """The task that moves leaders home is due (AutoPreferredReplicaLeaderElection)."""
+    """The task that rebalances preferred leaders is due (AutoPreferredReplicaLeaderElection)."""
 
 
 class ReplicasStopped(ThreadEvent, frozen=True):
-    """A broker has done what a StopReplica told it (TopicDeletionStopReplicaResponseReceived)."""
+    """A broker has completed a StopReplica (TopicDeletionStopReplicaResponseReceived)."""
 
     broker: int
     request: StopReplicaRequest
@@ -168,19 +168,19 @@ ControllerEvent = (
     | RebalanceLeaders
     | ReplicasStopped
 )
-"""What the controller's one thread works on, one after another."""
+"""The events that the controller's single thread processes one after another."""
 
 QueuedEvent = tuple[int, int, ControllerEvent]
-"""The host that an event came from, its cause (of a request its number), and the event."""
+"""An event's source host, its cause (for a request its number), and the event."""
 
 
 class ControllerThread(Struct, array_like=True):
-    """What the controller's thread waits for, and the events that wait for the thread.
+    """What the controller's thread waits for, and the events queued behind it.
 
-    ``closing`` are channels whose send threads are being shut down, and which have a request under
-    way that the thread waits for; ``change`` is what it then goes on with, None after a
-    resignation. ``without_zookeeper``: ``change``, or else the first of ``events``, is under way,
-    and ZooKeeper does not answer.
+    ``closing`` are channels whose send threads are being shut down, with a request in flight that
+    the thread waits for; ``change`` is the change it then continues, None after a resignation.
+    ``without_zookeeper``: ``change``, or else the first of ``events``, is in progress, and
+    ZooKeeper does not respond.
     """
 
     events: list[QueuedEvent] = field(default_factory=list)
@@ -190,14 +190,14 @@ class ControllerThread(Struct, array_like=True):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for anything."""
+        """Whether the thread is blocked."""
         return self.without_zookeeper or bool(self.closing)
 
 
 class Controllership(Struct, array_like=True):
     """The controller's cache while this broker is (or believes to be) the controller.
 
-    ``thread`` does the work of the controller, and takes part in its election.
+    ``thread`` processes the controller's events, including its election.
     """
 
     state: ControllerState | None = None
@@ -205,10 +205,10 @@ class Controllership(Struct, array_like=True):
 
 
 class ControllerContext:
-    """The surroundings of a broker that is, or may become, the controller."""
+    """The context of a broker that is, or may become, the controller."""
 
     def __init__(self, broker: BrokerContext, controllership: Controllership) -> None:
-        """Act for the broker of ``broker``, remembering in ``controllership``."""
+        """Act for the broker of ``broker``, with the state ``controllership``."""
         self.broker = broker
         self.controllership = controllership
         self.id = broker.id
@@ -223,22 +223,22 @@ class ControllerContext:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller; this broker must be it."""
+        """The controller's cache; this broker must be the controller."""
         state = self.controllership.state
         assert state is not None
         return state
 
-    # ---- questions to the cache
+    # ---- queries to the cache
 
     def live_brokers(self) -> list[int]:
-        """The brokers that may lead: alive, and not about to go."""
+        """The brokers that may lead: alive, and not shutting down."""
         state = self.state
         if not state.shutting_down:
             return list(state.live)
         return [b for b in state.live if b not in state.shutting_down]
 
     def live_replicas(self, tp: str) -> list[int]:
-        """A partition's assigned replicas on such brokers."""
+        """A partition's assigned replicas on brokers that may lead."""
         state = self.state
         return [
             b for b in state.assignments[tp] if b in state.live and b not in state.shutting_down
@@ -256,20 +256,20 @@ class ControllerContext:
         return [f"{topic}-{number}" for number in self.state.topics.get(topic, ())]
 
     def is_deleting(self, tp: str) -> bool:
-        """Whether a partition's topic is to be deleted."""
+        """Whether a partition's topic is queued for deletion."""
         deleting = self.state.deleting
         return bool(deleting) and tp.rpartition("-")[0] in deleting
 
     def in_turn(self, brokers: Iterable[int]) -> list[int]:
         """Brokers in the order in which their replicas go offline (``handleStateChanges``).
 
-        From 2.5 on by their ids, before by Scala 2.12's hashes of them.
+        From 2.5 on by id, before by Scala 2.12's hash order.
         """
         ids = sorted(brokers)
         return brokers_grouped(ids) if self.profile.has("brokers_in_hash_order") else ids
 
     def leaderless(self) -> list[str]:
-        """The partitions without a leader, but for those that are being deleted."""
+        """The partitions without a leader, except those being deleted."""
         return [
             tp
             for tp, each in self.state.partitions.items()
@@ -277,14 +277,14 @@ class ControllerContext:
         ]
 
     def asks_anew(self, kind: str) -> bool:
-        """Whether a change of a znode under /admin counts: from 1.1 only that it is there again."""
+        """Whether to act on a change to an /admin znode: from 1.1 only on its creation."""
         return kind == "NodeCreated" or self.profile.has("admin_requests_data_watched")
 
     def registered(self) -> tuple[dict[int, int], list[str]]:
-        """The brokers that are registered, with their registration epochs; and what is no broker.
+        """The registered brokers with their registration epochs, and malformed registrations.
 
         Raises:
-            ConnectionLoss: ZooKeeper does not answer.
+            ConnectionLoss: ZooKeeper does not respond.
         """
         hosts = self.kernel.state.hosts
         found: dict[int, int] = {}
@@ -318,7 +318,7 @@ class ControllerContext:
     # ---- the states of partitions
 
     def read(self, tp: str) -> PartitionInfo | None:
-        """What ZooKeeper says of a partition; None if nothing, or nothing that can be read."""
+        """A partition's state in ZooKeeper; None if it is missing or malformed."""
         found = self.metadata.read(tp)
         return None if found is None else self._info(tp, found)
 
@@ -335,10 +335,10 @@ class ControllerContext:
         )
 
     def refresh(self, tp: str) -> PartitionInfo | None:
-        """Read a partition's state anew, as every decision does: leaders write ISRs themselves.
+        """Re-read a partition's state, as every decision does: leaders write ISRs themselves.
 
-        None: the controller does not know the partition, an outsider deleted the znode or wrote
-        what cannot be read, or (up to 2.0) a newer controller has written it; nothing is decided
+        None if the controller does not know the partition, if an external client deleted the znode
+        or wrote malformed data, or (up to 2.0) if a newer controller wrote it; no decision is made
         then.
 
         Raises:
@@ -356,7 +356,7 @@ class ControllerContext:
         return found
 
     def remember(self, tp: str, info: PartitionInfo) -> None:
-        """Take what ZooKeeper says into the cache; what is news there is an event."""
+        """Store a partition's state in the cache; emit an event for what is new in it."""
         known = self.state.infos.get(tp)
         self.state.infos[tp] = info
         if known is None or known.zk_version != info.zk_version:
@@ -374,10 +374,10 @@ class ControllerContext:
         )
 
     def create(self, tp: str, leader: int, isr: list[int]) -> PartitionInfo:
-        """Write the first state of a partition.
+        """Write the initial state of a partition.
 
         Raises:
-            NodeExistsError: it has one already.
+            NodeExistsError: it already has one.
             NoNodeError: its topic is gone.
             ControllerMovedError: another broker is controller.
         """
@@ -393,13 +393,13 @@ class ControllerContext:
     def update(
         self, tp: str, leader: int, isr: list[int], *, bump: bool = True, recovery: int = 0
     ) -> PartitionInfo:
-        """Write a partition's state under the version that the cache has; ``bump``: a new epoch.
+        """Write a partition's state with the version in the cache; ``bump``: increment the epoch.
 
-        Nothing is written over what the cache does not know: the caller decides again, by the state
-        that the cache has then (``updateLeaderAndIsr``).
+        A conflicting write is never overwritten: the caller decides again, by the refreshed cache
+        (``updateLeaderAndIsr``).
 
         Raises:
-            BadVersionError: somebody else has written it; the cache has been refreshed.
+            BadVersionError: another client has written it; the cache has been refreshed.
             NoNodeError: it is gone.
             ControllerMovedError: another broker is controller.
         """
@@ -436,16 +436,16 @@ class ControllerContext:
         return info
 
     def failed(self, tp: str, strategy: str, reason: str) -> None:
-        """State that nobody could be elected, and why."""
+        """Emit the event that no leader could be elected, and why."""
         self.emit(events.ElectionFailed, tp, self.id, strategy, reason)
 
-    # ---- the work on an event
+    # ---- event processing
 
     def guarded(self, work: Callable[[], None], moved: Callable[[], None]) -> bool:
-        """Do the work on one event; an error ends that work only, and is stated.
+        """Process one event; an error ends that event only, and is emitted.
 
-        ``moved`` is called if another broker has turned out to be controller. Without a connection
-        to ZooKeeper everything is looked at again once there is one: False.
+        ``moved`` is called if another broker turns out to be controller. Without a connection to
+        ZooKeeper, return False; everything is checked again once it is back.
         """
         try:
             try:
@@ -460,9 +460,9 @@ class ControllerContext:
         return True
 
     def retry_later(self) -> None:
-        """Look at everything again in a while: ZooKeeper does not answer now."""
+        """Schedule a full check: ZooKeeper does not respond now."""
         self.broker.later("controller-retry", RETRY_US)
 
     def step(self, procedure: str, number: int, name: str, detail: str = "") -> None:
-        """State one step of a procedure."""
+        """Emit the event of one step of a procedure."""
         self.emit(events.ControllerStep, self.id, procedure, number, name, detail)

@@ -1,10 +1,10 @@
-"""The controller: its election, its failover, and what its watches and requests bring.
+"""The controller: its election, its failover, and its handling of watches and requests.
 
-Every broker watches /controller. When the node vanishes all race to create it; one wins.
+Every broker watches /controller. When the znode disappears all race to create it; one wins.
 
-One thread does the controller's work, event by event. It may have to wait: for the last answer of a
-broker that is gone (0.10.2.1 to 2.1.0), or for ZooKeeper. Then all further events wait for it, also
-those by which the broker would learn that it is controller no longer.
+One thread does the controller's work, event by event. It may block: on the last response of a
+failed broker (0.10.2.1 to 2.1.0), or on ZooKeeper. All further events then wait for it, including
+those that would tell the broker that it is no longer controller.
 Source: ``ControllerEventManager``; up to 0.10.2 the ``ZkEventThread`` and ``controllerLock``.
 """
 
@@ -61,11 +61,11 @@ from emulator.zookeeper.client import EXPIRED
 from emulator.zookeeper.operations import Create, SetData
 
 RACE_US = 400
-"""A broker that is told so soon after another one's election has not seen it before it tries."""
+"""A broker notified this soon after another one's election still tries to become controller."""
 
 
 class Controller:
-    """A broker as the controller, or as one that may become it."""
+    """A broker in its role as the controller or a candidate for it."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Controller:
         controllership: Controllership,
         controller_known: Callable[[], None],
     ) -> None:
-        """Act for ``broker``; ``controller_known`` is called when /controller was read."""
+        """Act for ``broker``; ``controller_known`` is called after /controller was read."""
         self.broker = broker
         self.controllership = controllership
         self.controller_known = controller_known
@@ -107,7 +107,7 @@ class Controller:
     # ---- the thread
 
     def _table(self) -> dict[type, Callable[[int, int, Any], object]]:
-        """What the thread does about each event: source, cause (of a request its number), event."""
+        """The thread's event handlers; they take source, cause (or request number), and event."""
         return {
             WatchEvent: lambda _source, _cause, event: self._watched(event),
             ControlledShutdownRequest: self._controlled_shutdown,
@@ -124,7 +124,7 @@ class Controller:
         }
 
     def _take(self, event: ControllerEvent, source: int = -1) -> None:
-        """Let the thread work on an event: now, or when it has ended what it waits in."""
+        """Process an event on the thread: now, or once it is no longer blocked."""
         queued = (source, self.broker.kernel.cause, event)
         if self.thread.waits:
             self.thread.events.append(queued)
@@ -136,11 +136,11 @@ class Controller:
         self._handlers[type(event)](source, cause, event)
 
     def _go_on(self) -> None:
-        """What the thread waited for has come: end the work that waited, then take the others."""
+        """Unblock the thread: complete the interrupted work, then process the queued events."""
         thread, kernel = self.thread, self.broker.kernel
         change, thread.change = thread.change, None
         if change is not None and not self._guarded(lambda: self.brokers.go_on(change)):
-            # Until 1.0 it goes on in the next session; later it fails if there has to be one.
+            # Up to 1.0 it continues in the next session; later it fails if a new one is needed.
             is_over = self.zk.state.connection == EXPIRED and self.expiry_clears_events
             if not is_over:
                 thread.change, thread.without_zookeeper = change, True
@@ -152,21 +152,21 @@ class Controller:
         kernel.cause = cause
 
     def _send_threads_ended(self, *, waited: bool) -> None:
-        """Go on if the last of the send threads that are waited for has ended."""
+        """Continue once the last of the awaited send threads has ended."""
         if waited and not self.thread.waits:
             self._go_on()
 
     def _wait_for_zookeeper(self, source: int, request: int, event: ControllerEvent) -> None:
-        """The event under way needs ZooKeeper, which does not answer."""
+        """Block the thread: the event being processed needs ZooKeeper, which does not respond."""
         self.thread.events.insert(0, (source, request, event))
         self.thread.without_zookeeper = True
 
     def session_expired(self) -> None:
-        """The broker's ZooKeeper session is over.
+        """Handle the expiry of the broker's ZooKeeper session.
 
-        From 1.1 on the event under way fails, the others are void, and there is no new session
-        before the thread takes notice. Before, the session is renewed at once, and what waits goes
-        on in it.
+        From 1.1 on the event being processed fails, queued events are dropped, and no new session
+        is created before the thread handles the expiry. In earlier releases the session is renewed
+        at once, and blocked work continues in it.
         """
         if self.expiry_clears_events:
             self._clear_events()
@@ -177,10 +177,10 @@ class Controller:
             self.zk.connect()
             self._take(SessionExpired())
             if self.profile.has("controller_event_queue"):
-                self.register_again()  # which is no work of this thread
+                self.register_again()  # not on the controller's thread
 
     def _clear_events(self) -> None:
-        """ControllerEventManager.clearAndPut: what waits for the thread is dropped."""
+        """ControllerEventManager.clearAndPut: drop the events queued for the thread."""
         thread = self.thread
         events, thread.events = thread.events, []
         for number, (source, request, event) in enumerate(events):
@@ -190,7 +190,7 @@ class Controller:
             thread.without_zookeeper, thread.change = False, None
 
     def _give_up(self, source: int, request: int, event: ControllerEvent, error: str) -> None:
-        """Answer a request that will not be done; of AlterPartition only if it was under way."""
+        """Fail a request that will not be processed; AlterPartition only if it was in progress."""
         respond = self.broker.respond
         if isinstance(event, AlterPartitionRequest) and error:
             failed: dict[str, tuple[str, PartitionInfo | None]] = {
@@ -215,11 +215,11 @@ class Controller:
     # ---- election
 
     def elect(self) -> None:
-        """Become controller if nobody is; watch /controller in any case.
+        """Become controller if there is none; watch /controller in any case.
 
-        Whoever has not become it learns who is. Where /controller_epoch cannot be read nobody
-        becomes it, as Kafka ends in an exception (up to 2.0 after creating /controller, which it
-        then deletes, over and over; here it does not begin).
+        A broker that does not become controller learns which one is. If /controller_epoch is
+        malformed no broker becomes controller, because Kafka ends in an exception (up to 2.0 after
+        creating /controller, which it then deletes, over and over; here it does not start).
         """
         self._take(Elect())
 
@@ -234,10 +234,10 @@ class Controller:
             self._note(node.data)
 
     def _lose_race(self) -> None:
-        """Told that the znode is gone, create it, unless another broker has long been faster.
+        """Try to create the deleted /controller, unless another broker won long ago.
 
-        Reading and creating are two round trips in reality, in which all who are told at about the
-        same time read that there is no controller. All but one fail to create the znode then.
+        In reality reading and creating are two round trips: all brokers notified at about the same
+        time read that there is no controller, and all but one then fail to create the znode.
         """
         node = self.zk.find(znodes.CONTROLLER)
         if node is None or self.broker.kernel.now - node.ctime_us >= RACE_US:
@@ -254,7 +254,7 @@ class Controller:
         self.controller_known()
 
     def _run(self) -> None:
-        """Create /controller; the release decides how the epoch comes with it."""
+        """Create /controller; how the epoch is incremented depends on the release."""
         broker, zk = self.broker, self.zk
         data = znodes.controller_json(self.profile, broker.id, broker.timestamp_ms)
         node = zk.find(znodes.CONTROLLER_EPOCH)
@@ -278,7 +278,7 @@ class Controller:
         self._become_controller(epoch, zk.get(znodes.CONTROLLER_EPOCH).version)
 
     def _take_over_own(self) -> None:
-        """/controller is this broker's own: it was created, but the answer was lost.
+        """Take over as controller: /controller was created, but the response was lost.
 
         (``checkControllerAndEpoch``, and ``CheckedEphemeral`` for the owner.)
         """
@@ -297,9 +297,9 @@ class Controller:
         self._guarded(self.failover.run)
 
     def resign(self, reason: str) -> None:
-        """Be controller no longer: forget everything that belongs to it.
+        """Resign as controller, and discard all of its state.
 
-        From 0.10.2.1 to 2.1.0 the thread waits for the answers to what is under way.
+        From 0.10.2.1 to 2.1.0 the thread waits for the responses to requests in flight.
         """
         state = self.state
         if state is not None:
@@ -308,20 +308,21 @@ class Controller:
             self.broker.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
 
     def _guarded(self, work: Callable[[], None]) -> bool:
-        """Do the work on one event of the active controller; False: ZooKeeper did not answer."""
+        """Process one event of the active controller; False if ZooKeeper does not respond."""
         return self.context.guarded(work, self._moved)
 
     def _moved(self) -> None:
-        """Another broker has turned out to be controller: look who is (``maybeResign``).
+        """Re-read /controller: another broker seems to be controller (``maybeResign``).
 
-        As long as /controller names this broker it goes on: then an outsider has changed the epoch.
+        If it still names this broker, this broker stays controller: an external client has changed
+        the epoch.
         """
         if not self._is_named():
             self.resign("controller moved")
             self.elect()
 
     def _is_named(self) -> bool:
-        """Whether /controller names this broker, and is of its session."""
+        """Whether /controller names this broker and belongs to its session."""
         node = self.zk.find(znodes.CONTROLLER)
         return (
             node is not None
@@ -332,7 +333,7 @@ class Controller:
     # ---- rebalancing
 
     def rebalance(self) -> None:
-        """The task that moves leaders home is due."""
+        """Queue the due rebalancing of preferred leaders."""
         self._take(RebalanceLeaders())
 
     def _rebalance(self) -> None:
@@ -344,14 +345,14 @@ class Controller:
         if not self.broker.stepwise:
             self.broker.later("rebalance", period_us)
 
-    # ---- what watches bring
+    # ---- watches
 
     def watched(self, message: WatchEvent) -> None:
-        """A watch fired."""
+        """Handle a watch event."""
         self._take(message)
 
     def _watched(self, message: WatchEvent) -> None:
-        """Read again and act on the difference."""
+        """Re-read the znode and act on the difference."""
         path = message.path
         if path == znodes.CONTROLLER:
             if message.kind == "NodeDeleted" and self.state is None:
@@ -361,7 +362,7 @@ class Controller:
             self._guarded(lambda: self.listeners.changed(path, message.kind))
 
     def config_changed(self, kind: str, name: str) -> None:
-        """This broker has taken a changed configuration."""
+        """Handle a changed configuration that this broker has applied."""
         if self.state is not None:
             self._take(ConfigTaken(kind, name))
 
@@ -375,17 +376,17 @@ class Controller:
         self.elect()
 
     def retry(self) -> None:
-        """What had to wait for ZooKeeper is done; then look at everything again."""
+        """Run the work blocked on ZooKeeper, then check everything again."""
         if self.thread.without_zookeeper:
             self.thread.without_zookeeper = False
             if not self.thread.waits:
                 self._go_on()
             if self.thread.without_zookeeper:
-                return  # ZooKeeper still does not answer: it is tried again in a while
+                return  # ZooKeeper still does not respond: there will be another retry
         self._take(LookAgain())
 
     def _look_again(self) -> None:
-        """First at who is controller, as the news that this broker no longer is may be lost."""
+        """Check /controller first, because the notification of a new controller may be lost."""
         if self.state is not None:
             self._controller_changed()
         if self.state is None:
@@ -400,13 +401,13 @@ class Controller:
     def controlled_shutdown(
         self, source: int, _request: int, message: ControlledShutdownRequest
     ) -> None:
-        """A broker wants to go."""
+        """Handle the request of a broker that wants to shut down."""
         self._take(message, source)
 
     def _controlled_shutdown(
         self, source: int, request: int, message: ControlledShutdownRequest
     ) -> None:
-        """Move everything away from it."""
+        """Move all leaderships away from the broker."""
         state = self.state
         error, remaining = "NOT_CONTROLLER", list[str]()
         if state is None:
@@ -427,11 +428,11 @@ class Controller:
         self.broker.respond(source, request, response)
 
     def alter_partition(self, source: int, _request: int, message: AlterPartitionRequest) -> None:
-        """A leader asks for changes of ISRs (KIP-497)."""
+        """Handle a leader's request to change ISRs (KIP-497)."""
         self._take(message, source)
 
     def _alter_partition(self, source: int, request: int, message: AlterPartitionRequest) -> None:
-        """Write the ISRs that leaders ask for (KafkaController.processAlterPartition)."""
+        """Write the ISRs requested by leaders (KafkaController.processAlterPartition)."""
         state = self.state
         rows: dict[str, tuple[str, PartitionInfo | None]] = {}
         error = "NOT_CONTROLLER"
@@ -479,9 +480,9 @@ class Controller:
             self.reassignment.check(tp)
 
     def _alter_one(self, tp: str, item: AlterIsrItem) -> tuple[str, int, int]:
-        """Write the ISR that a leader asks for, unless what it knows is old.
+        """Write the ISR that a leader requests, unless its view is stale.
 
-        Returns the error, and of a refusal the value in the request and the controller's own.
+        Return the error, and for a rejection the value in the request and the controller's own.
         """
         state = self.context.state
         info = state.infos.get(tp)
@@ -508,10 +509,10 @@ class Controller:
         return "NONE", 0, 0
 
     def _other_version(self, *, ahead: bool) -> str:
-        """The error for a leader that knows another version of the partition's state.
+        """The error for a leader with a different version of the partition's state.
 
-        Up to 3.2 ZooKeeper's answer decides, so that the controller finds out whether there is
-        another one; later a leader that is ahead is told at once that this one is not it.
+        Up to 3.2 ZooKeeper's response decides, so that the controller notices if it was replaced;
+        later a leader with a newer version gets NOT_CONTROLLER at once.
         """
         if ahead and self.profile.has("leader_ahead_of_controller_noticed"):
             return "NOT_CONTROLLER"
@@ -519,15 +520,15 @@ class Controller:
             self.context.check_epoch()
         return "INVALID_UPDATE_VERSION"
 
-    # ---- requests of administrators
+    # ---- administrative requests
 
     def describe_cluster(self, source: int, request: int, _message: DescribeClusterRequest) -> None:
-        """Tell a client who is controller, as far as this broker knows; any broker does."""
+        """Return the controller as far as this broker knows it; any broker does."""
         known = self.broker.process.known_controller
         self.broker.respond(source, request, DescribeClusterResponse(request, known))
 
     def elect_leaders(self, source: int, _request: int, message: ElectLeadersRequest) -> None:
-        """KIP-460: elect leaders, from outside the ISR if need be."""
+        """KIP-460: elect leaders, from outside the ISR if requested."""
         self._take(message, source)
 
     def _elect_leaders(self, source: int, request: int, message: ElectLeadersRequest) -> None:
@@ -543,7 +544,7 @@ class Controller:
     def alter_reassignments(
         self, source: int, _request: int, message: AlterPartitionReassignmentsRequest
     ) -> None:
-        """KIP-455: begin reassignments, or take them back."""
+        """KIP-455: start or cancel reassignments."""
         self._take(message, source)
 
     def _alter_reassignments(
@@ -559,7 +560,7 @@ class Controller:
     def list_reassignments(
         self, source: int, request: int, _message: ListPartitionReassignmentsRequest
     ) -> None:
-        """KIP-455: tell the moves under way."""
+        """KIP-455: list the reassignments in progress."""
         state = self.state
         error = "NOT_CONTROLLER" if state is None else "NONE"
         found = {} if state is None else state.reassigning
@@ -568,9 +569,9 @@ class Controller:
         self.broker.respond(source, request, response)
 
     def _lacks_zookeeper(self, source: int, request: int, event: ControllerEvent) -> bool:
-        """Whether the controller has to wait for ZooKeeper before it can begin with an event.
+        """Whether the controller has to wait for ZooKeeper before it can start processing an event.
 
-        Its first request is to read what the event is about (``retryRequestUntilConnected``).
+        The first step is to read the data concerned (``retryRequestUntilConnected``).
         """
         if self.state is None:
             return False
@@ -583,10 +584,10 @@ class Controller:
         return False
 
     def _each(self, tps: Iterable[str], work: Callable[[str], str]) -> tuple[str, dict[str, str]]:
-        """Do an administrator's work on partitions: an error for all, or one for each.
+        """Apply an operation to partitions: return an error for all, or one for each.
 
-        A partition at which the work ends in an error that Kafka does not expect gets
-        UNKNOWN_SERVER_ERROR. Who is controller no longer is NOT_CONTROLLER.
+        An error that Kafka does not expect becomes UNKNOWN_SERVER_ERROR for its partition. If the
+        broker is no longer controller the error is NOT_CONTROLLER.
         """
         if self.state is None:
             return "NOT_CONTROLLER", {}
@@ -605,7 +606,7 @@ class Controller:
     # ---- responses
 
     def answered(self, message: ControlResponse) -> None:
-        """A broker answered one of the controller's requests."""
+        """Handle a broker's response to one of the controller's requests."""
         waited = self.thread.waits
         done = self.channels.answered(message)
         if isinstance(done, StopReplicaRequest) and message.error == "NONE":
@@ -617,18 +618,18 @@ class Controller:
             self._guarded(lambda: self.deletion.stopped(event.broker, event.request))
 
     def connection_lost(self, peer: int, request: int) -> None:
-        """A connection of the controller to a broker broke."""
+        """Handle a broken connection from the controller to a broker."""
         del request
         waited = self.thread.waits
         self.channels.connection_lost(peer)
         self._send_threads_ended(waited=waited)
 
     def check_timeouts(self) -> None:
-        """Look for requests without an answer."""
+        """Check for requests that have timed out."""
         waited = self.thread.waits
         self.channels.check_timeouts()
         self._send_threads_ended(waited=waited)
 
 
 def _nothing() -> None:
-    """Nobody registers the broker."""
+    """Do nothing: the default where no listener is set."""

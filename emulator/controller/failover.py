@@ -23,9 +23,9 @@ from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 
 ENDED = ("stopped", "crashed")
-"""States of a process whose controller has been shut down (``KafkaController.isRunning``)."""
+"""Process states in which the controller has been shut down (``KafkaController.isRunning``)."""
 REBALANCE_FIRST_US = 5_000_000
-"""When a new controller first looks whether leaders should be moved to their preferred replicas."""
+"""The delay of a new controller's first check for a preferred leader rebalance."""
 REBALANCING = (
     "starting the partition rebalance scheduler (thread partition-rebalance-thread: first after"
     " 5 s, then every leader.imbalance.check.interval.seconds)"
@@ -33,7 +33,7 @@ REBALANCING = (
 
 
 class Step(NamedTuple):
-    """A step's name in Kafka's code, what is done, and the line that Kafka logs about it."""
+    """A step's name in Kafka's code, its action, and the line that Kafka logs about it."""
 
     name: str
     work: Callable[[], None]
@@ -49,9 +49,9 @@ CHILD_WATCHES = (
 
 
 class Failover:
-    """What a new controller does before anything else."""
+    """The initialization of a new controller."""
 
-    def __init__(  # noqa: PLR0917 - every part has its step
+    def __init__(  # noqa: PLR0917 - every part has its own step
         self,
         context: ControllerContext,
         channels: Channels,
@@ -62,7 +62,7 @@ class Failover:
         rebalance: LeaderRebalance,
         listeners: Listeners,
     ) -> None:
-        """Start the parts of the controller on the broker of ``context``."""
+        """Initialize the parts of the controller on the broker of ``context``."""
         self.context = context
         self.channels = channels
         self.partitions = partitions
@@ -76,13 +76,13 @@ class Failover:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     def next_epoch(self) -> tuple[int, int] | None:
-        """Up to 2.0 the first steps: read the epoch and increment it under the version read.
+        """Up to 2.0 the first steps: read the epoch and increment it conditionally.
 
-        Returns the new epoch and its version. Up to 0.10.2 a broker that is no longer running says
+        Return the new epoch and its version. Up to 0.10.2 a broker that is no longer running logs
         so and does nothing: None.
 
         Raises:
@@ -110,8 +110,8 @@ class Failover:
         """The number in /controller_epoch.
 
         Raises:
-            UnreadableError: it holds none. Kafka ends in an exception then, so that nobody becomes
-                controller.
+            UnreadableError: it holds none. Kafka then ends in an exception, so that no broker
+            becomes controller.
         """
         epoch = znodes.controller_epoch_in(data)
         if epoch is None:
@@ -119,7 +119,7 @@ class Failover:
         return epoch
 
     def run(self) -> None:
-        """onControllerFailover, in the order of the release; each step is an event."""
+        """Run onControllerFailover in the order of the release; each step emits an event."""
         done = 0
         if not self.profile.has("controller_multi"):
             done = 3 if self.profile.has("failover_checks_running") else 2
@@ -133,14 +133,14 @@ class Failover:
         self.context.step("onControllerFailover", number, name, detail)
 
     def _by_listeners(self) -> list[Step]:
-        """Up to 0.10.2."""
+        """The steps up to 0.10.2."""
         has = self.profile.has
         ready = (
             f"Broker {self.context.broker.id} is ready to serve as the new controller"
             f" with epoch {self.state.epoch}"
         )
-        # Brokers follow only a leader that they know to be alive, so from 0.10.2 they are told who
-        # lives before the state machines send them LeaderAndIsr (KAFKA-4443).
+        # Brokers only follow a leader that they know to be alive, so from 0.10.2 they receive the
+        # live brokers before the state machines send LeaderAndIsr (KAFKA-4443).
         metadata_first = has("failover_sends_metadata_first")
         metadata: list[Step] = [
             Step(
@@ -178,7 +178,7 @@ class Failover:
         ]
 
     def _by_handlers(self) -> list[Step]:
-        """From 0.11: one thread, and handlers of znodes instead of listeners."""
+        """The steps from 0.11 on: one thread, and znode handlers instead of listeners."""
         leftovers: list[Step] = [
             Step("deleteLogDirEventNotifications", self._delete(znodes.LOG_DIR_EVENTS)),
             Step("deleteIsrChangeNotifications", self._delete(znodes.ISR_CHANGES)),
@@ -208,10 +208,10 @@ class Failover:
     def _start_rebalance(self) -> None:
         self.context.broker.later("rebalance", REBALANCE_FIRST_US)
 
-    # ---- watches and leftovers
+    # ---- watches and old notifications
 
     def _watch(self, *paths: str) -> Callable[[], None]:
-        """Watch the children of what lists things, and whether the rest exist."""
+        """Watch the children of paths that are lists, and the existence of the others."""
         zk = self.zk
 
         def work() -> None:
@@ -228,7 +228,7 @@ class Failover:
             self.zk.watch(znodes.topic_path(topic))
 
     def _delete(self, path: str) -> Callable[[], None]:
-        """What earlier controllers were told is old: all that follows is read anew."""
+        """Delete the notifications for earlier controllers: all data is read again anyway."""
 
         def work() -> None:
             names = self.zk.children(path)
@@ -268,7 +268,7 @@ class Failover:
         self.channels.send(batch, metadata_to=sorted(state.live))
 
     def _start_replicas(self) -> None:
-        """RSM.startup: tell live replicas what they are; from 2.3 dead ones leave their ISRs."""
+        """RSM.startup: send live replicas their state; from 2.3 dead ones leave their ISRs."""
         state = self.state
         batch = Batch()
         for tp, info in state.infos.items():
@@ -286,7 +286,7 @@ class Failover:
             self.channels.send(batch)
 
     def _start_partitions(self) -> None:
-        """PSM.startup: know who is online, and elect for the others."""
+        """PSM.startup: determine which partitions are online, and elect leaders for the others."""
         state = self.state
         new: list[str] = []
         for tp in state.assignments:
@@ -304,4 +304,4 @@ class Failover:
 
 
 def _nothing() -> None:
-    """A step that changes nothing here."""
+    """Do nothing: the step has no effect here."""

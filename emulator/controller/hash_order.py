@@ -1,7 +1,7 @@
-"""The order in which Scala's hash maps and sets hold partitions and replicas.
+"""The iteration order of Scala's hash maps and sets of partitions and replicas.
 
-Up to 1.0 the controller goes through some of them one by one, each with requests and writes of its
-own, so that their order shows; from 1.1 on it goes broker by broker. Sources:
+Up to 1.0 the controller iterates over some of them with requests and writes for each element, so
+their order is observable; from 1.1 on it goes broker by broker. Sources:
 ``scala.util.hashing.MurmurHash3.productHash`` (what a case class hashes to),
 ``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet`` 2.10 to 2.12, the
 versions that Kafka 0.8 to 2.4 were built with.
@@ -18,11 +18,11 @@ _MASK = 0xFFFFFFFF
 _PRODUCT_SEED = 0xCAFEBABE
 _SWAP = 0x9E3775CD
 SMALL_SET = 4
-"""A Scala set of up to so many elements keeps the order in which they were added."""
+"""A Scala set of up to this many elements keeps insertion order."""
 INITIAL_TABLE = 16
 LOAD_PER_1000 = 750
 SEED = 4
-"""By how many bits hashes are rotated: those that number the buckets of a table before it grows."""
+"""How many bits hashes are rotated by: the number of index bits of a table before it grows."""
 _TRIE_BITS = 5
 
 
@@ -33,20 +33,20 @@ def partition_hash(tp: str) -> int:
 
 
 def replica_hash(tp: str, broker: int) -> int:
-    """``PartitionAndReplica(topic, partition, replica).hashCode``, likewise."""
+    """``PartitionAndReplica(topic, partition, replica).hashCode``, as an unsigned 32-bit number."""
     topic, number = split(tp)
     return _product_hash(hash_code(topic), number, broker)
 
 
 def _counted_hash(tp: str, replicas: int) -> int:
-    """The hash of the pair of a partition and its number of replicas."""
+    """The hash of a pair of partition and replica count."""
     return _product_hash(partition_hash(tp), replicas)
 
 
 def map_order(tps: Iterable[str]) -> list[str]:
-    """Partitions as ``ControllerContext.partitionReplicaAssignment`` holds them (a mutable map).
+    """Partitions in the order of ``ControllerContext.partitionReplicaAssignment`` (a mutable map).
 
-    ``tps`` are given in the order in which they were added.
+    ``tps`` are given in insertion order.
     """
     table: list[list[str]] = [[] for _ in range(INITIAL_TABLE)]
     for size, tp in enumerate(tps, start=1):
@@ -61,7 +61,7 @@ def map_order(tps: Iterable[str]) -> list[str]:
 
 
 def _bucket(table: list[list[str]], tp: str) -> list[str]:
-    """Where a partition belongs: by the highest bits of its improved hash."""
+    """A partition's bucket: the highest bits of its improved hash."""
     return table[_improved(partition_hash(tp)) >> (32 - (len(table) - 1).bit_length())]
 
 
@@ -73,15 +73,15 @@ def _improved(hashed: int) -> int:
 def brokers_grouped(brokers: Iterable[int]) -> list[int]:
     """Brokers in the order of ``replicas.groupBy(_.replica)`` of Scala 2.12.
 
-    That is a mutable map first, gone through from its end, and then an immutable one, which keeps
-    up to four keys as they come.
+    The brokers are grouped in a mutable map, which is iterated from its end into an immutable one;
+    that keeps up to four keys in insertion order.
     """
     as_table = sorted(brokers, key=_improved, reverse=True)
     return set_order(as_table, lambda broker: broker)
 
 
 def set_order(items: Iterable[_T], hash_of: Callable[[_T], int]) -> list[_T]:
-    """Elements of an immutable set, given in the order in which they were added."""
+    """The elements of an immutable set in iteration order, given in insertion order."""
     added = list(items)
     return (
         added
@@ -91,7 +91,7 @@ def set_order(items: Iterable[_T], hash_of: Callable[[_T], int]) -> list[_T]:
 
 
 def partitions_in_order(hosted: Iterable[str], replicas_of: Callable[[str], int]) -> list[str]:
-    """The partitions of a broker as ``KafkaController.shutdownBroker`` goes through them.
+    """A broker's partitions in the order in which ``KafkaController.shutdownBroker`` handles them.
 
     ``hosted`` are in the order of :func:`map_order`.
     """
@@ -100,7 +100,7 @@ def partitions_in_order(hosted: Iterable[str], replicas_of: Callable[[str], int]
 
 
 def trie_path(value: int) -> list[int]:
-    """The way to an element of ``HashSet``: five bits of its improved hash at each level."""
+    """The path to an element of ``HashSet``: five bits of its improved hash per level."""
     improved = value + (~(value << 9) & _MASK) & _MASK
     improved ^= improved >> 14
     improved = improved + (improved << 4) & _MASK

@@ -1,4 +1,4 @@
-"""Elections that nobody's death asks for: of preferred leaders, and those on demand.
+"""Elections without a failure: preferred leader elections, and those on request.
 
 Source: ``KafkaController.checkAndTriggerAutoLeaderRebalance``, ``PreferredReplicaLeaderElection``,
 ``processReplicaLeaderElection`` (2.4+, KIP-460).
@@ -15,7 +15,7 @@ from emulator.zookeeper import errors
 
 
 class LeaderRebalance:
-    """The preferred elections of an active controller, and what administrators ask for."""
+    """The preferred leader elections of an active controller, and elections on request."""
 
     def __init__(
         self, context: ControllerContext, channels: Channels, partitions: PartitionStateMachine
@@ -29,13 +29,13 @@ class LeaderRebalance:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     # ---- preferred leaders
 
     def elect_preferred(self, tps: Iterable[str]) -> None:
-        """Let the first assigned replica lead where it is live, in sync and does not lead yet."""
+        """Elect the first assigned replica where it is live, in sync and not yet the leader."""
         batch = Batch()
         assignments, live = self.state.assignments, frozenset(self.context.live_brokers())
         repeats = self.profile.has("preferred_election_of_current_leader")
@@ -53,7 +53,7 @@ class LeaderRebalance:
         self.channels.send(batch)
 
     def rebalance(self) -> None:
-        """Move leaders home, for each broker of whose partitions too many are led by another."""
+        """Run preferred elections for each broker whose leader imbalance is too high."""
         state = self.state
         percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
@@ -70,23 +70,23 @@ class LeaderRebalance:
                 self.elect_preferred([tp for tp in tps if self._may_move(tp, broker)])
 
     def _may_move(self, tp: str, broker: int) -> bool:
-        """Whether a preferred replica may lead again: in sync now, and nothing else under way."""
+        """Whether a preferred replica may be elected: it is in sync and nothing else is pending."""
         info = self.context.refresh(tp)
         if info is None or self.state.reassigning or self.context.is_deleting(tp):
             return False
         return broker in info.isr
 
-    # ---- what is asked for by /admin/preferred_replica_election
+    # ---- requests by /admin/preferred_replica_election
 
     def take_over(self) -> None:
-        """A new controller goes on with a preferred election of what there is."""
+        """Resume the requested preferred election as a new controller."""
         self.look(taken_over=True)
 
     def look(self, *, taken_over: bool = False) -> None:
-        """Do what /admin/preferred_replica_election asks, and delete it.
+        """Run the elections requested in /admin/preferred_replica_election, and delete it.
 
-        What cannot be read there asks for nothing. Up to 0.10.2 reading it ends in an exception,
-        and the znode stays.
+        Malformed content requests nothing. Up to 0.10.2 reading it ends in an exception, and the
+        znode stays.
         """
         data = self.zk.data(znodes.PREFERRED_ELECTION)
         asked = znodes.partitions_in(data)
@@ -106,16 +106,16 @@ class LeaderRebalance:
             return
 
     def _stays(self, asked: list[str]) -> bool:
-        """Whether tidying up after an election ends in an exception, at an unknown partition."""
+        """Whether cleaning up after an election ends in an exception, at an unknown partition."""
         known = self.state.infos
         return self.profile.has("unknown_preferred_election_stays") and any(
             tp not in known for tp in asked
         )
 
-    # ---- what is asked for by ElectLeaders
+    # ---- ElectLeaders requests
 
     def elect_preferred_one(self, tp: str) -> str:
-        """Let a partition's preferred replica lead, if it is in sync; Kafka's error."""
+        """Elect a partition's preferred replica if it is in sync; return Kafka's error."""
         state = self.state
         if tp not in state.assignments or self.context.is_deleting(tp):
             return "UNKNOWN_TOPIC_OR_PARTITION"
@@ -128,7 +128,7 @@ class LeaderRebalance:
         return "NONE"
 
     def elect_unclean(self, tp: str) -> str:
-        """Elect a live replica, in sync or not, for a partition without a leader; Kafka's error."""
+        """Elect any live replica for a partition without a leader; return Kafka's error."""
         state = self.state
         if tp not in state.assignments or self.context.is_deleting(tp):
             return "UNKNOWN_TOPIC_OR_PARTITION"

@@ -1,6 +1,6 @@
-"""What an active controller makes of changed znodes: topics, configurations, ISRs, requests.
+"""The active controller's handling of znode changes: topics, configurations, ISRs, requests.
 
-Each watch is set again by reading anew; what counts is the difference to the cache.
+Each watch is set again by re-reading; the controller acts on the difference to its cache.
 """
 
 from sys import intern
@@ -19,7 +19,7 @@ from emulator.zookeeper import errors
 class Listeners:
     """The znode listeners of an active controller."""
 
-    def __init__(  # noqa: PLR0917 - every part that a znode can concern
+    def __init__(  # noqa: PLR0917 - every part that a znode can affect
         self,
         context: ControllerContext,
         channels: Channels,
@@ -42,13 +42,13 @@ class Listeners:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     # ---- dispatch
 
     def changed(self, path: str, kind: str) -> None:
-        """A watch of the controller fired; ``kind`` is ZooKeeper's event type."""
+        """Handle a watch event of the controller; ``kind`` is ZooKeeper's event type."""
         if path == znodes.BROKER_IDS:
             self.brokers.look()
         elif path == znodes.TOPICS:
@@ -68,7 +68,7 @@ class Listeners:
             self.reassignment.check(tp)
 
     def look_again(self) -> None:
-        """After a time without ZooKeeper: look at everything that is watched."""
+        """Re-read everything that is watched, after a loss of ZooKeeper."""
         self.look_for_topics()
         for topic in list(self.state.topics):
             self._partitions_changed(topic)
@@ -84,9 +84,9 @@ class Listeners:
             self._load(topic)
 
     def _load(self, topic: str) -> list[str]:
-        """Read one topic's assignment; returns the partitions that are new.
+        """Read one topic's assignment; return the new partitions.
 
-        To a topic that cannot be read nothing is done, as if it had no partitions.
+        A topic whose assignment cannot be read is ignored, as if it had no partitions.
         """
         state = self.state
         self.context.metadata.watch_assignment(topic)
@@ -110,7 +110,7 @@ class Listeners:
         return new
 
     def look_for_topics(self) -> None:
-        """TopicChange: new topics get leaders; deleted ones are forgotten."""
+        """TopicChange: elect leaders for new topics; forget deleted ones."""
         state = self.state
         self.zk.watch_children(znodes.TOPICS)
         names = self.zk.children(znodes.TOPICS)
@@ -125,7 +125,7 @@ class Listeners:
             self.deletion.forget(topic)
 
     def _partitions_changed(self, topic: str) -> None:
-        """PartitionModifications: only partitions that are new matter."""
+        """PartitionModifications: only new partitions matter."""
         if self.zk.find(znodes.topic_path(topic)) is not None:
             new = self._load(topic)
             if new:
@@ -134,9 +134,9 @@ class Listeners:
     # ---- configurations
 
     def config_changed(self, kind: str, name: str) -> None:
-        """This broker took a changed configuration: unclean election, turned on, may act at once.
+        """Handle a configuration applied by this broker: enabling unclean election acts at once.
 
-        From 2.1 it does for a topic, from 2.0 for the controller's own broker.
+        It does so for a topic from 2.1, for the controller's own broker from 2.0.
         """
         is_topic = kind == "topics" and self.profile.has("unclean_topic_config_elects")
         is_own = kind == "brokers" and name == str(self.context.id)
@@ -154,10 +154,10 @@ class Listeners:
         self.partitions.elect_offline(able, batch)
         self.channels.send(batch)
 
-    # ---- ISRs that leaders have written
+    # ---- ISRs written by leaders
 
     def isr_changes(self) -> None:
-        """Leaders wrote ISRs: read them again, tell every broker, delete the notifications."""
+        """Re-read the ISRs that leaders wrote, inform all brokers, delete the notifications."""
         state = self.state
         self.context.metadata.watch_announcements()
         batch = Batch()
@@ -174,7 +174,7 @@ class Listeners:
             self.delete_notification(path)
 
     def delete_notification(self, path: str) -> None:
-        """Delete a notification; one that an outsider has put something below stays."""
+        """Delete a notification, unless an external client has created children below it."""
         try:
             self.zk.delete(path)
         except (errors.NoNodeError, errors.NotEmptyError):

@@ -1,7 +1,7 @@
-"""The states of partitions, what may follow what, and the elections that put them online.
+"""The states of partitions, their transitions, and the elections that bring them online.
 
-The table says for each state those it may be entered from. A transition that is not there is
-refused, stated as an event, and changes nothing, as Kafka logs it and goes on.
+The table lists for each state its valid previous states. An invalid transition is rejected, emits
+an event and changes nothing; Kafka logs it and continues.
 
 Source: ``PartitionStateMachine`` 0.8.2 to 3.9; ``PartitionLeaderSelector`` up to 1.0.
 """
@@ -32,21 +32,21 @@ PARTITION: Final = {
     OFFLINE: (NEW, ONLINE, OFFLINE),
     NON_EXISTENT: (OFFLINE,),
 }
-"""By target, what a partition may be before it."""
+"""The valid previous states of each target state."""
 
 
 class PartitionStateMachine:
     """The partition state machine of an active controller."""
 
     def __init__(self, context: ControllerContext, channels: Channels) -> None:
-        """Elect for the broker of ``context``; the brokers are told by ``channels``."""
+        """Elect for the broker of ``context``; inform the brokers through ``channels``."""
         self.context = context
         self.channels = channels
         self.profile = context.profile
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     # ---- states
@@ -56,7 +56,7 @@ class PartitionStateMachine:
         return self.state.partitions.get(tp, NON_EXISTENT)
 
     def move(self, tp: str, target: str) -> bool:
-        """Let a partition be ``target``; False if that may not follow what it is."""
+        """Move a partition to the state ``target``; False if the transition is invalid."""
         states = self.context.state.partitions
         current = states.get(tp, NON_EXISTENT)
         if current not in PARTITION[target]:
@@ -70,12 +70,12 @@ class PartitionStateMachine:
         return True
 
     def lost_leader(self, tp: str) -> None:
-        """A partition has no leader any more."""
-        if tp in self.state.partitions:  # if not, a new controller has not come so far yet
+        """Handle the loss of a partition's leader."""
+        if tp in self.state.partitions:  # otherwise a new controller has not initialized it yet
             self.move(tp, OFFLINE)
 
     def forget(self, tp: str) -> None:
-        """A partition is gone with its topic."""
+        """Forget a partition of a deleted topic."""
         if tp in self.state.partitions:
             self.move(tp, OFFLINE)
             self.move(tp, NON_EXISTENT)
@@ -83,7 +83,7 @@ class PartitionStateMachine:
     # ---- new partitions
 
     def create(self, tps: list[str]) -> None:
-        """New partitions: those with a live replica get a leader and their znodes."""
+        """Initialize new partitions: those with a live replica get a leader and their znodes."""
         batch = Batch()
         for tp in tps:
             if self.move(tp, NEW):
@@ -113,7 +113,7 @@ class PartitionStateMachine:
         batch.lead(choice.isr, tp, info)
 
     def _adopt(self, tp: str, batch: Batch) -> None:
-        """A partition that another controller has made: tell its brokers what it is."""
+        """Adopt a partition created by another controller, and inform its brokers."""
         state, info = self.state, self.context.refresh(tp)
         if info is not None:
             self.move(tp, ONLINE if info.leader in state.live else OFFLINE)
@@ -122,7 +122,7 @@ class PartitionStateMachine:
     # ---- elections
 
     def elect_offline(self, tps: list[str], batch: Batch) -> None:
-        """triggerOnlinePartitionStateChange: find leaders for partitions that have none."""
+        """triggerOnlinePartitionStateChange: elect leaders for partitions without one."""
         allowed = self._unclean_by_topic()
         for tp in tps:
             if self.state.partitions.get(tp) == NEW:
@@ -131,16 +131,17 @@ class PartitionStateMachine:
                 self._elect_offline(tp, batch, allowed)
 
     def elect_unclean(self, tp: str, batch: Batch) -> bool:
-        """Elect from outside the ISR if need be, as an administrator asks (2.4+, KIP-460)."""
+        """Elect, if need be from outside the ISR, on request (2.4+, KIP-460)."""
         if self.state.partitions.get(tp) == NEW:
             self._initialize(tp, batch)
             return self.state.partitions.get(tp) == ONLINE
         return self._elect_offline(tp, batch, lambda _topic: True)
 
     def _elect_offline(self, tp: str, batch: Batch, allowed: Callable[[str], bool | None]) -> bool:
-        """One election of a partition without a leader; ``allowed`` says if an unclean one is.
+        """Run one election for a partition without a leader.
 
-        It is asked only where nobody in the ISR is alive, as it means reading a znode.
+        ``allowed`` returns whether an unclean election is allowed. It is only called if no member
+        of the ISR is alive, because it reads a znode.
         """
         info = self.context.refresh(tp)
         if info is None:
@@ -167,7 +168,7 @@ class PartitionStateMachine:
         return True
 
     def _unclean_by_topic(self) -> Callable[[str], bool | None]:
-        """Whether unclean elections are on, by topic, as ZooKeeper says now (``getLogConfigs``)."""
+        """A lookup of unclean election by topic, as currently in ZooKeeper (``getLogConfigs``)."""
         known: dict[str, bool | None] = {}
 
         def ask(topic: str) -> bool | None:
@@ -178,10 +179,10 @@ class PartitionStateMachine:
         return ask
 
     def unclean_election(self, topic: str) -> bool | None:
-        """Whether a topic's partitions may be led by who is not in sync, by its znode.
+        """Whether unclean leader election is enabled for a topic, according to its znode.
 
-        None if the topic's configuration cannot be read. What the topic leaves open is as the
-        controller's own broker has it.
+        None if the topic's configuration cannot be read. A topic without an override uses the value
+        of the controller's own broker.
         """
         data = self.context.zk.data(znodes.topic_config_path(topic))
         values = znodes.config_in(data) if data else {}
@@ -201,9 +202,9 @@ class PartitionStateMachine:
         candidates: Sequence[int],
         batch: Batch,
     ) -> bool:
-        """Take what an election of a partition came to, by the state that has just been read.
+        """Apply an election's result for a partition, based on the state just read.
 
-        False if nobody can lead; the caller states why.
+        False if no replica can lead; the caller emits the reason.
         """
         isr = self.state.infos[tp].isr
         self._held(tp, strategy, choice, isr, self.context.live_brokers(), candidates)
@@ -213,7 +214,7 @@ class PartitionStateMachine:
         return True
 
     def _lead(self, tp: str, choice: Choice, strategy: str, batch: Batch) -> None:
-        """Write down a choice, state it, and tell the replicas."""
+        """Store an elected leader, emit the event, and inform the replicas."""
         if not self.move(tp, ONLINE):
             return
         recovery = self.state.infos[tp].leader_recovery_state
@@ -223,7 +224,7 @@ class PartitionStateMachine:
         self._elected(tp, info, strategy)
         batch.lead(self.context.live_replicas(tp), tp, info)
 
-    # ---- what is stated of elections
+    # ---- election events
 
     def _elected(self, tp: str, info: PartitionInfo, strategy: str) -> None:
         self.context.emit(
@@ -245,12 +246,12 @@ class PartitionStateMachine:
         live: list[int],
         candidates: Sequence[int] | None = None,
     ) -> None:
-        """State how an election went."""
+        """Emit an election's result."""
         context = self.context
         leader = -1 if choice is None else choice.leader
         order = self.state.assignments[tp] if candidates is None else candidates
         if not context.kernel.observed(events.ElectionHeld):
-            order = ()  # nobody looks: the event only counts
+            order = ()  # there are no observers: the event is only counted
         verdicts: list[tuple[int, str]] = []
         for broker in order:
             is_over = any(verdict == "elected" for _, verdict in verdicts)
@@ -262,7 +263,7 @@ class PartitionStateMachine:
         )
 
     def _verdict(self, broker: int, leader: int, isr: list[int]) -> str:
-        """Why a candidate leads or does not."""
+        """Why a candidate was elected or not."""
         if broker == leader:
             return "elected"
         if broker not in self.state.live:

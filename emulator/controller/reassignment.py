@@ -1,7 +1,7 @@
-"""Moving partitions: add the new replicas, wait until they are in sync, drop the old ones.
+"""Partition reassignment: add the new replicas, wait until they are in sync, drop the old ones.
 
-Source: KafkaController.onPartitionReassignment; from 2.4 (KIP-455) the topic's znode says which
-replicas are being added and removed, and a move can be taken back.
+Source: KafkaController.onPartitionReassignment; from 2.4 (KIP-455) the topic's znode lists the
+replicas being added and removed, and a reassignment can be cancelled.
 """
 
 from emulator.controller.channels import Batch, Channels
@@ -22,7 +22,7 @@ from emulator.zookeeper import errors
 
 
 class Reassignment:
-    """The moves of an active controller."""
+    """The reassignments of an active controller."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Reassignment:
         replicas: ReplicaStateMachine,
         deletion: TopicDeletion,
     ) -> None:
-        """Move for the broker of ``context``; a deletion that waited for a move goes on then."""
+        """Reassign for the broker of ``context``; blocked deletions resume after a reassignment."""
         self.context = context
         self.channels = channels
         self.partitions = partitions
@@ -43,23 +43,23 @@ class Reassignment:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     @property
     def _is_listed(self) -> bool:
-        """Whether the topic's znode lists what a move adds and removes (KIP-455)."""
+        """Whether the topic's znode lists added and removed replicas (KIP-455)."""
         return self.profile.has("cancel_reassignment")
 
-    # ---- what is asked for
+    # ---- requests
 
     def changed(self, kind: str) -> None:
-        """The admin znode changed."""
+        """Handle a change to the admin znode."""
         if self.context.asks_anew(kind):
             self.look()
 
     def look(self) -> None:
-        """PartitionReassignment event: begin what /admin/reassign_partitions asks for."""
+        """PartitionReassignment event: start what /admin/reassign_partitions requests."""
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
         asked = dict(self._asked())
         if not self._is_listed:
@@ -71,7 +71,7 @@ class Reassignment:
             self._begin(tp, target)
 
     def look_again(self) -> None:
-        """After a time without ZooKeeper: begin what is new, end what can be ended."""
+        """Start new reassignments and finish complete ones, after a loss of ZooKeeper."""
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
         for tp, target in self._asked():
             move = self.state.reassigning.get(tp)
@@ -83,7 +83,7 @@ class Reassignment:
             self.check(tp)
 
     def take_over(self) -> None:
-        """A new controller: go on with what ZooKeeper says is under way."""
+        """Resume the reassignments in ZooKeeper as a new controller."""
         under_way = list(self.state.reassigning)
         asked = [tp for tp, _ in self._asked()]
         self.look()
@@ -92,23 +92,23 @@ class Reassignment:
                 self._go_on(tp)
 
     def resume(self, brokers: list[int]) -> None:
-        """Brokers started: go on with the moves to them."""
+        """Resume reassignments to brokers that have started."""
         for tp, move in list(self.state.reassigning.items()):
             if tp in self.state.reassigning and any(b in move.target for b in brokers):
                 self._go_on(tp)
 
     def load(self, tp: str, adding: list[int], removing: list[int]) -> None:
-        """Note a move that a topic's znode says is under way."""
+        """Record a reassignment that a topic's znode lists as in progress."""
         replicas = self.state.assignments[tp]
         original = [b for b in replicas if b not in adding]
         target = [b for b in replicas if b not in removing]
-        if (adding or removing) and original and target:  # else an outsider has written nonsense
+        if (adding or removing) and original and target:  # else the content is malformed
             self.state.reassigning[tp] = Move(original, target)
 
     def _asked(self) -> list[tuple[str, list[int]]]:
-        """What /admin/reassign_partitions asks for; nothing if it cannot be read.
+        """The reassignments requested in /admin/reassign_partitions; none if it cannot be read.
 
-        Kafka takes what is no JSON for nothing, and ends in an exception at another shape
+        Kafka treats invalid JSON as empty, and ends in an exception at an unexpected structure
         (``ReassignPartitionsZNode.decode``); either way the znode stays.
         """
         return znodes.moves_in(self.zk.data(znodes.REASSIGN_PARTITIONS)) or []
@@ -124,10 +124,10 @@ class Reassignment:
             live or not self.profile.has("reassignment_needs_live_replicas")
         )
 
-    # ---- one move
+    # ---- one reassignment
 
     def _begin(self, tp: str, target: list[int]) -> None:
-        """Note what is added and removed; what an earlier move added and this does not, goes."""
+        """Record the replicas to add and remove; drop those only an earlier target included."""
         state = self.state
         before, known = state.assignments[tp], state.reassigning.get(tp)
         original = before if known is None else known.original
@@ -142,8 +142,8 @@ class Reassignment:
     def _go_on(self, tp: str) -> None:
         """OnPartitionReassignment.
 
-        If the target replicas are not all in sync, assign old and new ones together, and raise the
-        epoch, so that the new ones are started; else finish.
+        If the target replicas are not all in sync, assign the union of old and new ones, and bump
+        the epoch, so that the new ones are started; else finish.
         """
         self.context.metadata.watch(tp)
         info = self.context.refresh(tp)
@@ -161,16 +161,16 @@ class Reassignment:
         self.channels.send(batch)
 
     def _is_complete(self, move: Move, info: PartitionInfo) -> bool:
-        """Whether all target replicas are in the ISR (from 2.4: or were there all along)."""
+        """Whether all target replicas are in the ISR (from 2.4: or were replicas all along)."""
         if self._is_listed and sorted(move.original) == sorted(move.target):
             return True
         return all(broker in info.isr for broker in move.target)
 
     def _assign(self, tp: str, replicas: list[int], move: Move | None) -> None:
-        """Write a partition's replica list into its topic's znode.
+        """Write a partition's replica list to its topic's znode.
 
         Raises:
-            UnreadableError: an outsider has left nothing there that could be changed.
+            UnreadableError: its content is malformed and cannot be updated.
         """
         topic, number = split(tp)
         path = znodes.topic_path(topic)
@@ -187,7 +187,7 @@ class Reassignment:
         self.zk.set_data(path, text)
 
     def _list(self, tp: str, replicas: list[int]) -> None:
-        """Remember a replica list: who is new on it is a new replica, who is not stays one."""
+        """Update the cached replica list: added replicas become new, removed ones keep state."""
         before = self.state.assignments[tp]
         for broker in replicas:
             if self.replicas.of(tp, broker) == REPLICA_NON_EXISTENT:
@@ -196,7 +196,7 @@ class Reassignment:
         self.state.assignments[tp] = replicas
 
     def check(self, tp: str) -> None:
-        """Finish a move once all target replicas are in the ISR; watch the state until then."""
+        """Finish a reassignment once all targets are in the ISR; watch the state until then."""
         move = self.state.reassigning.get(tp)
         if move is None:
             return
@@ -206,9 +206,9 @@ class Reassignment:
             self._finish(tp, move)
 
     def _finish(self, tp: str, move: Move) -> None:
-        """Let a target replica lead, drop the old replicas, write the final list.
+        """Elect a target replica as leader, drop the old replicas, write the final list.
 
-        It goes on where nobody can be elected: what is then dropped may be the last of the ISR.
+        It continues even if no leader can be elected: the last ISR member may be dropped then.
         """
         state = self.state
         removing = [b for b in state.assignments[tp] if b not in move.target]
@@ -237,7 +237,7 @@ class Reassignment:
     def _drop_replicas(self, tp: str, removing: list[int]) -> None:
         stop, delete = Batch(), Batch()
         for broker in removing:
-            info = self.state.infos.get(tp)  # none while nobody has ever led the partition
+            info = self.state.infos.get(tp)  # None if the partition has never had a leader
             epoch = -1 if info is None else info.leader_epoch
             stop.stop_replica(broker, tp, epoch)
             self.replicas.go_offline(tp, broker, stop)
@@ -247,9 +247,9 @@ class Reassignment:
         self.channels.send(delete)
 
     def alter(self, tp: str, target: list[int] | None) -> str:
-        """Do what an AlterPartitionReassignments request asks (2.4+, KIP-455); the error's name.
+        """Process one AlterPartitionReassignments entry (2.4+, KIP-455); return the error's name.
 
-        Without a target the move under way is taken back: the original replicas are its target.
+        Without a target the reassignment is cancelled: the original replicas become the target.
         """
         if tp not in self.state.assignments or self.context.is_deleting(tp):
             return "UNKNOWN_TOPIC_OR_PARTITION"
@@ -267,9 +267,9 @@ class Reassignment:
     # ---- the admin znode
 
     def _drop(self, tp: str, target: list[int] | None = None) -> None:
-        """Take a move out of /admin/reassign_partitions; the node goes with the last one.
+        """Remove an entry from /admin/reassign_partitions; delete the node with its last entry.
 
-        From 2.4 a move that has ended goes only if it was to ``target`` that it was asked to move.
+        From 2.4 an entry of a finished reassignment is only removed if its target was ``target``.
         """
         of_any = target is None or not self._is_listed
         left = [

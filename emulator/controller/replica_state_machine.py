@@ -1,11 +1,11 @@
-"""The states of replicas, what may follow what, and how a replica leaves the ISR.
+"""The states of replicas, their transitions, and how a replica leaves the ISR.
 
-The table says for each state those it may be entered from. A transition that is not there is
-refused, stated as an event, and changes nothing, as Kafka logs it and goes on.
+The table lists for each state its valid previous states. An invalid transition is rejected, emits
+an event and changes nothing; Kafka logs it and continues.
 
-Only replicas that are not simply online are kept (:attr:`ControllerState.replicas`): an assigned
-one of which nothing is kept is OnlineReplica, any other one NonExistentReplica. A replica of a
-partition that is just being made is NewReplica for no longer than that takes.
+Only replicas that are not simply online are stored (:attr:`ControllerState.replicas`): an assigned
+replica without an entry is OnlineReplica, any other one NonExistentReplica. A replica is NewReplica
+only while its partition is being created.
 
 Source: ``ReplicaStateMachine`` 0.10.2 to 3.5.
 """
@@ -36,7 +36,7 @@ REPLICA: Final = {
     DELETION_INELIGIBLE: (REPLICA_OFFLINE, DELETION_STARTED),
     REPLICA_NON_EXISTENT: (DELETION_SUCCESSFUL,),
 }
-"""By target, what a replica may be before it; up to 2.2 ineligible may not follow offline."""
+"""The valid previous states of each target; up to 2.2 ineligible may not follow offline."""
 
 
 class ReplicaStateMachine:
@@ -50,8 +50,8 @@ class ReplicaStateMachine:
     ) -> None:
         """Act in ``context``.
 
-        ``lost_leader`` is told of a partition whose leader went offline; ``unclean_election`` says
-        what ZooKeeper has for a topic (None: that cannot be read).
+        ``lost_leader`` is called with a partition whose leader went offline; ``unclean_election``
+        returns a topic's setting in ZooKeeper (None if it cannot be read).
         """
         self.context = context
         self.lost_leader = lost_leader
@@ -62,7 +62,7 @@ class ReplicaStateMachine:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     def of(self, tp: str, broker: int) -> str:
@@ -74,7 +74,7 @@ class ReplicaStateMachine:
         return REPLICA_ONLINE if assigned else REPLICA_NON_EXISTENT
 
     def move(self, tp: str, broker: int, target: str) -> bool:
-        """Let a replica be ``target``; False if that may not follow what it is."""
+        """Move a replica to the state ``target``; False if the transition is invalid."""
         current, key = self.of(tp, broker), f"{tp}@{broker}"
         if not self._may_follow(target, current):
             detail = f"{key} is {current} and cannot become {target}"
@@ -93,30 +93,30 @@ class ReplicaStateMachine:
         return current in REPLICA[target]
 
     def start(self, tp: str) -> None:
-        """A new controller finds a replica on a dead broker: it could not be deleted now."""
+        """Initialize a replica on a dead broker as a new controller: it cannot be deleted now."""
         for broker in self.state.assignments.get(tp, ()):
             if broker not in self.state.live:
                 self.state.replicas[f"{tp}@{broker}"] = DELETION_INELIGIBLE
 
     def keep(self, tp: str, brokers: list[int]) -> None:
-        """Replicas that are no longer assigned are what they are until they are dropped."""
+        """Keep the states of replicas that are no longer assigned until they are dropped."""
         for broker in brokers:
             self.state.replicas[f"{tp}@{broker}"] = self.of(tp, broker)
 
     def drop(self, tp: str, broker: int) -> None:
-        """An offline replica that was moved away is deleted, whatever becomes of the request."""
+        """Delete an offline replica after a reassignment, whatever the request's outcome."""
         for target in (DELETION_STARTED, DELETION_SUCCESSFUL, REPLICA_NON_EXISTENT):
             self.move(tp, broker, target)
 
     def forget(self, tp: str) -> None:
-        """A partition is gone with its topic."""
+        """Forget the replicas of a deleted partition."""
         for broker in self.state.assignments.get(tp, ()):
             self.state.replicas.pop(f"{tp}@{broker}", None)
 
     def go_offline(self, tp: str, broker: int, batch: Batch) -> None:
-        """A replica goes offline: it leaves the ISR, unless it is the last one.
+        """Take a replica offline: it leaves the ISR, unless it is the last member.
 
-        If it led, there is no leader then.
+        If it was the leader, the partition has no leader afterwards.
         """
         if not self.move(tp, broker, REPLICA_OFFLINE):
             return
@@ -135,6 +135,6 @@ class ReplicaStateMachine:
         batch.lead(live, tp, info)
 
     def _may_empty(self, tp: str) -> bool:
-        """Whether the last member leaves the ISR too."""
+        """Whether even the last member leaves the ISR."""
         topic, _ = split(tp)
         return self.profile.has("empty_isr_on_unclean") and bool(self.unclean_election(topic))

@@ -1,7 +1,7 @@
-"""Deleting topics: queued by a znode, held up by dead replicas, done when every log is gone.
+"""Topic deletion: queued by a znode, halted by dead replicas, complete when every log is gone.
 
-Source: kafka.controller.TopicDeletionManager. Replicas on live brokers go at once; those on dead
-ones make the topic wait until their brokers return.
+Source: kafka.controller.TopicDeletionManager. Replicas on live brokers are deleted at once; those
+on dead ones make the topic wait until their brokers return.
 """
 
 from collections.abc import Collection
@@ -42,11 +42,11 @@ class TopicDeletion:
 
     @property
     def state(self) -> ControllerState:
-        """The cache of the controller."""
+        """The controller's cache."""
         return self.context.state
 
     def queue(self) -> None:
-        """What a new controller finds to be deleted; a topic with a dead replica is halted."""
+        """Queue pending deletions as a new controller; a topic with a dead replica is halted."""
         state = self.state
         for topic in self.zk.children(znodes.DELETE_TOPICS):
             if topic in state.topics and self._is_enabled:
@@ -66,7 +66,7 @@ class TopicDeletion:
         self.resume()
 
     def resume(self) -> None:
-        """ResumeDeletions: look at every queued topic, and begin with what is eligible."""
+        """ResumeDeletions: check every queued topic, and start those that are eligible."""
         for topic in list(self.state.deleting):
             partitions = self.context.partitions_of(topic)
             states = self._states(partitions)
@@ -81,7 +81,7 @@ class TopicDeletion:
                 self._begin(topic, partitions)
 
     def resume_for(self, topics: Collection[str]) -> None:
-        """ResumeDeletionForTopics: what halted these topics is over, as far as they are queued."""
+        """ResumeDeletionForTopics: make these topics eligible again, if they are queued."""
         for topic, deletion in self.state.deleting.items():
             if topic in topics:
                 deletion.halted = False
@@ -100,7 +100,7 @@ class TopicDeletion:
         return self.context.broker.config.delete_topic_enable
 
     def _delete(self, path: str) -> None:
-        """Delete a znode; one that an outsider has put something below stays, as in Kafka."""
+        """Delete a znode, unless an external client created children below it, as in Kafka."""
         try:
             self.zk.delete(path)
         except (errors.NoNodeError, errors.NotEmptyError):
@@ -129,8 +129,8 @@ class TopicDeletion:
     def _in_order(self, partitions: list[str]) -> list[tuple[str, int]]:
         """A topic's replicas in the order in which they leave their ISRs.
 
-        Up to 1.0 that is the order of a set of all live replicas (``allLiveReplicas``), later
-        broker by broker (``ReplicaStateMachine.handleStateChanges``).
+        Up to 1.0 that is the iteration order of a set of all live replicas (``allLiveReplicas``),
+        later broker by broker (``ReplicaStateMachine.handleStateChanges``).
         """
         assignments = self.state.assignments
         if not self.profile.has("topic_deletion_in_hash_order"):
@@ -148,8 +148,8 @@ class TopicDeletion:
     def _retry(self, partitions: list[str], states: dict[tuple[str, int], str]) -> None:
         """Kafka's ``retryDeletionForIneligibleReplicas``.
 
-        Once nobody is at work any more, what could not be deleted is offline again, and so leaves
-        its ISR; if it is the last member, that costs an epoch all the same.
+        Once no deletion is in progress, failed replicas become offline again, and thereby leave
+        their ISR; for the last member this still increments the epoch.
         """
         batch = Batch()
         for (tp, broker), state in states.items():
@@ -157,14 +157,14 @@ class TopicDeletion:
                 self.replicas.go_offline(tp, broker, batch)
 
     def _hide(self, partitions: list[str]) -> None:
-        """Tell every broker that the partitions are going: clients no longer hear of them."""
+        """Announce the partitions as being deleted to every broker, so that clients ignore them."""
         batch = Batch()
         infos = self.state.infos
         batch.metadata = {tp: infos[tp] for tp in partitions if tp in infos}
         self.channels.send(batch)
 
     def stopped(self, broker: int, request: StopReplicaRequest) -> None:
-        """A broker has deleted logs."""
+        """Handle a broker's completed StopReplica with deletion."""
         if not request.delete:
             return
         for tp in request.partitions:
@@ -173,7 +173,7 @@ class TopicDeletion:
         self.resume()
 
     def broker_gone(self, brokers: list[int]) -> None:
-        """Brokers died (failReplicaDeletion): what they were told is void, their topics halt."""
+        """Handle dead brokers (failReplicaDeletion): their deletions fail, their topics halt."""
         for topic, deletion in self.state.deleting.items():
             for tp in self.context.partitions_of(topic):
                 for broker in [b for b in self.state.assignments[tp] if b in brokers]:
@@ -182,7 +182,7 @@ class TopicDeletion:
         self.resume()
 
     def _complete(self, topic: str, partitions: list[str]) -> None:
-        """All logs are gone: remove the znodes, in Kafka's order, and forget the topic."""
+        """Remove the znodes in Kafka's order once all logs are gone, and forget the topic."""
         self.context.check_epoch()
         self.zk.delete_tree(znodes.topic_path(topic))
         for path in (znodes.topic_config_path(topic), znodes.delete_topic_path(topic)):
@@ -193,7 +193,7 @@ class TopicDeletion:
         self.context.step("topicDeletion", 1, "completeDeleteTopic", topic)
 
     def forget(self, topic: str) -> None:
-        """A topic is gone."""
+        """Forget a deleted topic."""
         state = self.state
         for tp in self.context.partitions_of(topic):
             self.partitions.forget(tp)

@@ -1,1 +1,1 @@
-"""The group coordinator: what the leader of a partition of __consumer_offsets does for groups."""
+"""The group coordinator and the transaction coordinator, which run on partition leaders."""

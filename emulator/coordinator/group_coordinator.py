@@ -1,4 +1,4 @@
-"""The front of the coordinator: who asks, whether this broker is the one, and its clock.
+"""The group coordinator's request handling, loading of partitions, and timers.
 
 A broker coordinates the groups of those partitions of __consumer_offsets that it leads, once it has
 loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
@@ -54,14 +54,14 @@ from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
 
 LOADING_US: Final = 5_000
-"""How long reading a partition of __consumer_offsets takes."""
+"""How long loading a partition of __consumer_offsets takes."""
 LOOK: Final = "look"
-"""The deadline for looking at old positions; those of groups and loads are ``group NAME`` and
+"""The deadline for checking old offsets; those of groups and loads are ``group NAME`` and
 ``load TP``."""
 
 
 class GroupCoordinator:
-    """Answers the requests of groups and watches their clocks."""
+    """Handles group requests and their timers."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class GroupCoordinator:
     ) -> None:
         """Act in ``context``.
 
-        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        ``append`` handles a ProduceRequest as if a client had sent it; ``log_of`` returns this
         broker's log of a partition and its high watermark.
         """
         self.context = context
@@ -95,17 +95,17 @@ class GroupCoordinator:
         self.group = self.offsets.group
         self.partition_of = self.offsets.partition_of
 
-    # ---- which groups
+    # ---- coordination of groups
 
     def refusal(self, group: str) -> str:
-        """The error for any request about a group that this broker does not coordinate (yet)."""
+        """The error for a request about a group that this broker does not coordinate (yet)."""
         due_us = self.state.partitions.get(self.partition_of(group))
         if due_us is None:
             return "NOT_COORDINATOR"
         return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
-        """Say who coordinates a group, making __consumer_offsets if there is none."""
+        """Return a group's coordinator, creating __consumer_offsets if it does not exist."""
         process = self.context.process
         info = process.metadata.get(self.partition_of(message.group))
         if info is None:
@@ -116,10 +116,10 @@ class GroupCoordinator:
             answer = FindCoordinatorResponse(request, message.group, NONE, info.leader)
         self.context.respond(client, request, answer)
 
-    # ---- becoming and ceasing to be the coordinator
+    # ---- becoming and resigning as coordinator
 
     def leads(self, tp: str) -> None:
-        """The broker leads a partition: if it is one of __consumer_offsets, load its groups."""
+        """Load a partition's groups on becoming its leader, if it belongs to __consumer_offsets."""
         partitions = self.state.partitions
         if OFFSETS.holds(tp) and tp not in partitions:
             partitions[tp] = self.kernel.now + LOADING_US
@@ -127,7 +127,7 @@ class GroupCoordinator:
             self.expiry.begin()
 
     def leads_no_more(self, tp: str) -> None:
-        """The broker leads a partition no longer: its groups are another's."""
+        """Handle the loss of a partition's leadership: its groups move to another coordinator."""
         state = self.state
         if state.partitions.pop(tp, None) is None:
             return
@@ -141,7 +141,7 @@ class GroupCoordinator:
     # ---- requests
 
     def join(self, _client: int, request: int, message: JoinGroupRequest) -> None:
-        """Take a member in, or again; answered when all have joined."""
+        """Add or rejoin a member; respond when all members have joined."""
         error = self.refusal(message.group)
         if error != NONE:
             self.answer(request, JoinGroupResponse(request, message.group, error))
@@ -150,7 +150,7 @@ class GroupCoordinator:
         self._watch_positions()
 
     def sync(self, _client: int, request: int, message: SyncGroupRequest) -> None:
-        """Tell a member its partitions; answered when the leader's assignment is stored."""
+        """Return a member's assignment; respond when the leader's assignment is stored."""
         error = self.refusal(message.group)
         if error != NONE:
             self.answer(request, SyncGroupResponse(request, message.group, error))
@@ -159,7 +159,7 @@ class GroupCoordinator:
         self._watch_positions()
 
     def heartbeat(self, _client: int, request: int, message: HeartbeatRequest) -> None:
-        """Keep a member's session alive; a group that is loading says nothing against it."""
+        """Keep a member's session alive; a group that is loading raises no error."""
         error = self.refusal(message.group)
         if error == "COORDINATOR_LOAD_IN_PROGRESS":
             error = NONE
@@ -172,7 +172,7 @@ class GroupCoordinator:
         self.answer(request, HeartbeatResponse(request, message.group, error))
 
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
-        """Let a member go."""
+        """Remove a member."""
         error = self.refusal(message.group)
         if error == NONE:
             group = self.group(message.group)
@@ -184,7 +184,7 @@ class GroupCoordinator:
         self._watch_positions()
 
     def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:
-        """Write positions to the log; answered when they are replicated."""
+        """Write offsets to the log; respond when they are replicated."""
         error = self.refusal(message.group)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and (group is None or not group.members):
@@ -205,10 +205,10 @@ class GroupCoordinator:
     def commit_in_transaction(
         self, _client: int, request: int, message: TxnOffsetCommitRequest
     ) -> None:
-        """Write positions that count once a transaction is committed.
+        """Write offsets that take effect when a transaction commits.
 
-        A producer that says whose they are has to be a present member (KIP-447). Source:
-        ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
+        If the producer sends its member's identity, that has to be a current member (KIP-447).
+        Source: ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
         """
         error = self.refusal(message.group)
         group = self.group(message.group)
@@ -228,7 +228,7 @@ class GroupCoordinator:
         return group is None or not group.members
 
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
-        """Tell committed positions."""
+        """Return committed offsets."""
         error = self.refusal(message.group)
         group = self.group(message.group)
         known = {} if group is None or error != NONE else group.offsets
@@ -248,10 +248,10 @@ class GroupCoordinator:
         )
         self.answer(request, answer)
 
-    # ---- what administrators ask
+    # ---- administrative requests
 
     def describe(self, _client: int, request: int, message: DescribeGroupsRequest) -> None:
-        """Describe groups, or (if none are named) say which ones are coordinated here."""
+        """Describe groups, or list those coordinated here if no names are given."""
         if message.groups is None:
             loading = any(self.state.partitions.values())
             error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
@@ -271,7 +271,7 @@ class GroupCoordinator:
 
     @staticmethod
     def _description(group: Group) -> GroupDescription:
-        """A group with its members; of what they read only once they all know (``Stable``)."""
+        """A group with its members; their metadata and assignments only in the state ``Stable``."""
         members = {
             member.id: MemberDescription(
                 member.consumer,
@@ -285,7 +285,7 @@ class GroupCoordinator:
         return GroupDescription(NONE, group.state, kind, protocol, members)
 
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
-        """Forget groups that nobody is in."""
+        """Delete groups without members."""
         told: dict[str, str] = {}
         for name in message.groups:
             error, group = self.refusal(name), self.group(name)
@@ -299,9 +299,9 @@ class GroupCoordinator:
         self.answer(request, DeleteGroupsResponse(request, told))
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
-        """Forget positions, but for those of a group whose members may be reading there.
+        """Delete offsets, except those of a group whose members may be subscribed to the topic.
 
-        Kafka reads in its members' metadata which topics they are; here all count.
+        Kafka reads the subscriptions from the members' metadata; here every topic counts.
         """
         error, group = self.refusal(message.group), self.group(message.group)
         if error == NONE and group is None:
@@ -322,7 +322,7 @@ class GroupCoordinator:
     # ---- time
 
     def tick(self) -> None:
-        """Do what is due: load partitions, end waits for members, sessions and positions."""
+        """Run what is due: load partitions, end waits for members, expire sessions and offsets."""
         due = [str(of) for of in self.timers.overdue(TASK)]
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
             self.state.partitions[tp] = 0
@@ -336,12 +336,12 @@ class GroupCoordinator:
         self._watch_positions()
 
     def _watch_positions(self) -> None:
-        """Look for old positions in time, as long as there is a group."""
+        """Schedule the check for old offsets, as long as there is a group."""
         due_us = self.expiry.due_us()
         if due_us is not None and self.timers.deadline_of(TASK, LOOK) is None:
             self.timers.set_deadline(TASK, LOOK, due_us)
 
 
 def _consumes(group: Group) -> bool:
-    """Whether a group's members are consumers, of this program or outside."""
+    """Whether a group's members are consumers, emulated or external."""
     return group.protocol_type in ("", "consumer")

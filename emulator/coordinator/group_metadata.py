@@ -1,8 +1,7 @@
 """The groups that a broker coordinates, and their records in the log of __consumer_offsets.
 
-Records are replicated before anybody is told of them, and read back by the next coordinator.
-Source: ``GroupMetadataManager`` 0.9 to 3.9 (``storeGroup``, ``storeOffsets``,
-``loadGroupsAndOffsets``).
+Records take effect once they are replicated, and are read back by the next coordinator. Source:
+``GroupMetadataManager`` 0.9 to 3.9 (``storeGroup``, ``storeOffsets``, ``loadGroupsAndOffsets``).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -57,15 +56,15 @@ STORING_ERRORS: Final = {
     "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
     "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
 }
-"""What a client is told when its coordinator's own write ends in an error."""
+"""The error returned to a client for each error of the coordinator's own write."""
 
 
 AssignmentStored = Callable[[Group, Store, str], None]
-"""Is told of a group with what error storing the assignment of a generation ended."""
+"""Called with the group, the stored generation and the resulting error."""
 
 
 class GroupMetadataManager:
-    """Keeps the groups, and writes and reads the log of __consumer_offsets."""
+    """Manages the groups, and writes and reads the log of __consumer_offsets."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class GroupMetadataManager:
     ) -> None:
         """Act in ``context``.
 
-        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        ``append`` handles a ProduceRequest as if a client had sent it; ``log_of`` returns this
         broker's log of a partition and its high watermark.
         """
         self.context = context
@@ -96,8 +95,8 @@ class GroupMetadataManager:
     def partition_of(self, group: str) -> str:
         """The partition of __consumer_offsets that a group belongs to.
 
-        How many there are a process finds out once (Kafka: when it starts). As long as ZooKeeper
-        has not told, it goes by its configuration.
+        A process looks up the partition count once (in Kafka at startup). Until ZooKeeper has
+        responded, it uses its configuration.
         """
         state = self.state
         count = state.partition_count
@@ -115,12 +114,12 @@ class GroupMetadataManager:
         return self.state.groups.get(name)
 
     def make(self, name: str) -> Group:
-        """Begin an empty group."""
+        """Create an empty group."""
         group = self.state.groups[name] = Group(name)
         return group
 
     def to(self, group: Group, state: str) -> None:
-        """Take a group to another state."""
+        """Move a group to another state."""
         assert state in NEXT[group.state], f"{group.state} -> {state}"
         group.state = state
         self.kernel.emit(
@@ -128,7 +127,7 @@ class GroupMetadataManager:
         )
 
     def answer(self, request: int, message: AnyMessage) -> None:
-        """Answer a client's request."""
+        """Send the response to a client's request."""
         self.context.respond(CLIENTS, request, message)
 
     # ---- writing
@@ -136,9 +135,9 @@ class GroupMetadataManager:
     def commit(
         self, group: Group, request: int, message: OffsetCommitRequest | TxnOffsetCommitRequest
     ) -> None:
-        """Write positions; the request is answered when they are replicated.
+        """Write offsets; respond when they are replicated.
 
-        Those of a transaction count once it is committed.
+        Those of a transaction take effect when it commits.
         """
         now = self.kernel.now
         offsets, epochs, notes = message.offsets, message.epochs, message.notes
@@ -159,13 +158,13 @@ class GroupMetadataManager:
         assignment: dict[str, list[str]],
         assignments: dict[str, bytes] | None = None,
     ) -> None:
-        """Write a generation and who reads what in it."""
+        """Write a generation and its assignment."""
         encoded = assignments or {}
         store = Store(group.name, 0, group.generation, assignment=assignment, assignments=encoded)
         self.write(store, [group_record(group, assignment, encoded)])
 
     def write(self, store: Store, records: Sequence[Record]) -> None:
-        """Append records with acks=all; :meth:`stored` is told how that ended."""
+        """Append records with acks=all; :meth:`stored` handles the outcome."""
         tp = self.partition_of(store.group)
         keys: list[str | None] = [key_of(record) for record in records]
         values = [text_of(record) for record in records]
@@ -193,7 +192,7 @@ class GroupMetadataManager:
         self._append(self.context.id, number, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:
-        """Records are replicated, or will not be: tell who waits for that."""
+        """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
         error = STORING_ERRORS.get(answer.error, answer.error)
         group = self.group(store.group)
@@ -221,7 +220,7 @@ class GroupMetadataManager:
 
     @staticmethod
     def _forget_unstable(group: Group, store: Store) -> None:
-        """Positions of a transaction could not be written."""
+        """Discard a transaction's offsets that could not be written."""
         positions = group.unstable.get(store.producer_id, {})
         for tp in store.offsets:
             positions.pop(tp, None)
@@ -229,7 +228,7 @@ class GroupMetadataManager:
             group.unstable.pop(store.producer_id, None)
 
     def transaction_ended(self, tp: str, producer_id: int, *, commit: bool) -> None:
-        """A producer's transaction has ended in a partition's log: its positions count, or not.
+        """Commit or discard the pending offsets of a transaction that has ended in a partition.
 
         Source: ``GroupMetadataManager.handleTxnCompletion``.
         """
@@ -245,9 +244,9 @@ class GroupMetadataManager:
     # ---- reading
 
     def load(self, tp: str) -> list[Group]:
-        """Make the groups of a partition what its log says, up to the LEO (before 0.11: the HW).
+        """Load a partition's groups from its log, up to the LEO (before 0.11: the HW).
 
-        Returns them.
+        Return the groups.
         """
         log, high_watermark = self._log_of(tp)
         to_end = self.context.profile.has("offsets_loaded_to_log_end")

@@ -1,10 +1,10 @@
-"""What a coordinator remembers of its groups, and the table of a group's states.
+"""A coordinator's state of its groups, and the state transitions of a group.
 
-A group is ``Empty`` while nobody is in it (its offsets stay). The first member takes it to
-``PreparingRebalance``, where it waits until all members have joined or their time is over. Then it
-is ``CompletingRebalance`` until the leader among them has said who reads what, and that is stored;
-then ``Stable``, until somebody comes, goes or changes. A broker that stops leading the group's
-partition takes it for ``Dead``: there is no way back, the next coordinator loads it anew.
+A group without members is ``Empty`` (its offsets stay). The first member moves it to
+``PreparingRebalance``, where it waits until all members have joined or timed out. It is then
+``CompletingRebalance`` until the group leader's assignment has been received and stored, and
+``Stable`` until a member joins, leaves or changes. A broker that stops leading the group's
+partition considers it ``Dead``, which is final: the next coordinator loads it again.
 """
 
 from typing import Final
@@ -27,25 +27,25 @@ NEXT: Final[dict[str, tuple[str, ...]]] = {
     STABLE: (PREPARING, DEAD),
     DEAD: (),
 }
-"""The states that may follow each (``GroupMetadata.validPreviousStates`` 0.9 to 3.9)."""
+"""The valid next states of each state (``GroupMetadata.validPreviousStates`` 0.9 to 3.9)."""
 
 REFUSED: Final = "UNKNOWN_MEMBER_ID"
 REBALANCING: Final = "REBALANCE_IN_PROGRESS"
 
 HEARTBEAT: Final = {EMPTY: REFUSED, PREPARING: REBALANCING, COMPLETING: NONE, STABLE: NONE}
-"""How a member's heartbeat ends in each state."""
+"""The result of a member's heartbeat in each state."""
 SYNC: Final = {EMPTY: REFUSED, PREPARING: REBALANCING, COMPLETING: NONE, STABLE: NONE}
-"""How a member's SyncGroup ends; while completing it first waits for the leader's."""
+"""The result of a member's SyncGroup; while completing it first waits for the leader's."""
 COMMIT: Final = {EMPTY: REFUSED, PREPARING: NONE, COMPLETING: REBALANCING, STABLE: NONE}
-"""How a member's OffsetCommit ends: while preparing a member can still save its progress."""
+"""The result of a member's OffsetCommit: while preparing, a member can still commit."""
 
 
 class Member(Struct, array_like=True):
-    """A member: ``deadline_us`` is when its session runs out.
+    """A member: ``deadline_us`` is when its session times out.
 
-    ``join`` and ``sync`` are the requests of it that wait (0: none). ``is_new`` until it has been
-    through a rebalance. A client outside has ``protocols`` in place of a subscription, and an
-    ``assignment`` in place of partitions.
+    ``join`` and ``sync`` are its waiting requests (0: none). ``is_new`` until its first rebalance
+    has completed. An external client has ``protocols`` instead of a subscription, and an
+    ``assignment`` instead of partitions.
     """
 
     id: str
@@ -62,12 +62,12 @@ class Member(Struct, array_like=True):
     assignment: bytes = b""
 
     def metadata_of(self, protocol: str) -> bytes:
-        """What the member says of itself by a protocol."""
+        """The member's metadata for a protocol."""
         return next((each.metadata for each in self.protocols if each.name == protocol), b"")
 
 
 class Position(Struct, frozen=True, array_like=True, gc=False):
-    """A position as it was committed: when, after a record of which epoch, and with what note."""
+    """A committed offset, with its commit time, the last record's leader epoch, and metadata."""
 
     offset: int
     at_us: int
@@ -76,16 +76,15 @@ class Position(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Group(Struct, array_like=True):
-    """A group. ``pending`` are ids given to consumers that have not joined with them yet.
+    """A group. ``pending`` are member ids given to consumers that have not joined with them yet.
 
-    ``offsets`` are its committed positions, ``committed_us`` when each was committed, ``epochs``
-    what was committed as the epoch of the last record before it (2.1+);
-    ``empty_since_us`` is when the last member went. ``join_deadline_us`` ends the wait for members;
-    ``delay_left_us`` is how much longer a group that was empty may be held open, ``newcomer``
-    whether somebody came since it last was. ``protocol_type`` is empty for consumers of this
-    program; ``assignor`` is the protocol that all members support. ``notes`` is what was committed
-    along with positions. ``unstable`` are positions of transactions that have not ended, by their
-    producers' ids.
+    ``offsets`` are its committed offsets, ``committed_us`` their commit times, ``epochs`` the
+    leader epochs committed with them (2.1+); ``empty_since_us`` is when the last member left.
+    ``join_deadline_us`` ends the wait for members; ``delay_left_us`` is the remaining time by which
+    the initial rebalance may be delayed, ``newcomer`` whether a member joined since the last delay.
+    ``protocol_type`` is empty for emulated consumers; ``assignor`` is the protocol that all members
+    support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
+    transactions, by producer id.
     """
 
     name: str
@@ -108,7 +107,7 @@ class Group(Struct, array_like=True):
 
 
 def keep(group: Group, tp: str, position: Position) -> None:
-    """A position is committed, in place of any earlier one."""
+    """Store a committed offset, replacing any earlier one."""
     group.offsets[tp], group.committed_us[tp] = position.offset, position.at_us
     if position.epoch >= 0:
         group.epochs[tp] = position.epoch
@@ -121,11 +120,11 @@ def keep(group: Group, tp: str, position: Position) -> None:
 
 
 class Store(Struct, array_like=True):
-    """Records of a group on their way into the log, and who is told when they are replicated.
+    """A group's records being written to the log, and the request to answer once replicated.
 
-    ``request`` 0: nobody. They are ``offsets`` committed at ``at_us`` or, where ``assignment`` is
-    not None, what each member of ``generation`` reads. ``producer_id`` is that of the transaction
-    that they belong to, -1 if they belong to none.
+    ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
+    None, the assignment of ``generation``. ``producer_id`` identifies the transaction that they
+    belong to, -1 if none.
     """
 
     group: str
@@ -142,11 +141,12 @@ class Store(Struct, array_like=True):
 
 
 class CoordinatorState(Struct, array_like=True):
-    """All that a broker remembers as coordinator; it ends with the process.
+    """A broker's entire state as group coordinator; lost when the process ends.
 
-    ``partitions`` of __consumer_offsets that it leads map to when they will be loaded (0: they
-    are); ``partition_count`` is how many there are in all (0: not asked yet). ``stores`` are by the
-    numbers of the broker's own requests. ``next_look_us`` is when to look for old positions next.
+    ``partitions`` maps the led partitions of __consumer_offsets to when they will be loaded (0:
+    already loaded); ``partition_count`` is the topic's partition count (0: not read yet).
+    ``stores`` are by the numbers of the broker's own requests. ``next_look_us`` is when old offsets
+    are checked next.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""The coordinators' topics: which partition a key belongs to, and how the topics come to be.
+"""The coordinators' internal topics: the partition of a key, and the topics' creation.
 
-Groups live in __consumer_offsets, transactions in __transaction_state. Any broker that is asked for
-a coordinator makes the topic if there is none. Source: ``KafkaApis.getOrCreateInternalTopic`` and
+Groups are stored in __consumer_offsets, transactions in __transaction_state. A broker that receives
+FindCoordinator creates the topic if it is missing. Source: ``KafkaApis.getOrCreateInternalTopic``,
 ``AutoTopicCreationManager``, ``GroupMetadataManager.partitionFor`` and
 ``TransactionStateManager.partitionFor`` 0.9 to 4.1.
 """
@@ -22,9 +22,9 @@ _POSITIVE: Final = (1 << 31) - 1
 
 
 class InternalTopic(Struct, frozen=True):
-    """A coordinator's topic, with its settings as functions of a broker's configuration.
+    """An internal topic, with its settings as functions of a broker's configuration.
 
-    ``factor_setting`` is the name of the one that says how many replicas its partitions get.
+    ``factor_setting`` is the name of the setting for its replication factor.
     """
 
     name: str
@@ -34,11 +34,11 @@ class InternalTopic(Struct, frozen=True):
     config: Callable[[BrokerConfig], dict[str, str]]
 
     def holds(self, tp: str) -> bool:
-        """Whether a partition is one of this topic's."""
+        """Whether a partition belongs to this topic."""
         return tp.rpartition("-")[0] == self.name
 
     def partition_of(self, key: str, partitions: int) -> str:
-        """The partition that holds a key (``Utils.abs``: the sign bit is dropped)."""
+        """The partition for a key (``Utils.abs``: the sign bit is dropped)."""
         return f"{self.name}-{(java_hash(key) & _POSITIVE) % partitions}"
 
 
@@ -67,16 +67,16 @@ TRANSACTIONS: Final = InternalTopic(
     },
 )
 INTERNAL_TOPICS: Final = {topic.name: topic for topic in (OFFSETS, TRANSACTIONS)}
-"""By their names."""
+"""The internal topics by name."""
 
 
 def is_internal(tp: str) -> bool:
-    """Whether a partition is of a coordinator's topic."""
+    """Whether a partition belongs to an internal topic."""
     return tp.rpartition("-")[0] in INTERNAL_TOPICS
 
 
 def java_hash(text: str) -> int:
-    """Java's ``String.hashCode`` of a text, as an unsigned number."""
+    """Java's ``String.hashCode``, as an unsigned number."""
     found = 0
     units = text.encode("utf-16-be")
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -85,10 +85,10 @@ def java_hash(text: str) -> int:
 
 
 def partition_count(context: BrokerContext, topic: InternalTopic) -> int:
-    """How many partitions the topic has, or would be made with.
+    """The topic's partition count, or the one that it would be created with.
 
     Raises:
-        ConnectionLoss: ZooKeeper does not answer.
+        ConnectionLoss: ZooKeeper does not respond.
     """
     configured = topic.partitions(context.config)
     if context.topics is not None:
@@ -99,18 +99,18 @@ def partition_count(context: BrokerContext, topic: InternalTopic) -> int:
 
 
 def _factor(context: BrokerContext, topic: InternalTopic) -> int:
-    """How many replicas it gets: as configured, before KIP-115 at most as many as brokers live."""
+    """The replication factor: as configured, before KIP-115 at most the number of live brokers."""
     factor = topic.factor(context.config)
     waits = context.profile.has("offsets_topic_needs_replication_factor")
     return factor if waits else min(factor, len(context.process.live_brokers))
 
 
 def hindrance(context: BrokerContext, topic: InternalTopic) -> str:
-    """Why the topic cannot be made, in a sentence; empty if it can be, or is there."""
+    """Why the topic cannot be created, as a message; empty if it can be, or already exists."""
     live, factor = len(context.process.live_brokers), _factor(context, topic)
     if context.topics is not None:
         exists = context.topics.partition_count(topic.name) > 0
-    else:  # this is said to whoever waits for the topic, not asked by a broker: it sees the tree
+    else:  # this informs the waiting client and is no broker request: read the tree directly
         exists = context.zk.zookeeper.find(znodes.topic_path(topic.name)) is not None
     if exists or factor <= live:
         return ""
@@ -122,9 +122,9 @@ def hindrance(context: BrokerContext, topic: InternalTopic) -> str:
 
 
 def create(context: BrokerContext, topic: InternalTopic) -> None:
-    """Make the topic if there is none and enough brokers live.
+    """Create the topic if it is missing and enough brokers are alive.
 
-    Without an answer of ZooKeeper that is left to whoever asks again.
+    If ZooKeeper does not respond, this is left to the next request.
     """
     live, factor = context.process.live_brokers, _factor(context, topic)
     if not live or factor > len(live):

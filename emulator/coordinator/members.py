@@ -1,4 +1,4 @@
-"""Who is in a group: joining, the rebalance, leaving, and sessions that run out.
+"""Group membership: joining, rebalances, leaving, and session timeouts.
 
 Source: ``GroupCoordinator`` 0.9 to 3.9 (``prepareRebalance``, ``onCompleteJoin``,
 ``InitialDelayedJoin`` of KIP-134, pending members of KIP-394).
@@ -32,13 +32,13 @@ from emulator.protocol import (
 from emulator.protocol.errors import NONE
 
 TASK: Final = "groups"
-"""The broker's timer for everything that a coordinator waits for."""
+"""The broker's timer for all deadlines of a group coordinator."""
 NEW_MEMBER_JOIN_US: Final = 300_000_000
-"""How long a new member that waits for its first answer is kept (it cannot send heartbeats yet)."""
+"""How long a new member is kept while its first JoinGroup waits (it cannot send heartbeats yet)."""
 
 
 class GroupMembership:
-    """Keeps the members of the groups that a broker coordinates."""
+    """Manages the members of the groups that a broker coordinates."""
 
     def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
         """Act in ``context`` on the groups of ``metadata``."""
@@ -48,14 +48,14 @@ class GroupMembership:
         self.profile = context.profile
 
     def check(self, name: str, member_id: str, generation: int) -> str:
-        """The error for what does not come from a present member."""
+        """The error for a request that does not come from a current member."""
         group = self.metadata.group(name)
         if group is None or member_id not in group.members:
             return REFUSED
         return NONE if generation == group.generation else "ILLEGAL_GENERATION"
 
     def alive(self, group: Group, member_id: str) -> None:
-        """A member was heard of."""
+        """Record a sign of life of a member."""
         member = group.members[member_id]
         member.deadline_us = self.kernel.now + member.session_timeout_us
         self._watch(group, member.deadline_us)
@@ -63,7 +63,7 @@ class GroupMembership:
     # ---- joining
 
     def join(self, request: int, message: JoinGroupRequest) -> None:
-        """Take a member in (KIP-394: the id first), or again."""
+        """Add a member (KIP-394: assigning its id first), or let it rejoin."""
         group = self.metadata.group(message.group)
         known = group is not None and message.member_id in group.members
         pending = group is not None and message.member_id in group.pending
@@ -118,7 +118,7 @@ class GroupMembership:
     def _join_again(
         self, group: Group, member: Member, request: int, message: JoinGroupRequest
     ) -> None:
-        """A member joins that is in the group: that matters if it leads, or wants other things."""
+        """Handle the rejoin of a member: it matters from the leader, or with changed metadata."""
         same = member.subscription == message.subscription
         same = same and member.protocols == message.protocols
         leads = group.leader == member.id and group.state == STABLE
@@ -132,7 +132,7 @@ class GroupMembership:
     # ---- the rebalance
 
     def _prepare(self, group: Group) -> None:
-        """Let all members join again, if that is not under way already."""
+        """Start a rebalance, unless one is already in progress."""
         if PREPARING not in NEXT[group.state]:
             return
         if group.state == COMPLETING:
@@ -148,13 +148,13 @@ class GroupMembership:
         self.metadata.to(group, PREPARING)
 
     def _try_to_complete(self, group: Group) -> None:
-        """Go on as soon as all have joined; a group that was empty waits for its delay to end."""
+        """Complete once all have joined; a group that was empty waits for its delay to end."""
         waits = group.pending or any(not member.join for member in group.members.values())
         if group.state == PREPARING and group.delay_left_us < 0 and not waits:
             self._complete(group)
 
     def _waited(self, group: Group) -> None:
-        """The wait for members is over; one that was empty waits on while members come."""
+        """End the wait for members; a group that was empty is delayed further as members join."""
         if group.newcomer and group.delay_left_us > 0:
             group.newcomer = False
             delay_us = self.context.config.group_initial_rebalance_delay_us
@@ -166,7 +166,7 @@ class GroupMembership:
             self._complete(group)
 
     def _complete(self, group: Group) -> None:
-        """Begin a generation with those who joined, and tell them (``onCompleteJoin``)."""
+        """Start a generation with the joined members, and respond to them (``onCompleteJoin``)."""
         group.join_deadline_us, group.delay_left_us = 0, -1
         for member in [m for m in group.members.values() if not m.join]:
             self._drop(group, member, "did not join again")
@@ -211,7 +211,7 @@ class GroupMembership:
     # ---- the assignment
 
     def sync(self, request: int, message: SyncGroupRequest) -> None:
-        """Take the leader's assignment, and tell each member its own when that is stored."""
+        """Store the leader's assignment, then send each member its own."""
         group = self.metadata.group(message.group)
         error = self.check(message.group, message.member_id, message.generation)
         if error == NONE and group is not None:
@@ -228,7 +228,7 @@ class GroupMembership:
             self.metadata.store_assignment(group, message.assignment, message.assignments)
 
     def assignment_stored(self, group: Group, store: Store, error: str) -> None:
-        """The leader's assignment is in the log, or could not be; too late, it says nothing."""
+        """Handle the outcome of storing an assignment; an outdated one is ignored."""
         if group.state != COMPLETING or group.generation != store.generation:
             return
         if error != NONE:
@@ -265,7 +265,7 @@ class GroupMembership:
                 self.metadata.answer(request, SyncGroupResponse(request, group.name, error))
 
     def fail_waiting(self, group: Group, error: str) -> None:
-        """Answer whoever waits with an error: this is no longer the coordinator."""
+        """Fail all waiting requests: this broker is no longer the coordinator."""
         self._fail_syncs(group, error)
         for member in group.members.values():
             if member.join:
@@ -273,10 +273,10 @@ class GroupMembership:
                 answer = JoinGroupResponse(request, group.name, error, member.id)
                 self.metadata.answer(request, answer)
 
-    # ---- going
+    # ---- leaving
 
     def remove(self, group: Group, member_id: str, reason: str) -> None:
-        """A member goes: the others share what it had."""
+        """Remove a member, which triggers a rebalance."""
         self._drop(group, group.members[member_id], reason)
         self._prepare(group)
         self._try_to_complete(group)
@@ -295,20 +295,20 @@ class GroupMembership:
     # ---- time
 
     def _watch(self, group: Group, due_us: int) -> None:
-        """Look at a group at ``due_us`` at the latest; what it waits for may have moved by then."""
+        """Schedule a check of a group by ``due_us``; its deadlines may have moved by then."""
         timers, key = self.context.timers, group_key(group.name)
         set_us = timers.deadline_of(TASK, key)
         if set_us is None or due_us < set_us:
             timers.set_deadline(TASK, key, due_us)
 
     def watch(self, group: Group) -> None:
-        """Look at a group when the next thing is due for it."""
+        """Schedule a check of a group at its next deadline."""
         due = self.deadlines(group)
         if due:
             self.context.timers.set_deadline(TASK, group_key(group.name), min(due))
 
     def expire(self, group: Group) -> None:
-        """End sessions and waits whose time has come, and look again when the next one's will."""
+        """Expire sessions and waits that are due, and schedule the next check."""
         now = self.kernel.now
         for name in [name for name, due_us in group.pending.items() if due_us <= now]:
             del group.pending[name]
@@ -322,23 +322,23 @@ class GroupMembership:
 
     @staticmethod
     def _can_expire(member: Member) -> bool:
-        """A member that waits for an answer of the coordinator cannot show that it is alive."""
+        """Whether a session can time out: not while the member waits for the coordinator."""
         return member.is_new or not (member.join or member.sync)
 
     def deadlines(self, group: Group) -> list[int]:
-        """When something is due for a group."""
+        """The deadlines of a group."""
         due = [member.deadline_us for member in group.members.values() if self._can_expire(member)]
         waits = [group.join_deadline_us] if group.join_deadline_us else []
         return [*due, *group.pending.values(), *waits]
 
 
 def group_key(group: str) -> str:
-    """What the deadline of a group is set for."""
+    """The key of a group's deadline."""
     return f"group {group}"
 
 
 def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:
-    """Whether who joins can share the work with those who are there.
+    """Whether a joining member's protocols are compatible with the group's.
 
     Source: ``GroupMetadata.supportsProtocols``.
     """
@@ -360,9 +360,9 @@ def _supports(member: Member, protocol: str) -> bool:
 
 
 def _chosen_protocol(group: Group) -> str:
-    """The protocol that most members prefer of those that all support.
+    """The protocol preferred by most members, among those that all support.
 
-    Each votes for the first of its own that is a candidate (``GroupMetadata.selectProtocol``).
+    Each votes for the first candidate in its own list (``GroupMetadata.selectProtocol``).
     """
     members = list(group.members.values())
     votes: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""Positions that a group has not needed for long are forgotten.
+"""Expiration of committed offsets.
 
-Up to 2.0 a position lives for offsets.retention.minutes from its commit, whatever its group does.
-From 2.1 on (KIP-211) its time begins when its group has become empty; only of a group that never
-had members does each still count from its commit. An empty group without positions is forgotten
+Up to 2.0 an offset expires offsets.retention.minutes after its commit, whatever the group's state.
+From 2.1 on (KIP-211) the retention period starts when the group becomes empty; only for a group
+that never had members it still starts at each commit. An empty group without offsets is deleted
 too. Source: ``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expiredOffsets``.
 """
 
@@ -14,7 +14,7 @@ from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 
 
 class OffsetExpiration:
-    """Looks from time to time whether positions have grown old."""
+    """Checks periodically for expired offsets."""
 
     def __init__(self, context: BrokerContext, metadata: GroupMetadataManager) -> None:
         """Act in ``context`` on the groups of ``metadata``."""
@@ -25,17 +25,17 @@ class OffsetExpiration:
         self.only_when_empty = context.profile.has("offsets_expire_when_group_empty")
 
     def begin(self) -> None:
-        """There are groups to look at: the first look is one interval away."""
+        """Schedule the first check one interval from now."""
         state = self.state
         if state.next_look_us == 0:
             state.next_look_us = self.kernel.now + self.context.config.offsets_check_interval_us
 
     def due_us(self) -> int | None:
-        """When to look next; None while there is no group."""
+        """When the next check is due; None while there is no group."""
         return self.state.next_look_us if self.state.groups else None
 
     def look(self) -> None:
-        """Forget what is too old, if it is time to look."""
+        """Expire old offsets if a check is due."""
         state = self.state
         if not 0 < state.next_look_us <= self.kernel.now:
             return
@@ -47,7 +47,7 @@ class OffsetExpiration:
             self._look_at(group, under_way.get(group.name, set()))
 
     def _look_at(self, group: Group, under_way: set[str]) -> None:
-        """Forget a group's old positions, but for those that are just being committed."""
+        """Expire a group's old offsets, except those that are being committed."""
         records: list[Record] = []
         for tp in self._expired(group, under_way):
             offset = group.offsets.pop(tp)
@@ -65,7 +65,7 @@ class OffsetExpiration:
             self.metadata.write(Store(group.name), records)
 
     def forget(self, group: Group) -> None:
-        """A group that nobody is in goes, with all its positions (DeleteGroups)."""
+        """Delete a group without members, and all its offsets (DeleteGroups)."""
         records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in group.offsets]
         self.metadata.to(group, DEAD)
         del self.state.groups[group.name]
@@ -75,7 +75,7 @@ class OffsetExpiration:
             self.metadata.write(Store(group.name), records)
 
     def forget_positions(self, group: Group, partitions: list[str]) -> None:
-        """Positions that nobody reads from go (OffsetDelete)."""
+        """Delete offsets of partitions that no member reads (OffsetDelete)."""
         records: list[Record] = []
         for tp in partitions:
             if group.offsets.pop(tp, None) is not None:
@@ -95,7 +95,7 @@ class OffsetExpiration:
         ]
 
     def _counts_from(self, group: Group, tp: str) -> int:
-        """Since when a position grows old; -1: it does not."""
+        """When an offset's retention period started; -1 if it has not started."""
         if not self.only_when_empty or not group.generation:
             return group.committed_us[tp]
         return group.empty_since_us if group.state == EMPTY else -1

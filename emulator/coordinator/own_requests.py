@@ -1,7 +1,7 @@
-"""What a broker asks of itself: it is answered by a call, not over the network.
+"""A broker's requests to itself, answered by a function call instead of over the network.
 
-A coordinator's records are appended as a producer's would be, and it learns how that ended as one
-would. Each request has a number, which says whose it is when the answer comes.
+A coordinator's records are appended like a producer's, and it receives the outcome like one. Each
+request has a number, which identifies the requesting component in the response.
 """
 
 from collections.abc import Callable
@@ -13,31 +13,31 @@ from emulator.protocol import AnyMessage
 
 
 class OwnRequestsState(Struct, array_like=True):
-    """Who asked, by the numbers of the requests that are not answered yet."""
+    """The requesting components, by the numbers of unanswered requests."""
 
     last: int = 0
     askers: dict[int, str] = field(default_factory=dict)
 
 
 class OwnRequests:
-    """Gives out numbers, and answers to whoever asked."""
+    """Allocates request numbers, and dispatches responses to the requesting component."""
 
     def __init__(self, state: OwnRequestsState) -> None:
-        """Remember in ``state``."""
+        """Keep the pending requests in ``state``."""
         self.state = state
         self._handlers: dict[str, Callable[[int, Any], None]] = {}
 
     def on_answer(self, asker: str, handler: Callable[[int, Any], None]) -> None:
-        """Tell ``handler`` the answers to ``asker``: the number and the response."""
+        """Pass responses to ``asker``'s requests to ``handler``, with number and response."""
         self._handlers[asker] = handler
 
     def number(self, asker: str) -> int:
-        """A number for a request that ``asker`` is about to make."""
+        """Allocate a number for a request of ``asker``."""
         state = self.state
         state.last += 1
         state.askers[state.last] = asker
         return state.last
 
     def answered(self, number: int, response: AnyMessage) -> None:
-        """Take a response."""
+        """Dispatch a response."""
         self._handlers[self.state.askers.pop(number)](number, response)

@@ -1,7 +1,7 @@
-"""What stands in the log of __consumer_offsets: a group's positions and its last generation.
+"""The records in the log of __consumer_offsets: a group's offsets and its last generation.
 
-Kafka's ``GroupMetadataManager`` writes keys and values of its own binary forms; here they are JSON,
-so that a log can be read.
+Kafka's ``GroupMetadataManager`` writes keys and values in binary formats of its own; here they are
+JSON, so that a log is readable.
 """
 
 import msgspec
@@ -11,10 +11,10 @@ from emulator.coordinator.groups import Group
 
 
 class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record", omit_defaults=True):
-    """A group's position in a partition, committed at ``at_us``.
+    """A group's offset in a partition, committed at ``at_us``.
 
-    -1: it is forgotten (Kafka writes null). ``epoch`` is that of the last record before it, -1 if
-    that was not committed.
+    -1 is a tombstone (Kafka writes null). ``epoch`` is the leader epoch of the last consumed
+    record, -1 if it was not committed.
     """
 
     group: str
@@ -26,7 +26,7 @@ class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record", omit_d
 
 
 class MemberRecord(Struct, frozen=True, omit_defaults=True):
-    """A member of a generation, and what it reads; of a client outside as bytes of its own."""
+    """A member of a generation and its assignment; for an external client in its own bytes."""
 
     consumer: str
     topics: list[str]
@@ -38,9 +38,9 @@ class MemberRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_defaults=True):
-    """A generation of a group; without members it is empty, since ``since_us``.
+    """A generation of a group; without members it has been empty since ``since_us``.
 
-    Generation -1: the group is forgotten (Kafka writes null).
+    Generation -1 is a tombstone (Kafka writes null).
     """
 
     group: str
@@ -57,7 +57,7 @@ _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
 def key_of(record: Record) -> str:
-    """What compaction would keep the last record of."""
+    """The record's key for log compaction."""
     return f"{record.group} {record.tp}" if isinstance(record, OffsetRecord) else record.group
 
 
@@ -67,7 +67,7 @@ def text_of(record: Record) -> str:
 
 
 def read(value: str) -> Record | None:
-    """The record of a value; None if that is none (somebody else wrote to the topic)."""
+    """Decode a record's value; None if it is malformed (another client wrote to the topic)."""
     try:
         return _decoder.decode(value)
     except msgspec.MsgspecError:
@@ -79,7 +79,7 @@ def group_record(
     assignment: dict[str, list[str]],
     assignments: dict[str, bytes] | None = None,
 ) -> GroupRecord:
-    """A group's present generation with what its members are to read."""
+    """A group's current generation with its members' assignments."""
     encoded = assignments or {}
     members = {
         member.id: MemberRecord(

@@ -1,4 +1,4 @@
-"""The coordinator of transactions: who asks, what becomes of a transaction, and its clock.
+"""The transaction coordinator's request handling, state changes and timers.
 
 A broker coordinates the transactional ids of those partitions of __transaction_state that it leads,
 once it has loaded them. Source: ``TransactionCoordinator`` 0.11 to 4.1 (KIP-98, KIP-360, KIP-890).
@@ -52,20 +52,20 @@ from emulator.protocol import (
 from emulator.protocol.errors import NONE
 
 TASK: Final = "transactions"
-"""The broker's timer for everything that the coordinator waits for."""
+"""The broker's timer for all deadlines of the coordinator."""
 IDS: Final = "producer ids"
-"""How the coordinator names itself where it asks for producer ids."""
+"""The coordinator's name as the sender of requests for producer ids."""
 LOADING_US: Final = 5_000
-"""How long reading a partition of __transaction_state takes."""
+"""How long loading a partition of __transaction_state takes."""
 LOOK: Final = "look"
-"""The deadline for looking for transactions whose time is over; those of loads are ``load TP``."""
+"""The deadline for checking for timed-out transactions; those of loads are ``load TP``."""
 CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
 FENCED: Final = "PRODUCER_FENCED"
 INVALID_STATE: Final = "INVALID_TXN_STATE"
 
 
 class TransactionCoordinator:
-    """Answers transactional producers, and ends the transactions of those that say nothing."""
+    """Handles transactional producers' requests, and aborts transactions that time out."""
 
     def __init__(
         self,
@@ -81,9 +81,8 @@ class TransactionCoordinator:
     ) -> None:
         """Act in ``context``.
 
-        ``ask_producer_id`` takes a request for
-        a producer id, ``leader_epoch`` tells that of a partition led here, and ``group_partition``
-        the partition of __consumer_offsets that a group belongs to.
+        ``ask_producer_id`` handles a request for a producer id, ``leader_epoch`` returns the epoch
+        of a partition led here, and ``group_partition`` a group's partition of __consumer_offsets.
         """
         self.context = context
         self.state = state
@@ -100,17 +99,17 @@ class TransactionCoordinator:
         self._group_partition = group_partition
         own.on_answer(IDS, self._identified)
 
-    # ---- which transactional ids
+    # ---- coordination of transactional ids
 
     def refusal(self, transactional_id: str) -> str:
-        """The error for any request about an id that this broker does not coordinate (yet)."""
+        """The error for a request about an id that this broker does not coordinate (yet)."""
         due_us = self.state.partitions.get(self.log.partition_of(transactional_id))
         if due_us is None:
             return "NOT_COORDINATOR"
         return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
-        """Say who coordinates a transactional id, making __transaction_state if there is none."""
+        """Return a transactional id's coordinator, creating __transaction_state if missing."""
         process, key = self.context.process, message.group
         info = process.metadata.get(self.log.partition_of(key))
         if info is None:
@@ -121,17 +120,17 @@ class TransactionCoordinator:
             answer = FindCoordinatorResponse(request, key, NONE, info.leader)
         self.context.respond(client, request, answer)
 
-    # ---- becoming and ceasing to be the coordinator
+    # ---- becoming and resigning as coordinator
 
     def leads(self, tp: str) -> None:
-        """The broker leads a partition: if it is one of __transaction_state, load it."""
+        """Load a partition on becoming its leader, if it belongs to __transaction_state."""
         partitions = self.state.partitions
         if TRANSACTIONS.holds(tp) and tp not in partitions:
             partitions[tp] = self.kernel.now + LOADING_US
             self.timers.set_deadline(TASK, f"load {tp}", partitions[tp])
 
     def leads_no_more(self, tp: str) -> None:
-        """The broker leads a partition no longer: its transactions are another's."""
+        """Handle the loss of a partition's leadership: another broker coordinates its ids."""
         state = self.state
         if state.partitions.pop(tp, None) is None:
             return
@@ -141,7 +140,7 @@ class TransactionCoordinator:
             self.markers.forget(name)
 
     def _loaded(self, tp: str) -> None:
-        """A partition is read: what was to end is ended, and clocks run for the rest."""
+        """Complete prepared transactions of a loaded partition; watch the timeouts of the rest."""
         self.state.partitions[tp] = 0
         for transaction in self.log.load(tp):
             self.log.told(transaction)
@@ -152,7 +151,7 @@ class TransactionCoordinator:
     # ---- producer ids (InitProducerId)
 
     def init_producer_id(self, client: int, request: int, message: InitProducerIdRequest) -> None:
-        """Give a producer its id and the next epoch, so that any older one of its id is fenced."""
+        """Return a producer's id and next epoch, which fences its older instances."""
         name = message.transactional_id
         known = self.state.transactions.get(name)
         error = self.refusal(name)
@@ -180,7 +179,7 @@ class TransactionCoordinator:
 
     @staticmethod
     def _may_init(known: Transaction, message: InitProducerIdRequest) -> str:
-        """The error for a producer that goes on with an id and epoch that are not its own."""
+        """The error for a producer that continues with an id and epoch that are not its own."""
         if known.is_changing:
             return CONCURRENT
         if message.producer_id < 0:
@@ -199,7 +198,7 @@ class TransactionCoordinator:
     def _next_epoch(
         self, known: Transaction, client: int, request: int, message: InitProducerIdRequest
     ) -> None:
-        """Write the next epoch; one that its producer asks for again, it is given again."""
+        """Write the next epoch; a repeated request by the same producer gets the same epoch."""
         epoch, last = known.epoch + 1, NONE_YET
         if message.producer_id >= 0:
             is_again = message.producer_epoch != known.epoch
@@ -218,7 +217,7 @@ class TransactionCoordinator:
         self._write(known, TransactionStore(after, client, reply))
 
     def _identified(self, number: int, given: InitProducerIdResponse) -> None:
-        """A new producer id has come: its transactional id begins with it."""
+        """Initialize a transactional id with the new producer id."""
         waiting = self.state.unidentified.pop(number, None)
         if waiting is None:
             return
@@ -229,7 +228,7 @@ class TransactionCoordinator:
             known.pending = ""
         error = given.error if given.error != NONE else self.refusal(name)
         if error == NONE and known is not None and known.epoch < EPOCH_MAX:
-            error = CONCURRENT  # another one has come in between
+            error = CONCURRENT  # another request was processed in between
         if error != NONE:
             self._answer(client, request, InitProducerIdResponse(request, error, -1, -1))
             return
@@ -250,10 +249,10 @@ class TransactionCoordinator:
         reply = InitProducerIdResponse(request, NONE, after.producer_id, after.epoch)
         self._write(known, TransactionStore(after, client, reply))
 
-    # ---- partitions and positions
+    # ---- partitions and offsets
 
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
-        """Add partitions to a transaction, which begins with the first; or verify that they are."""
+        """Add partitions to a transaction, which begins with the first; or verify them."""
         name, named = message.transactional_id, message.partitions
         missing = [tp for tp in named if not self._exists(tp)]
         error, known = self._known(name, message.producer_id, message.producer_epoch)
@@ -320,7 +319,7 @@ class TransactionCoordinator:
     def _known(
         self, name: str, producer_id: int, producer_epoch: int
     ) -> tuple[str, Transaction | None]:
-        """The transaction of a producer, or the error for one that is not the present one."""
+        """A producer's transaction, or the error for a producer that has been replaced."""
         error, known = self.refusal(name), self.state.transactions.get(name)
         if not name:
             error = "INVALID_REQUEST"
@@ -338,7 +337,7 @@ class TransactionCoordinator:
     # ---- the end
 
     def end(self, client: int, request: int, message: EndTxnRequest) -> None:
-        """Decide how a transaction ends: answered once that is written, before it is done."""
+        """Commit or abort a transaction: respond when the decision is written."""
         name = message.transactional_id
         error, known = self._known(name, message.producer_id, message.producer_epoch)
         if error != NONE and known is not None and self._is_ended_already(known, message):
@@ -364,7 +363,7 @@ class TransactionCoordinator:
 
     @staticmethod
     def _is_ended_already(known: Transaction, message: EndTxnRequest) -> bool:
-        """Whether a producer that goes on in a new epoch has not heard of it (KIP-890)."""
+        """Whether a retrying producer missed the response that bumped its epoch (KIP-890)."""
         how = (
             (PREPARE_COMMIT, COMPLETE_COMMIT) if message.commit else (PREPARE_ABORT, COMPLETE_ABORT)
         )
@@ -384,7 +383,7 @@ class TransactionCoordinator:
         *,
         epoch: int,
     ) -> None:
-        """Write how a transaction ends; a higher ``epoch`` fences the producer that began it."""
+        """Write the decision to commit or abort; a higher ``epoch`` fences the producer."""
         last = known.epoch if epoch > known.epoch else known.last_epoch
         after = known.to(to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now)
         self._write(known, TransactionStore(after, client, reply))
@@ -394,7 +393,7 @@ class TransactionCoordinator:
         self.markers.send(transaction, epoch)
 
     def _complete(self, name: str) -> None:
-        """All markers are written: the transaction has ended."""
+        """Complete a transaction whose markers are all written."""
         known = self.state.transactions.get(name)
         if known is None or known.pending or known.state not in PREPARED:
             return
@@ -409,7 +408,7 @@ class TransactionCoordinator:
         self.log.write(store)
 
     def _stored(self, store: TransactionStore, error: str) -> None:
-        """A new state is replicated, and counts from now on; or it will not be."""
+        """Apply a new state once it is replicated, or handle the error."""
         after, reply = store.transaction, store.reply
         known = self.state.transactions.get(after.id)
         if error == NONE and known is None:
@@ -418,7 +417,7 @@ class TransactionCoordinator:
             if known is not None:
                 known.pending = ""
                 if after.state in (COMPLETE_COMMIT, COMPLETE_ABORT):
-                    self.markers.later(after.id)  # all are written: only this is tried again
+                    self.markers.later(after.id)  # markers are written: only this write is retried
                 if known.epoch == NONE_YET:
                     del self.state.transactions[after.id]
             if reply is not None:
@@ -435,10 +434,10 @@ class TransactionCoordinator:
     def _answer(self, client: int, request: int, message: AnyMessage) -> None:
         self.context.respond(client, request, message)
 
-    # ---- what administrators ask
+    # ---- administrative requests
 
     def describe(self, client: int, request: int, message: DescribeTransactionsRequest) -> None:
-        """Describe transactions, or (if none are named) those coordinated here (KIP-664)."""
+        """Describe transactions, or list those coordinated here if no ids are given (KIP-664)."""
         known = self.state.transactions
         names = list(known) if message.transactional_ids is None else message.transactional_ids
         told = {name: self._description(name) for name in names}
@@ -465,15 +464,15 @@ class TransactionCoordinator:
     # ---- messages and time
 
     def marked(self, request: int, message: WriteTxnMarkersResponse) -> None:
-        """A leader has written markers."""
+        """Handle a leader's response to written markers."""
         self.markers.answered(request, message)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """Markers may be lost on the way."""
+        """Retry markers that may have been lost with a connection."""
         self.markers.connection_lost(message)
 
     def tick(self) -> None:
-        """Do what is due: load partitions, send markers again, abort what takes too long."""
+        """Run what is due: load partitions, resend markers, abort timed-out transactions."""
         due = [str(of) for of in self.timers.overdue(TASK)]
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
             self._loaded(tp)
@@ -486,7 +485,7 @@ class TransactionCoordinator:
         self._watch()
 
     def _abort_overdue(self) -> None:
-        """Abort the transactions whose time is over; their producers are fenced."""
+        """Abort the transactions that have timed out, and fence their producers."""
         now_us = self.kernel.now
         for known in list(self.state.transactions.values()):
             is_over = known.start_us + known.timeout_us < now_us
@@ -494,7 +493,7 @@ class TransactionCoordinator:
                 self._end(known, PREPARE_ABORT, 0, None, epoch=known.epoch + 1)
 
     def _watch(self) -> None:
-        """Look for transactions that take too long, while there is any."""
+        """Schedule the check for timed-out transactions, while any is ongoing."""
         if self.timers.deadline_of(TASK, LOOK) is None and any(
             each.state not in ENDED for each in self.state.transactions.values()
         ):
@@ -503,7 +502,7 @@ class TransactionCoordinator:
 
 
 def _refused(reply: Reply, error: str) -> Reply:
-    """A response with an error in place of what was to be told."""
+    """The response with an error instead of a result."""
     if isinstance(reply, AddPartitionsToTxnResponse):
         return replace(reply, errors=dict.fromkeys(reply.errors, error))
     if isinstance(reply, AddOffsetsToTxnResponse):

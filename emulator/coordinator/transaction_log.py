@@ -1,8 +1,8 @@
-"""The log of __transaction_state: what a coordinator writes there, and reads back.
+"""The log of __transaction_state: the records that a coordinator writes and reads back.
 
-A transaction's state counts once it is replicated. Source: ``TransactionStateManager`` 0.11 to 4.1
-(``appendTransactionToLog``, ``loadTransactionMetadata``). Kafka writes keys and values of its own
-binary forms; here they are JSON, so that a log can be read.
+A transaction's state takes effect once it is replicated. Source: ``TransactionStateManager`` 0.11
+to 4.1 (``appendTransactionToLog``, ``loadTransactionMetadata``). Kafka writes keys and values in
+binary formats of its own; here they are JSON, so that a log is readable.
 """
 
 from collections.abc import Callable
@@ -35,13 +35,13 @@ STORING_ERRORS: Final = {
     "KAFKA_STORAGE_ERROR": "NOT_COORDINATOR",
     "MESSAGE_TOO_LARGE": "UNKNOWN_SERVER_ERROR",
 }
-"""What a producer is told when its coordinator's own write ends in an error."""
+"""The error returned to a producer for each error of the coordinator's own write."""
 WRITE_TIMEOUT_US: Final = 5_000_000
-"""How long a write may take (``transaction.state.log`` is written with request.timeout.ms)."""
+"""The timeout of a write (``transaction.state.log`` is written with request.timeout.ms)."""
 
 
 class TransactionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The state of a transactional id, as the log has it."""
+    """A transactional id's state as written to the log."""
 
     transactional_id: str
     producer_id: int
@@ -62,7 +62,7 @@ class TransactionLog:
     """Writes and reads the partitions of __transaction_state that a broker leads."""
 
     stored: Callable[[TransactionStore, str], None]
-    """Is told with what error a write ended."""
+    """Called with a completed write and its error."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class TransactionLog:
     ) -> None:
         """Act in ``context``.
 
-        ``append`` takes a ProduceRequest as a client's would be taken; ``log_of`` gives this
+        ``append`` handles a ProduceRequest as if a client had sent it; ``log_of`` returns this
         broker's log of a partition and its high watermark.
         """
         self.context = context
@@ -89,8 +89,8 @@ class TransactionLog:
     def partition_of(self, transactional_id: str) -> str:
         """The partition of __transaction_state that a transactional id belongs to.
 
-        How many there are a process finds out once. As long as ZooKeeper has not told, it goes by
-        its configuration.
+        A process looks up the partition count once. Until ZooKeeper has responded, it uses its
+        configuration.
         """
         state = self.state
         count = state.partition_count
@@ -104,7 +104,7 @@ class TransactionLog:
         return TRANSACTIONS.partition_of(transactional_id, count)
 
     def write(self, store: TransactionStore) -> None:
-        """Append a transaction's new state; ``stored`` is told how that ended."""
+        """Append a transaction's new state; ``stored`` is called with the outcome."""
         after = store.transaction
         tp = self.partition_of(after.id)
         value = msgspec.json.encode(
@@ -135,12 +135,12 @@ class TransactionLog:
         self._append(self.context.id, number, request)
 
     def _appended(self, number: int, answer: ProduceResponse) -> None:
-        """A record is replicated, or will not be."""
+        """Handle the outcome of a record's replication."""
         store = self.state.stores.pop(number)
         self.stored(store, STORING_ERRORS.get(answer.error, answer.error))
 
     def load(self, tp: str) -> list[Transaction]:
-        """Make the transactions of a partition what its log says; returns them."""
+        """Load and return a partition's transactions from its log."""
         log, _ = self._log_of(tp)
         found: dict[str, Transaction] = {}
         for batch in log.read(log.start, log.end):
@@ -149,14 +149,14 @@ class TransactionLog:
                 try:
                     record = _decoder.decode(text)
                 except msgspec.MsgspecError:
-                    continue  # somebody else wrote to the topic
+                    continue  # another client wrote to the topic
                 found[record.transactional_id] = _transaction(record)
         self.state.transactions.update(found)
         self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(found))
         return list(found.values())
 
     def told(self, transaction: Transaction) -> None:
-        """State what a transaction is now."""
+        """Emit a transaction's current state."""
         self.kernel.emit(
             events.TransactionStateChanged,
             transaction.id,

@@ -1,7 +1,7 @@
-"""Markers on their way to the leaders of a transaction's partitions.
+"""Sending of markers to the leaders of a transaction's partitions.
 
-Each leader is sent those of its partitions in one request; what it does not take is sent again, to
-whoever leads by then. Source: ``TransactionMarkerChannelManager`` and
+Each leader receives the markers for its partitions in one request; failed ones are sent again, to
+the leader at that time. Source: ``TransactionMarkerChannelManager`` and
 ``TransactionMarkerRequestCompletionHandler`` 0.11 to 4.1.
 """
 
@@ -22,11 +22,11 @@ from emulator.protocol.errors import NONE
 TASK: Final = "transactions"
 ASKER: Final = "markers"
 RETRY_US: Final = 50_000
-"""How long after an error markers are sent again (reconnect.backoff.ms)."""
+"""The backoff before failed markers are sent again (reconnect.backoff.ms)."""
 TIMEOUT_US: Final = 30_000_000
-"""How long a leader's answer is waited for (request.timeout.ms)."""
+"""The timeout of a request to a leader (request.timeout.ms)."""
 GIVEN_UP: Final = ("INVALID_PRODUCER_EPOCH", "TRANSACTION_COORDINATOR_FENCED")
-"""Errors of a coordinator that is not the present one: another one ends the transaction."""
+"""Errors for a fenced coordinator: another one completes the transaction."""
 
 Write = Callable[[int, int, WriteTxnMarkersRequest], None]
 
@@ -35,7 +35,7 @@ class TransactionMarkers:
     """Sends the markers of the transactions that a broker coordinates."""
 
     completed: Callable[[str], None]
-    """Is told of a transaction whose markers are all written."""
+    """Called with a transaction whose markers are all written."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TransactionMarkers:
         own: OwnRequests,
         write: Write,
     ) -> None:
-        """Act in ``context``; ``write`` takes the markers that this broker is to write itself."""
+        """Act in ``context``; ``write`` handles the markers that this broker writes itself."""
         self.context = context
         self.state = state
         self.own = own
@@ -53,7 +53,7 @@ class TransactionMarkers:
         self._write = write
 
     def send(self, transaction: Transaction, coordinator_epoch: int) -> None:
-        """Send the markers that are not under way; partitions that are gone need none."""
+        """Send the markers not yet in flight; deleted partitions need none."""
         name = transaction.id
         transaction.partitions = [
             tp for tp in transaction.partitions if self._leader(tp) is not None
@@ -70,7 +70,7 @@ class TransactionMarkers:
             if leader is not None and tp not in under_way:
                 by_leader.setdefault(leader, []).append(tp)
         if by_leader.pop(-1, None):
-            self.later(name)  # nobody leads them now
+            self.later(name)  # they have no leader now
         for broker, partitions in by_leader.items():
             request = WriteTxnMarkersRequest(
                 transaction.producer_id,
@@ -95,7 +95,7 @@ class TransactionMarkers:
         self.timers.set_deadline(TASK, f"sent {seq}", context.kernel.now + TIMEOUT_US)
 
     def _leader(self, tp: str) -> int | None:
-        """Who leads a partition as far as this broker knows; -1: nobody, None: it is gone."""
+        """The leader of a partition known to this broker; -1 if there is none, None if deleted."""
         context = self.context
         if context.topics is not None:
             return context.topics.leader(tp)
@@ -105,7 +105,7 @@ class TransactionMarkers:
         return info.leader if info.leader in context.process.live_brokers else -1
 
     def answered(self, request: int, message: WriteTxnMarkersResponse) -> None:
-        """A leader has written markers, or says why not."""
+        """Handle a leader's response to a request to write markers."""
         sent = self._ended(request)
         if sent is None:
             return
@@ -128,25 +128,25 @@ class TransactionMarkers:
         return self.state.sent.pop(request, None)
 
     def later(self, name: str) -> None:
-        """Send a transaction's markers again in a while."""
+        """Schedule a retry of a transaction's markers."""
         self.timers.set_deadline(TASK, f"markers {name}", self.context.kernel.now + RETRY_US)
 
     def forget(self, name: str) -> None:
-        """Another broker ends the transaction."""
+        """Stop sending a transaction's markers: another broker completes it."""
         self.timers.clear_deadline(TASK, f"markers {name}")
         mine = [seq for seq, sent in self.state.sent.items() if sent.transactional_id == name]
         for seq in mine:
             self._ended(seq)
 
     def connection_lost(self, message: ConnectionLost) -> None:
-        """What was sent to a broker comes to nothing, or its answer is lost."""
+        """Retry the requests that a broken connection has lost."""
         for seq, sent in list(self.state.sent.items()):
             if sent.broker == message.peer and message.request in (0, seq):
                 self._ended(seq)
                 self.later(sent.transactional_id)
 
     def due(self, deadlines: Iterable[str]) -> list[str]:
-        """The transactions whose markers are to be sent again, by deadlines that are over."""
+        """The transactions whose markers have to be resent, by their expired deadlines."""
         found: dict[str, None] = {}
         for of in deadlines:
             kind, _, name = of.partition(" ")

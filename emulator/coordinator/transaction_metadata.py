@@ -1,10 +1,10 @@
-"""What a coordinator remembers of transactions, and the table of a transaction's states.
+"""A coordinator's state of transactions, and the state transitions of a transaction.
 
-A transactional id begins ``Empty`` with a producer id. Its first partition makes it ``Ongoing``.
-How it is to end is written first (``PrepareCommit``, ``PrepareAbort``), so that whoever coordinates
-it next ends it so; once all leaders have written their markers it is ``CompleteCommit`` or
-``CompleteAbort``, from where the next transaction begins. Source: ``TransactionMetadata`` 0.11 to
-4.1.
+A transactional id starts as ``Empty`` with a producer id. Its first partition makes it ``Ongoing``.
+The decision to commit or abort is written first (``PrepareCommit``, ``PrepareAbort``), so that the
+next coordinator carries it out too; once all leaders have written their markers it is
+``CompleteCommit`` or ``CompleteAbort``, from where the next transaction begins. Source:
+``TransactionMetadata`` 0.11 to 4.1.
 """
 
 from typing import Final
@@ -35,25 +35,25 @@ PREVIOUS: Final[dict[str, tuple[str, ...]]] = {
     COMPLETE_COMMIT: (PREPARE_COMMIT,),
     COMPLETE_ABORT: (PREPARE_ABORT,),
 }
-"""The states that each may follow (``TransactionState.validPreviousStates``)."""
+"""The valid previous states of each state (``TransactionState.validPreviousStates``)."""
 
 PREPARED: Final = (PREPARE_COMMIT, PREPARE_ABORT)
-"""It is decided how the transaction ends, but not done."""
+"""States in which the outcome is decided, but not complete."""
 ENDED: Final = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
-"""No transaction is under way."""
+"""States without an ongoing transaction."""
 EPOCH_MAX: Final = 32_766
-"""The last epoch of a producer id that a producer is given (``isProducerEpochExhausted``)."""
+"""The last epoch of a producer id that is given out (``isProducerEpochExhausted``)."""
 NONE_YET: Final = -1
 
 
 class Transaction(Struct, array_like=True):
-    """The transactions of one transactional id; the one under way, if there is one.
+    """The state of one transactional id, with its ongoing transaction if there is one.
 
-    ``last_epoch`` is the epoch before the present one, if its producer asked for that one itself
-    (KIP-360); ``last_producer_id`` that id, if the epochs of it were used up. ``partitions`` are
-    those written to, of which those without a marker are left once it is decided how it ends.
-    ``start_us`` and ``updated_us`` are virtual time. ``pending`` is a state that is being written
-    (empty: none): nothing else is begun until it is.
+    ``last_epoch`` is the previous epoch, if the producer itself requested the bump (KIP-360);
+    ``last_producer_id`` the previous id, if its epochs were exhausted. ``partitions`` are those
+    written to; once the outcome is decided, only those still without a marker. ``start_us`` and
+    ``updated_us`` are virtual time. ``pending`` is the state being written (empty: none): no other
+    change starts until it is done.
     """
 
     id: str
@@ -70,11 +70,11 @@ class Transaction(Struct, array_like=True):
 
     @property
     def is_changing(self) -> bool:
-        """Whether nothing else can be begun now: a state is being written, or markers are."""
+        """Whether no other change can start now: a state or markers are being written."""
         return bool(self.pending) or self.state in PREPARED
 
     def to(self, state: str, **changes: object) -> "Transaction":
-        """What it will be in another state; nothing is changed until that is written."""
+        """A copy in another state; the change takes effect only once it is written."""
         assert self.state in PREVIOUS[state], f"{self.state} -> {state}"
         return replace(self, state=state, pending="", **changes)
 
@@ -82,13 +82,13 @@ class Transaction(Struct, array_like=True):
 Reply = (
     InitProducerIdResponse | AddPartitionsToTxnResponse | AddOffsetsToTxnResponse | EndTxnResponse
 )
-"""What a producer is answered once a new state is written."""
+"""The response to a producer once a new state is written."""
 
 
 class TransactionStore(Struct, array_like=True):
-    """A transaction on its way into the log, as it will be, and the answer to who waits for that.
+    """A transaction's new state being written to the log, and the response to send afterwards.
 
-    ``reply`` None: nobody waits.
+    ``reply`` None: no client waits.
     """
 
     transaction: Transaction
@@ -97,7 +97,7 @@ class TransactionStore(Struct, array_like=True):
 
 
 class Markers(Struct, array_like=True):
-    """Markers on their way to one leader; ``partitions`` are those of one transaction."""
+    """Markers in flight to one leader; ``partitions`` all belong to one transaction."""
 
     transactional_id: str
     broker: int
@@ -105,13 +105,13 @@ class Markers(Struct, array_like=True):
 
 
 class TransactionCoordinatorState(Struct, array_like=True):
-    """All that a broker remembers as coordinator of transactions; it ends with the process.
+    """A broker's entire state as transaction coordinator; lost when the process ends.
 
-    ``partitions`` of __transaction_state that it leads map to when they will be loaded (0: they
-    are); ``partition_count`` is how many there are in all (0: not asked yet). ``stores`` and
-    ``unidentified`` (who waits for a producer id, with the request) are by the numbers of the
-    broker's own requests; ``sent`` by those of messages, or less than 0 where the broker itself is
-    to write the markers.
+    ``partitions`` maps the led partitions of __transaction_state to when they will be loaded (0:
+    already loaded); ``partition_count`` is the topic's partition count (0: not read yet).
+    ``stores`` and ``unidentified`` (requests waiting for a producer id) are by the numbers of the
+    broker's own requests; ``sent`` by message numbers, or negative numbers for markers that the
+    broker writes itself.
     """
 
     transactions: dict[str, Transaction] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""What each release of Kafka does, and its configuration."""
+"""The behaviour of each Kafka release, and its configuration."""

@@ -1,6 +1,6 @@
-"""Configuration by Kafka's own names: checked, and worked out for a broker of a release.
+"""Configuration by Kafka's names: validation, and the effective values of a broker in a release.
 
-Durations are in the unit that Kafka's name says, and in microseconds in :class:`BrokerConfig`.
+Durations are in the unit of Kafka's name, and in microseconds in :class:`BrokerConfig`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ from emulator.releases.profiles import PROFILES, Profile
 from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest
 
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
-"""A setting as the documents spell it, and as Kafka does: understood, and worth a note."""
+"""Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
@@ -36,16 +36,16 @@ _MICROSECONDS: Final[dict[Kind, int]] = {
 
 
 class ConfigError(ValueError):
-    """A configuration name, value or version that does not exist; says so in one sentence."""
+    """An unknown configuration name or version, or an invalid value; says so in one sentence."""
 
 
 class Settings(Struct, array_like=True):
-    """How the cluster is configured: plain data. Overrides are by Kafka's names.
+    """The configuration of a cluster, as plain data. Overrides are by Kafka's names.
 
-    ``brokers`` holds each broker's own values: those of its file and, from 1.1 on, those that it
-    has read from its znode. ``hosts`` are the names that brokers register (``broker-N`` where there
-    is none). ``assigned_by_kafka`` are the topics whose partitions were assigned by
-    Kafka's own rule, which partitions added later go on by.
+    ``brokers`` has each broker's own values: those of its file and, from 1.1 on, those that it has
+    read from its znode. ``hosts`` are the host names that brokers register (default ``broker-N``).
+    ``assigned_by_kafka`` are the topics whose partitions were assigned by Kafka's own algorithm,
+    which is also used for partitions added later.
     """
 
     version: str
@@ -58,24 +58,24 @@ class Settings(Struct, array_like=True):
 
 
 class Configuration:
-    """A cluster's settings and its release; ``version`` counts the changes that took effect.
+    """A cluster's settings and its release; ``version`` is incremented on every effective change.
 
-    Whoever works something out from the settings sees by ``version`` whether it still holds.
+    Code that caches values derived from the settings compares ``version`` to detect changes.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Go by ``settings``."""
+        """Use ``settings``."""
         self.settings = settings
         self.profile = PROFILES[settings.version]
         self.version = 0
 
     def changed(self) -> None:
-        """Some broker goes by other values now."""
+        """Note that a broker's effective values have changed."""
         self.version += 1
 
 
 class BrokerConfig(Struct, frozen=True):
-    """What one broker goes by: the release's defaults with the overrides in place."""
+    """The effective values of one broker: the release's defaults with the overrides applied."""
 
     replica_lag_time_max_us: int
     replica_lag_max_messages: int
@@ -137,9 +137,9 @@ class BrokerConfig(Struct, frozen=True):
 
 
 class TopicValues(Struct, frozen=True):
-    """What a topic's partitions go by on one broker; -1 is without limit.
+    """The effective values of a topic's partitions on one broker; -1 means unlimited.
 
-    ``deletes``: the beginning of a log may be deleted (cleanup.policy).
+    ``deletes``: the start of a log may be deleted (cleanup.policy).
     """
 
     min_insync_replicas: int
@@ -153,7 +153,7 @@ class TopicValues(Struct, frozen=True):
 
 
 class ProducerDefaults(Struct, frozen=True):
-    """What a release's producer does when it is told nothing; ``acks`` -1 is ``all``."""
+    """The default configuration of a release's producer; ``acks`` -1 is ``all``."""
 
     acks: int
     retries: int
@@ -166,10 +166,10 @@ class ProducerDefaults(Struct, frozen=True):
 
 
 class ConsumerDefaults(Struct, frozen=True):
-    """What a release's consumer does when it is told nothing.
+    """The default configuration of a release's consumer.
 
     ``rebalance_timeout_us`` is max.poll.interval.ms, before KIP-62 the session timeout.
-    ``fetch_max_bytes`` counts since 0.10.1 (KIP-74).
+    ``fetch_max_bytes`` is in effect since 0.10.1 (KIP-74).
     """
 
     session_timeout_us: int
@@ -187,7 +187,7 @@ def profile_of(version: str) -> Profile:
     """Return the profile of a release by any of its names.
 
     Raises:
-        ConfigError: no such release; one sentence with the nearest.
+        ConfigError: no such release; the message names the nearest.
     """
     profile = PROFILES.get(version)
     if profile is None:
@@ -199,7 +199,7 @@ def is_kraft(version: str, mode: str) -> bool:
     """Whether a cluster of a release runs without ZooKeeper; ``mode`` is kraft, zk, or empty.
 
     Raises:
-        ConfigError: the release does not have that mode.
+        ConfigError: the release does not support that mode.
     """
     profile = profile_of(version)
     if mode == "zk" and has_no_zookeeper(profile.numbers):
@@ -211,12 +211,12 @@ def is_kraft(version: str, mode: str) -> bool:
 
 
 def validate(name: str, value: str, version: str) -> Parsed:
-    """Return a broker's configuration value as a number (in the name's own unit) or truth value."""
+    """Return a broker's configuration value as a number (in the name's own unit) or boolean."""
     return _parse(_find(name, profile_of(version)), value)
 
 
 def known_settings(version: str) -> frozenset[str]:
-    """Return the names that brokers of a release know and that have an effect here."""
+    """Return the names that brokers of a release accept and that have an effect here."""
     numbers = profile_of(version).numbers
     return frozenset(
         each.name
@@ -226,10 +226,10 @@ def known_settings(version: str) -> frozenset[str]:
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
-    """Work out a broker's configuration; an empty override counts as none.
+    """Resolve a broker's configuration; an empty override is ignored.
 
     Raises:
-        ConfigError: an unknown version or name, or a value that is not allowed.
+        ConfigError: an unknown version or name, or an invalid value.
     """
     profile = profile_of(version)
     values: dict[str, Parsed] = {}
@@ -249,7 +249,7 @@ def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
     """Return a topic's configuration in Kafka's spelling; empty values, which remove, stay empty.
 
     Raises:
-        ConfigError: a name that topics do not have, or a value that is not allowed.
+        ConfigError: a name that topics do not have, or an invalid value.
     """
     checked = {}
     for name, text in overrides.items():
@@ -259,10 +259,10 @@ def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
 
 
 def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicValues:
-    """Work out what a topic goes by on a broker; names without effect here are passed over.
+    """Resolve a topic's configuration on a broker; names without effect here are ignored.
 
     Raises:
-        ConfigError: a value that is not allowed (``LogConfig.fromProps`` throws a ConfigException).
+        ConfigError: an invalid value (``LogConfig.fromProps`` throws a ConfigException).
     """
     values: dict[str, Parsed] = {
         "min.insync.replicas": config.min_insync_replicas,
@@ -293,16 +293,16 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
 
 
 def topic_config_names() -> frozenset[str]:
-    """Return the names that a topic's configuration may have, those without effect here as well."""
+    """Return the valid names in a topic's configuration, including those without effect here."""
     per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
     return frozenset(TOPICS) | per_topic
 
 
 def check_without_effect(name: str, text: str) -> None:
-    """Check the value of a topic's configuration that nothing here depends on.
+    """Validate the value of a topic setting that has no effect here.
 
     Raises:
-        ConfigError: a broker would not take the value.
+        ConfigError: a broker would reject the value.
     """
     allowed = TOPICS.get(name)
     if isinstance(allowed, tuple):
@@ -321,7 +321,7 @@ def check_without_effect(name: str, text: str) -> None:
 
 
 def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return what topics without values of their own go by, by the names that topics have.
+    """Return the effective values of topics without overrides, by topic configuration name.
 
     ``overrides`` are the broker's own values.
     """
@@ -331,14 +331,14 @@ def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
 
 
 def broker_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the value of each of a broker's settings, as it is written."""
+    """Return the value of each of a broker's settings, as text."""
     numbers = profile_of(version).numbers
     defaults = {each.name: _spelled(each.default(numbers)) for each in SETTINGS}
     return defaults | {name: value for name, value in overrides.items() if value}
 
 
 def producer_defaults(version: str) -> ProducerDefaults:
-    """Return what a release's producer does by default (KIP-91 in 2.1, KIP-679 in 3.0).
+    """Return the defaults of a release's producer (KIP-91 in 2.1, KIP-679 in 3.0).
 
     In 3.0.0 and 3.1.0 KIP-679 changed ``acks`` alone, by mistake (KAFKA-13598).
     """
@@ -353,7 +353,7 @@ def producer_defaults(version: str) -> ProducerDefaults:
 
 
 def consumer_defaults(version: str) -> ConsumerDefaults:
-    """Return what a release's group member does by default (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
+    """Return the defaults of a release's group member (KIP-62 in 0.10.1, KIP-735 in 3.0)."""
     profile = profile_of(version)
     if profile.has("session_timeout_45s"):
         return ConsumerDefaults(45_000_000, 300_000_000)
@@ -431,7 +431,7 @@ def _selector(name: str, text: str) -> bool:
 
 
 def _check_together(config: BrokerConfig) -> None:
-    """Refuse what only together makes no sense (``KafkaConfig.validateValues``)."""
+    """Reject invalid combinations of values (``KafkaConfig.validateValues``)."""
     for attribute, name in (
         ("replica_socket_timeout_us", "replica.socket.timeout.ms"),
         ("replica_lag_time_max_us", "replica.lag.time.max.ms"),

@@ -1,4 +1,4 @@
-"""The table of configuration names: what each means, may be, and is by default in which release.
+"""The table of configuration names: meaning, valid values, and defaults by release.
 
 Source: ``KafkaConfig``, ``LogConfig`` and ``ProducerConfig`` of each release from 0.8.1 to 3.9.
 """
@@ -14,14 +14,14 @@ Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "sele
 
 INT_MAX: Final = 2_147_483_647
 LONG_MAX: Final = 9_223_372_036_854
-"""The largest duration that fits into 64 bits of microseconds; Kafka's own limit is larger."""
+"""The largest duration that fits into 64 bits as microseconds; Kafka's own limit is higher."""
 
 
 class Setting(Struct, frozen=True):
     """One configuration name.
 
-    ``defaults`` are (since release, value), oldest first, dated by the real release as features
-    are. ``attribute`` is its place in :class:`emulator.releases.config.BrokerConfig`.
+    ``defaults`` are (since release, value), oldest first, dated by the real release like
+    features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
     ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
     the first release that has it, ``until`` the last.
     """
@@ -541,10 +541,10 @@ SETTINGS: Final = (
         since=_KRAFT,
     ),
 )
-"""Every name that means something here; brokers take all of them, topics those ``per_topic``."""
+"""Every name with an effect here; brokers accept all of them, topics those ``per_topic``."""
 
 SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
-"""The classes that choose a consumer's replica, with or without their package's name."""
+"""The replica selector classes for consumers, with or without their package's name."""
 
 WITHOUT_EFFECT: Final = {
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
@@ -557,7 +557,7 @@ WITHOUT_EFFECT: Final = {
     "reserved.broker.max.id": "no ids are generated",
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
-"""Names that Kafka has and that nothing here depends on, and why; they are refused, not ignored."""
+"""Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
 
 PRODUCERS: Final = frozenset(
     {
@@ -573,17 +573,17 @@ PRODUCERS: Final = frozenset(
         "retry.backoff.ms",
     }
 )
-"""Names that belong to producers, which take options of ``produce`` instead."""
+"""Producer settings, for which ``produce`` has options instead."""
 
 TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
 }
-"""Names that topics have without any effect here, and the values that clients read of them."""
+"""Topic settings without any effect here, and the values that clients read."""
 
 Allowed = int | tuple[str, ...] | type | None
-"""What a value may be: integers from a least one on, words, a type, or (None) anything."""
+"""The valid values: integers from a minimum on, words, a type, or (None) anything."""
 
 BOOLEAN: Final = ("true", "false")
 TOPICS: Final[dict[str, Allowed]] = {
@@ -615,9 +615,9 @@ TOPICS: Final[dict[str, Allowed]] = {
     "segment.index.bytes": 0,
     "segment.jitter.ms": 0,
 }
-"""What a real broker takes for a topic and nothing here depends on, with values (``LogConfig``).
+"""Topic settings that a real broker accepts but have no effect here (``LogConfig``).
 
-Where releases differ in the least value, it is that of the most lenient.
+Where releases differ in the minimum, it is the lowest of them.
 """
 
 TOPICS_BEFORE_4: Final = frozenset(
@@ -627,4 +627,4 @@ TOPICS_BEFORE_4: Final = frozenset(
         "message.timestamp.difference.max.ms",
     }
 )
-"""Those of them that topics have no longer in 4.0."""
+"""Those of them that 4.0 has removed."""

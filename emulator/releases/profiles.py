@@ -1,4 +1,4 @@
-"""What each release does: rules ask a profile for features by name, never for version numbers."""
+"""The behaviour of each release: code asks a profile for features by name, never by version."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ VERSIONS: Final = (
 )
 """The recommended versions with ZooKeeper, oldest first: most were recorded on real Kafka.
 
-They are what the matrix, the Lab and random tests run. Any other release can be asked for by name
+The matrix, the Lab and random tests run these. Any other release can be selected by name
 (:mod:`emulator.releases.versions`): its rules follow from the dates of the features.
 """
 
@@ -56,10 +56,10 @@ DEFAULT_VERSION: Final = "3.9"
 
 
 class Profile(Struct, frozen=True):
-    """The features of one release: ``profile.has`` answers by name.
+    """The features of one release, which ``profile.has`` looks up by name.
 
-    ``version`` is the name that was asked for (``2.3``), ``release`` the release that it stands for
-    (``2.3.1``), which ``numbers`` hold to be compared.
+    ``version`` is the requested name (``2.3``), ``release`` the release that it resolves to
+    (``2.3.1``), and ``numbers`` the latter in comparable form.
     """
 
     version: str
@@ -90,14 +90,14 @@ def _profiles() -> dict[str, Profile]:
 
 
 PROFILES: Final = _profiles()
-"""The profile of every name that a release may be asked for by, oldest first."""
+"""The profile of every accepted release name, oldest first."""
 
 
 def neighbours(version: str) -> tuple[str, ...]:
-    """Return the recommended versions that tell what to expect of a release.
+    """Return the recommended versions that indicate what to expect of a release.
 
     That is the one with the same features, or else the last before it and the first after it. A
-    release that has ZooKeeper is compared by what it does with ZooKeeper.
+    release that supports ZooKeeper is compared by its behaviour with ZooKeeper.
     """
     alike = [each for each in RECOMMENDED if _in_own_mode(each) == _in_own_mode(version)]
     if alike:

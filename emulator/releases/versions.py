@@ -1,10 +1,9 @@
-"""Which releases of Kafka there are, and the names by which one may ask for them.
+"""The releases of Kafka, and the names by which they can be selected.
 
-Those up to 3.9 keep their metadata in ZooKeeper, and from 3.3 on in a quorum of controllers (KRaft)
-if they are asked to; from 4.0 on there is KRaft alone. ``documents`` (also ``seed``) stands before
-them all. A name is a whole release (``2.3.1``, ``0.10.1.1``) or the beginning of one
-(``2.3``, ``0.10.1``), which stands for its latest patch release. So ``2.0`` is 2.0.1, and
-``2.0.0`` is only 2.0.0.
+Releases up to 3.9 keep their metadata in ZooKeeper, from 3.3 on optionally in a controller quorum
+(KRaft); from 4.0 on there is only KRaft. ``documents`` (also ``seed``) precedes them all. A name is
+a full release (``2.3.1``, ``0.10.1.1``) or a prefix of one (``2.3``, ``0.10.1``), which selects its
+latest patch release. So ``2.0`` is 2.0.1, and ``2.0.0`` is only 2.0.0.
 """
 
 import re
@@ -14,12 +13,12 @@ from functools import cache
 from typing import Final
 
 Numbers = tuple[int, ...]
-"""A release as numbers, to be compared: ``(2, 3, 1)``."""
+"""A release as comparable numbers: ``(2, 3, 1)``."""
 
 DOCUMENTS: Final = "documents"
-"""The literal wording of the documents that Kafka is taught from: older than every release."""
+"""The literal rules of the documents that Kafka is taught from: older than every release."""
 SEED: Final = "seed"
-"""An earlier name for the same."""
+"""An earlier name for ``documents``."""
 
 
 def _patches(line: str, latest: int) -> tuple[str, ...]:
@@ -67,7 +66,7 @@ _DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 @cache
 def numbers_of(version: str) -> Numbers:
-    """Return a release, or the beginning of one, as numbers; ``documents`` is the least."""
+    """Return a release, or a prefix of one, as numbers; ``documents`` is the lowest."""
     if version in (SEED, DOCUMENTS):
         return _SEED_NUMBERS
     return tuple(int(number) for number in version.split("."))
@@ -91,7 +90,7 @@ def is_in_line(numbers: Numbers, first: str) -> bool:
 
 
 def _named() -> dict[str, str]:
-    """Each name with its release: what is released under a name goes before what begins with it."""
+    """Each name with its release: a release of exactly that name wins over those it prefixes."""
     named = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS}
     for release in RELEASES:
         parts = release.split(".")
@@ -101,11 +100,11 @@ def _named() -> dict[str, str]:
 
 
 RELEASE_OF: Final = _named()
-"""The release that each accepted name stands for."""
+"""The release that each accepted name resolves to."""
 
 
 def order(name: str) -> tuple[Numbers, int]:
-    """The place of a name among others, by the release that it stands for; the shorter first."""
+    """The sort key of a name: the release that it resolves to, then the shorter name first."""
     return numbers_of(RELEASE_OF[name]), len(name)
 
 
@@ -119,9 +118,10 @@ def has_no_zookeeper(numbers: Numbers) -> bool:
 
 
 def nearest(version: str, words: Sequence[str] = NAMES) -> str:
-    """Return the real release that is nearest to a version that does not exist.
+    """Return the real release nearest to a version that does not exist.
 
-    It is the last one that is not newer. For what is no number it is the most similar of ``words``.
+    It is the latest one that is not newer. For a non-numeric name it is the most similar of
+    ``words``.
     """
     if not _DOTTED.fullmatch(version):
         return get_close_matches(version, words, n=1, cutoff=0.0)[0]

@@ -1,1 +1,1 @@
-"""The rules of replication, pure: functions of plain values."""
+"""The rules of replication as pure functions of plain values."""

@@ -1,9 +1,10 @@
-"""Which brokers hold the replicas of a topic's partitions.
+"""The assignment of replicas to brokers.
 
-Every function returns one replica list a partition, its preferred leader first. Two policies: the
-seed's plain rule, and Kafka's own algorithm, which shifts the followers once a turn around the
-brokers, so that a dead broker's load spreads over all others. Randomness (Kafka draws ``start`` and
-``shift``) is the caller's. Source: ``kafka.admin.AdminUtils`` 0.8.2 to 3.9.
+Every function returns one replica list per partition, its preferred leader first. There are two
+policies: the simple rule of ``seed``, and Kafka's own algorithm, which shifts the followers after
+each round over the brokers, so that a dead broker's load spreads over all others. The caller
+provides the random numbers (Kafka draws ``start`` and ``shift``). Source:
+``kafka.admin.AdminUtils`` 0.8.2 to 3.9.
 """
 
 from bisect import bisect_left
@@ -11,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 
 class AssignmentError(ValueError):
-    """No assignment exists for what was asked.
+    """No assignment exists for the given arguments.
 
-    ``error_name`` is Kafka's error, ``message`` one sentence for people.
+    ``error_name`` is Kafka's error, ``message`` a sentence for users.
     """
 
     def __init__(self, error_name: str, message: str) -> None:
@@ -25,7 +26,7 @@ class AssignmentError(ValueError):
 def assign_seed(
     brokers: Sequence[int], partitions: int, replication_factor: int, first_partition: int = 0
 ) -> list[list[int]]:
-    """Put replica j of partition i on number (i + j) mod n of the sorted brokers (seed's rule)."""
+    """Put replica j of partition i on number (i + j) mod n of the sorted brokers (``seed``)."""
     _check(brokers, partitions, replication_factor)
     ids = sorted(brokers)
     return [
@@ -44,8 +45,8 @@ def assign_kafka(
 ) -> list[list[int]]:
     """Assign as Kafka does without racks (``assignReplicasToBrokersRackUnaware``).
 
-    ``start`` is the index of partition 0's first replica, ``shift`` how far its second one is from
-    the next broker. Both are drawn from 0 .. n - 1 for a new topic, and both are
+    ``start`` is the index of partition 0's first replica, ``shift`` the distance of its second
+    replica from the next broker. Both are drawn from 0 .. n - 1 for a new topic, and both are
     :func:`start_of_added` when partitions are added.
     """
     _check(brokers, partitions, replication_factor)
@@ -71,10 +72,10 @@ def assign_rack_aware(
     shift: int,
     first_partition: int = 0,
 ) -> list[list[int]]:
-    """Assign as Kafka does when every broker has a rack: none is used twice before each is once.
+    """Assign as Kafka does when every broker has a rack: all racks are used before any is reused.
 
-    ``racks`` gives each broker's; ``start`` and ``shift`` are as in :func:`assign_kafka`, over the
-    brokers as :func:`interleave_racks` orders them.
+    ``racks`` maps brokers to racks; ``start`` and ``shift`` are as in :func:`assign_kafka`, applied
+    to the brokers as ordered by :func:`interleave_racks`.
     """
     _check(tuple(racks), partitions, replication_factor)
     ids = interleave_racks(racks)
@@ -101,7 +102,7 @@ def start_of_added(brokers: Sequence[int], preferred_leader: int) -> int:
 
 
 def interleave_racks(racks: Mapping[int, str]) -> list[int]:
-    """Order brokers so that neighbours differ in rack: racks by name, a broker of each a turn."""
+    """Order brokers so that neighbours differ in rack: round-robin over the racks by name."""
     queues = {
         rack: sorted(broker for broker in racks if racks[broker] == rack)
         for rack in sorted(set(racks.values()))
@@ -113,7 +114,7 @@ def interleave_racks(racks: Mapping[int, str]) -> list[int]:
 def _replicas_across_racks(
     racks: Mapping[int, str], ids: Sequence[int], first: int, shift: int, replication_factor: int
 ) -> list[int]:
-    """Choose one partition's replicas, passing over brokers that would crowd a rack."""
+    """Choose one partition's replicas, skipping brokers in racks that are already used."""
     rack_count = len(set(racks.values()))
     replicas = [ids[first]]
     used_racks = {racks[ids[first]]}
@@ -129,7 +130,7 @@ def _replicas_across_racks(
 
 
 def _follower_index(first: int, shift: int, replica: int, brokers: int) -> int:
-    """Return the index of a follower: one to n - 1 places after the first replica."""
+    """Return the index of a follower: 1 to n - 1 positions after the first replica."""
     return (first + 1 + (shift + replica) % (brokers - 1)) % brokers
 
 

@@ -1,7 +1,7 @@
-"""Who leads: the election strategies as functions of plain values.
+"""Leader election strategies as functions of plain values.
 
-Each returns the new leader and ISR, or None if nobody can lead. Source: kafka.controller.Election
-(2.x) and PartitionLeaderSelector (0.8-1.0).
+Each returns the new leader and ISR, or None if no replica can lead. Source:
+kafka.controller.Election (2.x) and PartitionLeaderSelector (0.8-1.0).
 """
 
 from collections.abc import Collection, Sequence
@@ -10,14 +10,14 @@ from msgspec import Struct
 
 
 class Choice(Struct, frozen=True):
-    """A leader and the ISR that goes with it."""
+    """An elected leader and its ISR."""
 
     leader: int
     isr: list[int]
 
 
 def initial(assigned: Sequence[int], live: Collection[int]) -> Choice | None:
-    """A new partition: the first live replica leads, all live ones are in sync."""
+    """New partition: the first live replica leads, all live ones are in sync."""
     isr = [b for b in assigned if b in live]
     return Choice(isr[0], isr) if isr else None
 
@@ -30,10 +30,10 @@ def offline(
     unclean: bool,
     isr_order: bool,
 ) -> Choice | None:
-    """The leader is gone: the first assigned replica that is live and in sync.
+    """Leader failure: the first assigned replica that is live and in sync.
 
-    With ``unclean``, failing that, the first live one. ``isr_order``: the releases up to 0.8.1 take
-    the first of the ISR instead.
+    With ``unclean``, otherwise the first live one. ``isr_order``: the releases up to 0.8.1 choose
+    the first live member of the ISR instead.
     """
     in_sync = [b for b in isr if b in live]
     order = in_sync if isr_order else [b for b in assigned if b in in_sync]
@@ -47,7 +47,7 @@ def offline(
 
 
 def reassigned(target: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Choice | None:
-    """The partition has moved: the first target replica that is live and in sync; the ISR stays."""
+    """Reassignment: the first target replica that is live and in sync; the ISR is unchanged."""
     for broker in target:
         if broker in live and broker in isr:
             return Choice(broker, list(isr))
@@ -55,7 +55,7 @@ def reassigned(target: Sequence[int], isr: Sequence[int], live: Collection[int])
 
 
 def preferred(assigned: Sequence[int], isr: Sequence[int], live: Collection[int]) -> Choice | None:
-    """The first assigned replica, if it is live and in sync."""
+    """Preferred leader: the first assigned replica, if it is live and in sync."""
     head = assigned[0]
     return Choice(head, list(isr)) if head in live and head in isr else None
 
@@ -68,9 +68,9 @@ def controlled_shutdown(
     *,
     isr_order: bool = False,
 ) -> Choice | None:
-    """The leader wants to go: the first assigned replica in sync that stays.
+    """Controlled shutdown: the first assigned replica in sync that is not shutting down.
 
-    Those that go leave the ISR. ``isr_order``: up to 0.9 the first of the ISR (KAFKA-3670).
+    Those shutting down leave the ISR. ``isr_order``: up to 0.9 the ISR's first (KAFKA-3670).
     """
     staying = [b for b in isr if b not in shutting_down]
     for broker in staying if isr_order else assigned:

@@ -1,14 +1,14 @@
-"""How a fetcher stands with one partition that it follows (kafka.server.PartitionFetchState).
+"""A fetcher's state of one partition that it follows (kafka.server.PartitionFetchState).
 
-A partition that has to truncate is asked about first; then it is fetched. What happens is looked up
-in :data:`NEXT`: what the fetcher was doing, and how that went, give what it does from now on::
+For a partition that has to truncate the leader's epoch end offset is requested first; then it is
+fetched. :data:`NEXT` maps the current phase and the outcome of a request to the next phase::
 
-    (added)  --epochs to ask about--> truncating --the answer settles it--> fetching
-    fetching --OFFSET_OUT_OF_RANGE--> out of range --the leader's ends--> fetching
-    any      --FENCED_LEADER_EPOCH--> failed (until the controller's next word)
+    (added)  --epochs to ask about--> truncating   --final response--------> fetching
+    fetching --OFFSET_OUT_OF_RANGE--> out of range --leader's end offsets--> fetching
+    any      --FENCED_LEADER_EPOCH--> failed (until the controller's next request)
 
-Everything else that goes wrong is tried again after ``replica.fetch.backoff.ms``, in the same
-phase. Source: AbstractFetcherThread 0.8 to 3.9 (``onPartitionFenced`` from 2.1 on).
+All other errors are retried after ``replica.fetch.backoff.ms``, in the same phase. Source:
+AbstractFetcherThread 0.8 to 3.9 (``onPartitionFenced`` from 2.1 on).
 """
 
 from typing import Final
@@ -46,18 +46,18 @@ NEXT: Final = {
     (OUT_OF_RANGE, DISCONNECTED): FETCHING,
     (FAILED, DISCONNECTED): FAILED,
 }
-"""What a partition is in, and what happened, to what it is in then; nothing else can happen."""
+"""The next phase for each phase and outcome; no other combinations occur."""
 
 DELAYS: Final = frozenset((ASKED_AGAIN, ERROR))
-"""After these a partition rests for the backoff."""
+"""The outcomes followed by a backoff."""
 
 
 class FetchState(Struct, array_like=True, gc=False):
-    """How a fetcher stands with one partition; ``resume_us`` is when a delayed one is tried again.
+    """A fetcher's state of one partition; ``resume_us`` is when a delayed one is retried.
 
-    ``epoch`` is the leader epoch under which it was added, ``asked_offset`` where the leader was
-    last asked to read, ``asked_epoch`` the epoch under which it was last asked where the follower's
-    own epoch ends (-1: not asked since it was added).
+    ``epoch`` is the leader epoch under which it was added, ``asked_offset`` the offset of the last
+    fetch, ``asked_epoch`` the epoch whose end offset was last requested (-1: none since it was
+    added).
     """
 
     phase: str
@@ -67,12 +67,12 @@ class FetchState(Struct, array_like=True, gc=False):
     asked_epoch: int = UNDEFINED
 
     def advance(self, happened: str, resume_us: int = 0) -> None:
-        """Take what happened; ``resume_us`` is the end of the backoff, where there is one."""
+        """Apply an outcome; ``resume_us`` is the end of the backoff, if there is one."""
         self.phase = NEXT[self.phase, happened]
         if happened in DELAYS:
             self.resume_us = resume_us
 
 
 def added(epoch: int, asks_epoch: bool) -> FetchState:
-    """A partition is followed from now on; ``asks_epoch``: first where its latest epoch ends."""
+    """The state of a new partition; ``asks_epoch``: its latest epoch's end is requested first."""
     return FetchState(TRUNCATING if asks_epoch else FETCHING, epoch)

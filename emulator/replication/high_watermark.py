@@ -1,4 +1,4 @@
-"""What the high watermark becomes, on leaders and on followers."""
+"""Computation of the high watermark, on leaders and on followers."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,9 @@ from emulator.replication.remote_replica import RemoteReplica
 
 
 def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
-    """A leader's next HW: max(HW, min(own LEO, LEOs of those that count)).
+    """A leader's next HW: max(HW, min(own LEO, LEOs of the replicas that count)).
 
-    An unknown LEO (-1) holds it still.
+    An unknown LEO (-1) keeps it unchanged.
 
     Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
     """
@@ -17,7 +17,7 @@ def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) ->
 
 
 def follower_high_watermark(told: int, log_end_offset: int) -> int:
-    """A follower's HW after a response: min(told, own LEO), even when that is lower than before.
+    """A follower's HW after a response: min(told, own LEO), even if it is lower than before.
 
     Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
     """
@@ -27,7 +27,7 @@ def follower_high_watermark(told: int, log_end_offset: int) -> int:
 def holds_high_watermark(
     profile: Profile, remote: RemoteReplica, leader_leo: int, now_us: int, lag_time_us: int
 ) -> bool:
-    """Whether an assigned replica outside the ISR holds the HW back because it is caught up.
+    """Whether an assigned replica outside the ISR holds back the HW because it is caught up.
 
     Source: Partition.maybeIncrementLeaderHW 0.10.2+, KAFKA-4485.
     """

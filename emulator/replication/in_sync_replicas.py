@@ -1,4 +1,4 @@
-"""Who leaves the ISR, and who may join it."""
+"""The rules for leaving and joining the ISR."""
 
 from emulator.releases.profiles import Profile
 from emulator.replication.remote_replica import RemoteReplica
@@ -15,8 +15,8 @@ def is_out_of_sync(
 ) -> bool:
     """Whether a member has to leave the ISR.
 
-    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it has
-    everything.
+    Source: Partition.getOutOfSyncReplicas; KIP-16 (0.9: time only); 2.1+: never while it is
+    caught up.
     """
     if profile.has("in_sync_at_log_end") and remote.leo == leader_leo:
         return False

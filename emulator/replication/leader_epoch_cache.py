@@ -1,6 +1,6 @@
-"""A replica's leader-epoch cache: which epoch began at which offset of its log.
+"""A replica's leader-epoch cache: the start offset of each epoch in its log.
 
-It is what KIP-101 put in place of the high watermark as the witness of what a log holds. Source:
+Since KIP-101 it replaces the high watermark as the basis for truncation. Source:
 ``kafka.server.epoch.LeaderEpochFileCache`` 0.11 to 3.9.
 """
 
@@ -11,29 +11,29 @@ from msgspec import Struct, field
 from emulator.releases.profiles import Profile
 
 UNDEFINED: Final = -1
-"""An epoch or offset that nobody knows."""
+"""An unknown epoch or offset."""
 
 
 class LeaderEpochCache(Struct, array_like=True, gc=False):
     """Entries of (epoch, start offset), oldest first; epochs strictly increase.
 
     The file ``leader-epoch-checkpoint`` is written on every change, so this is on disk as well.
-    Methods that change it return whether they did.
+    Methods that modify it return whether they changed anything.
     """
 
     entries: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def latest(self) -> int:
-        """The newest epoch known, :data:`UNDEFINED` if none is."""
+        """The newest epoch known, :data:`UNDEFINED` if there is none."""
         return self.entries[-1][0] if self.entries else UNDEFINED
 
     def assign(self, epoch: int, start_offset: int, repair: bool) -> bool:
-        """Take in that ``epoch`` begins at ``start_offset``.
+        """Record that ``epoch`` begins at ``start_offset``.
 
-        With ``repair`` (2.0.1 on) whatever contradicts the new entry gives way to it: every entry
-        with as high an epoch or start. Without, an entry that does not continue the cache is not
-        taken in.
+        With ``repair`` (2.0.1 on) the new entry replaces those that contradict it: every entry with
+        at least its epoch or start offset. Without, an entry that does not continue the cache is
+        ignored.
         """
         last_epoch, last_start = self.entries[-1] if self.entries else (UNDEFINED, UNDEFINED)
         if not repair:
@@ -49,11 +49,11 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int, profile: Profile) -> tuple[int, int]:
-        """Answer where ``epoch`` ends in this log: (epoch, end offset), both undefined if unknown.
+        """Return where ``epoch`` ends in this log: (epoch, end offset), both undefined if unknown.
 
-        The latest epoch ends at the LEO, an earlier one where the next larger begins. From 2.0 on
-        (KIP-279) the epoch answered is the largest known one that is not larger than ``epoch``;
-        before, it is undefined (the answer had an offset only).
+        The latest epoch ends at the LEO, an earlier one at the start of the next larger. From 2.0
+        on (KIP-279) the returned epoch is the largest known one that is not larger than ``epoch``;
+        before, it is undefined (the response had an offset only).
         """
         if epoch == UNDEFINED:
             return UNDEFINED, UNDEFINED
@@ -68,7 +68,7 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         return (found if profile.has("epoch_end_offset_has_epoch") else UNDEFINED), end
 
     def truncate_from_end(self, end_offset: int) -> bool:
-        """Drop entries that start at ``end_offset`` or later."""
+        """Remove entries that start at ``end_offset`` or later."""
         entries = self.entries
         if not entries or entries[-1][1] < end_offset:
             return False
@@ -76,7 +76,7 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         return True
 
     def truncate_from_start(self, start_offset: int) -> bool:
-        """Let the log begin at ``start_offset``: entries before it become one that starts there."""
+        """Move the log start: the last entry before it now starts there, older ones are removed."""
         entries = self.entries
         if not entries or entries[0][1] >= start_offset:
             return False
@@ -85,7 +85,7 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         return True
 
     def clear(self) -> bool:
-        """Forget everything (the log was wiped)."""
+        """Remove all entries (the log was deleted)."""
         had_entries = bool(self.entries)
         self.entries = []
         return had_entries

@@ -1,4 +1,4 @@
-"""What the metadata log's word on a partition is to a broker's replica of it.
+"""How a broker's replica reacts to a change of its partition in the metadata log.
 
 Source: ``ReplicaManager.applyDelta`` (applyLocalLeadersDelta, applyLocalFollowersDelta).
 """
@@ -22,7 +22,7 @@ def command_for(
     *,
     leader_is_registered: bool,
 ) -> BecomeLeader | UpdateLeader | BecomeFollower | UpdateFollower | FollowNobody:
-    """Return what a replica has to do about a partition that has changed."""
+    """Return the command for a replica of a changed partition."""
     epoch, version = partition.leader_epoch, partition.partition_epoch
     isr, assigned = list(partition.isr), list(partition.replicas)
     if partition.leader == state.broker:

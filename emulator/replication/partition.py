@@ -1,26 +1,26 @@
-"""One replica of one partition, as its broker holds it: the heart of replication.
+"""One replica of one partition on its broker: the core of replication.
 
 In Kafka this is ``kafka.cluster.Partition`` together with the parts of ``ReplicaManager``,
 ``UnifiedLog`` and ``AbstractFetcherThread`` that decide what happens to a partition. Here it is one
 plain state (:class:`Partition`) and one function, :func:`step`: a command and the release's rules
-give the next state and the effects that somebody has to carry out. Nothing here knows a broker, a
-clock, a network, ZooKeeper or an event, so the same code serves brokers, tests and the explorer.
+determine the next state and the effects to be executed. Nothing here depends on a broker, a clock,
+a network, ZooKeeper or events, so the same code serves brokers, tests and the explorer.
 
-What a replica can be::
+The roles of a replica::
 
     offline --Restart--> follower of nobody --BecomeFollower--> follower
        ^                        |                                |   ^
        |                        +--------BecomeLeader-----> leader   |
        +----------Stop, End------------------------------------------+
 
-The arrows between leader and follower are in :data:`TRANSITIONS`. What is *not* in it:
+The transitions between leader and follower are in :data:`TRANSITIONS`. Not included are:
 
-- what a fetch is answered. That changes nothing here, so it is a question: :func:`answer_fetch`.
-- the contents of the log. The state has its start, its end and where its epochs begin, which is all
-  that the protocol decides by; batches pass through from command to effect untouched.
-- how an ISR change is stored. :class:`ProposeIsr` asks for it, and what became of it comes back as
-  :class:`IsrStored` or :class:`IsrRefused`: at once where the leader writes ZooKeeper itself (up to
-  2.6), later where it asks the controller (KIP-497).
+- the response to a fetch. It does not change the state, so it is a query: :func:`answer_fetch`.
+- the contents of the log. The state has the log's start, end and epoch start offsets, which is all
+  that the protocol needs; batches pass from command to effect unchanged.
+- the storage of ISR changes. :class:`ProposeIsr` requests it, and the outcome returns as
+  :class:`IsrStored` or :class:`IsrRefused`: at once where the leader writes to ZooKeeper itself (up
+  to 2.6), later where it asks the controller (KIP-497).
 - how a follower fetches: :mod:`emulator.replication.fetching`.
 """
 
@@ -54,7 +54,7 @@ SHRINK: Final = "shrink"
 
 
 BEHIND: Final = ("UNKNOWN_TOPIC_OR_PARTITION", "FENCED_LEADER_EPOCH", "INVALID_UPDATE_VERSION")
-"""Why an ISR change is refused to a leader that does not know the latest state of its partition."""
+"""Errors for an ISR change by a leader that does not have its partition's latest state."""
 
 
 class PendingIsr(Struct, array_like=True, gc=False):
@@ -65,13 +65,13 @@ class PendingIsr(Struct, array_like=True, gc=False):
 
 
 class Partition(Struct, array_like=True, gc=False):
-    """What ``broker`` holds and believes of the partition ``tp``.
+    """The state and view of the partition ``tp`` on ``broker``.
 
     On disk are ``log_start``, ``log_end`` (the LEO) and ``epochs`` (None in releases without leader
-    epochs); everything else ends with the process. ``isr`` is the committed ISR that a leader acts
-    on, empty on followers. ``epoch_start`` is the leader's LEO when its epoch began. ``zk_version``
-    is the version of the state znode that the leader knows. ``is_known`` is False until the
-    controller has said anything of the partition to this process.
+    epochs); everything else is lost when the process ends. ``isr`` is the committed ISR that a
+    leader uses, empty on followers. ``epoch_start`` is the leader's LEO when its epoch began.
+    ``zk_version`` is the version of the state znode that the leader knows. ``is_known`` is False
+    until the controller's first request for the partition to this process.
     """
 
     tp: str
@@ -94,9 +94,10 @@ class Partition(Struct, array_like=True, gc=False):
 
     @property
     def maximal_isr(self) -> list[int]:
-        """The ISR together with a member whose admission is pending.
+        """The ISR including a member whose addition is pending.
 
-        A pending removal does not count (KIP-497): the HW waits for all who may be in the ISR.
+        A pending removal is ignored (KIP-497): the HW waits for every replica that may be in the
+        ISR.
         """
         if self.pending is not None and self.pending.change == EXPAND:
             return self.pending.isr
@@ -114,7 +115,7 @@ class Partition(Struct, array_like=True, gc=False):
 
 
 class Rules(Struct, frozen=True, gc=False):
-    """What a release does with a partition; each is a feature of :mod:`emulator.releases`."""
+    """How a release treats a partition; each field is a feature of :mod:`emulator.releases`."""
 
     profile: Profile
     leader_epochs: bool
@@ -162,7 +163,7 @@ class Rules(Struct, frozen=True, gc=False):
 
 
 class Moment(Struct):
-    """What else a decision depends on: the time, the broker's settings, who it knows to be alive.
+    """The context of a decision: the time, the broker's settings and the brokers known to be alive.
 
     Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it.
     """
@@ -175,7 +176,7 @@ class Moment(Struct):
 
 
 class Batch(Protocol):
-    """Consecutive records as they travel; nothing else of them matters here."""
+    """Consecutive records as sent; nothing else about them matters here."""
 
     @property
     def base_offset(self) -> int:
@@ -183,18 +184,18 @@ class Batch(Protocol):
 
     @property
     def count(self) -> int:
-        """How many records there are."""
+        """The number of records."""
 
     @property
     def leader_epoch(self) -> int:
         """The epoch of the leader that appended it first; -1 before message format 2."""
 
 
-# ---- commands: what may happen to a replica
+# ---- commands: the inputs of a replica
 
 
 class BecomeLeader(Struct, frozen=True, gc=False):
-    """LeaderAndIsr names this broker as the leader (Partition.makeLeader)."""
+    """LeaderAndIsr makes this broker the leader (Partition.makeLeader)."""
 
     leader_epoch: int
     controller_epoch: int
@@ -206,7 +207,7 @@ class BecomeLeader(Struct, frozen=True, gc=False):
 class BecomeFollower(Struct, frozen=True, gc=False):
     """LeaderAndIsr names another leader, or none (-1) (Partition.makeFollower).
 
-    ``leader_is_alive``: the broker knows the leader as a live broker.
+    ``leader_is_alive``: the broker knows the leader to be alive.
     """
 
     leader: int
@@ -218,9 +219,9 @@ class BecomeFollower(Struct, frozen=True, gc=False):
 
 
 class UpdateLeader(Struct, frozen=True, gc=False):
-    """The metadata log changes a partition that this broker goes on leading in the same epoch.
+    """The metadata log changes a partition that this broker still leads in the same epoch.
 
-    The controller has shrunk its ISR, or moves replicas (Partition.makeLeader in KRaft mode).
+    The controller has shrunk its ISR, or is reassigning it (Partition.makeLeader in KRaft mode).
     """
 
     isr: list[int]
@@ -229,14 +230,14 @@ class UpdateLeader(Struct, frozen=True, gc=False):
 
 
 class UpdateFollower(Struct, frozen=True, gc=False):
-    """The metadata log changes a partition that this broker goes on following in the same epoch."""
+    """The metadata log changes a partition that this broker still follows in the same epoch."""
 
     assigned: list[int]
     zk_version: int
 
 
 class FollowNobody(Struct, frozen=True, gc=False):
-    """The metadata log says that nobody leads the partition (Partition.makeFollower in KRaft)."""
+    """The metadata log leaves the partition without a leader (Partition.makeFollower in KRaft)."""
 
     leader_epoch: int
     controller_epoch: int
@@ -245,15 +246,15 @@ class FollowNobody(Struct, frozen=True, gc=False):
 
 
 class Stop(Struct, frozen=True, gc=False):
-    """StopReplica: the broker has nothing more to do with the partition."""
+    """StopReplica: the broker stops leading or following the partition."""
 
 
 class Append(Struct, frozen=True, gc=False):
     """A producer's batch for the leader.
 
-    ``session_fetches`` says of each follower whose fetch session holds the partition when that
-    session fetched last (microseconds): partitions without news are not repeated in fetches
-    (KIP-227), so this is how the leader knows that a follower at its LEO was there until then.
+    ``session_fetches`` maps each follower whose fetch session includes the partition to the time of
+    that session's last fetch (microseconds): fetches omit partitions without changes (KIP-227), so
+    this is how the leader knows that a follower at its LEO was caught up until then.
     """
 
     batch: Batch
@@ -261,7 +262,7 @@ class Append(Struct, frozen=True, gc=False):
 
 
 class CountFetch(Struct, frozen=True, gc=False):
-    """A follower fetched from ``offset``, and so has everything below it."""
+    """A follower fetched from ``offset``, and therefore has everything below it."""
 
     follower: int
     offset: int
@@ -275,19 +276,19 @@ class TellHighWatermark(Struct, frozen=True, gc=False):
 
 
 class CheckHighWatermark(Struct, frozen=True, gc=False):
-    """Look whether the leader's HW may rise; ``occasion`` says what gave rise to it."""
+    """Check whether the leader's HW may advance; ``occasion`` is the reason for the check."""
 
     occasion: str
 
 
 class ExpireIsr(Struct, frozen=True, gc=False):
-    """The isr-expiration task looks at the partition (Partition.maybeShrinkIsr)."""
+    """The isr-expiration task checks the partition (Partition.maybeShrinkIsr)."""
 
     session_fetches: Mapping[int, int]
 
 
 class IsrStored(Struct, frozen=True, gc=False):
-    """A proposed ISR is in ZooKeeper, under ``zk_version``."""
+    """A proposed ISR was written to ZooKeeper, as ``zk_version``."""
 
     isr: list[int]
     zk_version: int
@@ -295,13 +296,13 @@ class IsrStored(Struct, frozen=True, gc=False):
 
 
 class IsrRefused(Struct, frozen=True, gc=False):
-    """A proposed ISR was not stored, and why."""
+    """A proposed ISR was rejected, and why."""
 
     error: str
 
 
 class AppendFetched(Struct, frozen=True, gc=False):
-    """What a follower fetched: batches (there may be none), the leader's HW and log start."""
+    """A follower's fetched data: batches (possibly none), the leader's HW and log start."""
 
     batches: Sequence[Batch]
     high_watermark: int
@@ -309,20 +310,20 @@ class AppendFetched(Struct, frozen=True, gc=False):
 
 
 class DeleteRecords(Struct, frozen=True, gc=False):
-    """Let the log begin at ``offset``: what lies before is deleted, as far as it is committed."""
+    """Delete the records below ``offset``, as far as they are committed."""
 
     offset: int
 
 
 class TruncateToEpochEnd(Struct, frozen=True, gc=False):
-    """Where the leader says that an epoch ends in its log; -1 and -1 if it does not know it."""
+    """The end offset of an epoch in the leader's log; -1 and -1 if it does not know the epoch."""
 
     epoch: int
     end_offset: int
 
 
 class AdjustToLeader(Struct, frozen=True, gc=False):
-    """The follower fetched out of range, and asked where the leader's log begins and ends.
+    """The follower's fetch was out of range, and it has looked up the leader's start and end.
 
     ``unclean_allowed``: unclean.leader.election.enable as this broker sees it.
     Source: AbstractFetcherThread.fetchOffsetAndTruncate (handleOffsetOutOfRange up to 1.1).
@@ -340,14 +341,14 @@ class Restart(Struct, frozen=True, gc=False):
 
 
 class LoseTail(Struct, frozen=True, gc=False):
-    """The log is shorter than it was: what had not been flushed from ``offset`` on is gone."""
+    """The log has become shorter: unflushed records from ``offset`` on are lost."""
 
     offset: int
     reason: str
 
 
 class End(Struct, frozen=True, gc=False):
-    """The process has ended: only what is on disk stays."""
+    """The process has ended: only what is on disk survives."""
 
 
 Command = (
@@ -374,11 +375,11 @@ Command = (
 )
 
 
-# ---- effects: what has to be done about it, in this order
+# ---- effects: the outputs, to be executed in this order
 
 
 class ChangeRole(Struct, frozen=True, gc=False):
-    """The replica is something else now."""
+    """The replica's role has changed."""
 
     role: str
     leader: int
@@ -394,7 +395,7 @@ class AppendAsLeader(Struct, frozen=True, gc=False):
 
 
 class AppendAsFollower(Struct, frozen=True, gc=False):
-    """Write a fetched batch, or what of it lies from ``offset`` on."""
+    """Write a fetched batch, or its part from ``offset`` on."""
 
     batch: Batch
     offset: int
@@ -409,13 +410,13 @@ class TruncateLog(Struct, frozen=True, gc=False):
 
 
 class MoveLogStart(Struct, frozen=True, gc=False):
-    """Remove what lies before ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
+    """Remove everything below ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
 
     offset: int
 
 
 class RestartLog(Struct, frozen=True, gc=False):
-    """Remove everything and begin anew at ``offset`` (Log.truncateFullyAndStartAt)."""
+    """Remove everything and start again at ``offset`` (Log.truncateFullyAndStartAt)."""
 
     offset: int
     previous: int
@@ -436,31 +437,31 @@ class MoveHighWatermark(Struct, frozen=True, gc=False):
 
 
 class RememberLogEnd(Struct, frozen=True, gc=False):
-    """What the leader knows of a follower's LEO has changed."""
+    """The leader's record of a follower's LEO has changed."""
 
     follower: int
     log_end: int
 
 
 class ForgetLogEnds(Struct, frozen=True, gc=False):
-    """The leader knows nothing (yet) of what these followers have."""
+    """The leader does not know the LEOs of these followers (yet)."""
 
     followers: list[int]
 
 
 class AdoptIsr(Struct, frozen=True, gc=False):
-    """The leader acts on this ISR from now on."""
+    """The leader uses this ISR from now on."""
 
     isr: list[int]
     zk_version: int
 
 
 class AnnounceIsr(Struct, frozen=True, gc=False):
-    """The ISR has changed within the epoch: whoever goes by its members is to look again."""
+    """The ISR has changed within the epoch: components that depend on its members recheck."""
 
 
 class ProposeIsr(Struct, frozen=True, gc=False):
-    """Have another ISR stored; ``follower`` is the (first) one that leaves or joins."""
+    """Request the storage of another ISR; ``follower`` is the (first) one to leave or join."""
 
     isr: list[int]
     change: str
@@ -468,19 +469,19 @@ class ProposeIsr(Struct, frozen=True, gc=False):
 
 
 class RetryChange(Struct, frozen=True, gc=False):
-    """Ask for the pending ISR change again: the error was none that a leader expects."""
+    """Retry the pending ISR change: the error was not one that a leader expects."""
 
 
 class BeginEpoch(Struct, frozen=True, gc=False):
-    """A leader begins an epoch: what followers said before has to be looked at again."""
+    """A leader starts an epoch: what followers sent before has to be checked again."""
 
 
 class BeginLeading(Struct, frozen=True, gc=False):
-    """The leader is ready (what else lives on this partition may start)."""
+    """The leader is ready (components that depend on this partition may start)."""
 
 
 class StopLeading(Struct, frozen=True, gc=False):
-    """This broker leads the partition no longer: what waits for it is answered with that.
+    """This broker no longer leads the partition: fail the requests that wait for it.
 
     ``leader_epoch`` is the epoch in which it led.
     """
@@ -489,15 +490,15 @@ class StopLeading(Struct, frozen=True, gc=False):
 
 
 class AnswerFetches(Struct, frozen=True, gc=False):
-    """The HW has risen: followers are to be told."""
+    """The HW has advanced: send it to the followers."""
 
 
 class OfferRecords(Struct, frozen=True, gc=False):
-    """There are new records: parked fetches may be answered."""
+    """There are new records: parked fetches may complete."""
 
 
 class AnswerProduces(Struct, frozen=True, gc=False):
-    """The HW has risen: acks=all requests that it has reached are answered."""
+    """The HW has advanced: complete the acks=all requests that it has reached."""
 
 
 class StartFetching(Struct, frozen=True, gc=False):
@@ -505,15 +506,15 @@ class StartFetching(Struct, frozen=True, gc=False):
 
 
 class KeepFetching(Struct, frozen=True, gc=False):
-    """The leader is the same in a new epoch, and that is no reason to truncate: fetch on."""
+    """The leader is the same in a new epoch, with no reason to truncate: continue fetching."""
 
 
 class StopFetching(Struct, frozen=True, gc=False):
-    """Fetch no more."""
+    """Stop fetching."""
 
 
 class AskAgain(Struct, frozen=True, gc=False):
-    """The logs differ further down: ask the leader about the next older epoch (KIP-279)."""
+    """The logs diverge further down: ask the leader about the next older epoch (KIP-279)."""
 
 
 class Halt(Struct, frozen=True, gc=False):
@@ -521,11 +522,11 @@ class Halt(Struct, frozen=True, gc=False):
 
 
 class LoadLog(Struct, frozen=True, gc=False):
-    """The log is loaded: rebuild what is worked out from it."""
+    """The log is loaded: rebuild the state derived from it."""
 
 
 class Then(Struct, frozen=True, gc=False):
-    """Once the effects before it are carried out, go on with a command.
+    """Continue with a command after the preceding effects.
 
     Whether a stored ISR counts for the next decision depends on when it is stored.
     """
@@ -579,14 +580,14 @@ HALT: Final = Halt()
 LOAD_LOG: Final = LoadLog()
 
 
-# ---- questions: what a replica would answer
+# ---- queries: how a replica responds
 
 
 class FetchAnswer(Struct, frozen=True, gc=False):
-    """What a leader answers to a follower's fetch.
+    """A leader's response to a follower's fetch.
 
-    With ``diverging``, the (epoch, end offset) where the logs part, there are no records; nor are
-    there with an error.
+    With ``diverging``, the (epoch, end offset) where the logs diverge, or an error there are no
+    records.
     """
 
     error: str = NONE
@@ -596,7 +597,7 @@ class FetchAnswer(Struct, frozen=True, gc=False):
 
 
 def fencing_error(epoch: int, leader_epoch: int, rules: Rules) -> str:
-    """The error for a request that names ``epoch`` (-1: none); empty if there is none.
+    """The error for a request with leader epoch ``epoch`` (-1: none); empty if there is none.
 
     Source: Partition.checkCurrentLeaderEpoch 2.1+ (KIP-320).
     """
@@ -606,7 +607,7 @@ def fencing_error(epoch: int, leader_epoch: int, rules: Rules) -> str:
 
 
 def epoch_error(state: Partition | None, epoch: int, rules: Rules) -> str:
-    """The error for a request to a leader that names ``epoch`` (-1: none), or NONE."""
+    """The error for a request to a leader with epoch ``epoch`` (-1: none), or NONE."""
     if state is None:
         return UNKNOWN_PARTITION
     if epoch != state.leader_epoch and state.is_known:
@@ -633,9 +634,10 @@ def produce_error(state: Partition | None, acks: int, rules: Rules, moment: Mome
 def acks_all_error(
     state: Partition, required_offset: int, rules: Rules, moment: Moment
 ) -> str | None:
-    """What an acks=all request whose records end at ``required_offset`` is told; None: not yet.
+    """The error code for an acks=all request whose records end at ``required_offset``.
 
-    Its records are in the log. That too few replicas had them in time does not change that.
+    None if it has to wait. NOT_ENOUGH_REPLICAS_AFTER_APPEND does not remove its records from the
+    log.
     Source: Partition.checkEnoughReplicasReachOffset.
     """
     if state.role != LEADER:
@@ -654,7 +656,7 @@ def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
 
 
 def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int]:
-    """Where an epoch ends in this log: (epoch, end offset), (-1, -1) if that is not known."""
+    """An epoch's end in this log: (epoch, end offset), (-1, -1) if unknown."""
     if state.epochs is None:
         return UNDEFINED, UNDEFINED
     return state.epochs.end_offset_for(epoch, state.log_end, rules.profile)
@@ -663,10 +665,10 @@ def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int
 def divergence(
     state: Partition, offset: int, last_fetched_epoch: int, rules: Rules
 ) -> FetchAnswer | None:
-    """How a fetch is answered whose last record is not in this log; None: it may be, or is.
+    """The response to a fetch whose last record is not in this log; None if it may be there.
 
-    Truncation on fetch (KIP-595): the leader compares the last epoch of who fetches, a follower or
-    a consumer, with its own cache.
+    Truncation on fetch (KIP-595): the leader compares the last fetched epoch of the follower or
+    consumer with its own cache.
     """
     if last_fetched_epoch < 0 or state.epochs is None:
         return None
@@ -686,7 +688,7 @@ def answer_fetch(
     last_fetched_epoch: int,
     rules: Rules,
 ) -> FetchAnswer:
-    """What a fetch of ``follower`` from ``offset`` is answered; epochs of -1 were not sent.
+    """The response to ``follower``'s fetch from ``offset``; epochs of -1 were not sent.
 
     Source: Partition.fetchRecords and readRecords 2.7+; ReplicaManager.readFromLocalLog before.
     """
@@ -705,7 +707,7 @@ def answer_fetch(
 
 
 def caught_up_us(remote: RemoteReplica, log_end: int, session_fetch_us: int) -> int:
-    """When a follower was last known to have everything; ``session_fetch_us`` 0: no session.
+    """When a follower was last known to be caught up; ``session_fetch_us`` 0: no session.
 
     A follower at the LEO was caught up whenever its session fetched in this leader's epoch.
     """
@@ -714,14 +716,14 @@ def caught_up_us(remote: RemoteReplica, log_end: int, session_fetch_us: int) -> 
     return remote.last_caught_up_us
 
 
-# ---- the one function
+# ---- the state machine
 
 
 def step(state: Partition, command: Command, rules: Rules, moment: Moment) -> Effects:
-    """Take a command: changes ``state`` in place and returns what has to be done, in order.
+    """Execute a command: modify ``state`` in place and return the effects, in order.
 
-    The effects are to be carried out before the next command for this replica, but for those that
-    doing so brings about. :func:`after` leaves the state alone.
+    The effects have to be executed before the next command for this replica, except for commands
+    that they trigger themselves. :func:`after` does not modify the state.
     """
     return TRANSITIONS[type(command)](state, command, rules, moment)
 
@@ -729,18 +731,18 @@ def step(state: Partition, command: Command, rules: Rules, moment: Moment) -> Ef
 def after(
     state: Partition, command: Command, rules: Rules, moment: Moment
 ) -> tuple[Partition, Effects]:
-    """The state after a command, and the effects; ``state`` itself stays as it is."""
+    """The state after a command, and the effects; ``state`` itself is not modified."""
     copied = state.copied()
     return copied, step(copied, command, rules, moment)
 
 
-# ---- becoming something
+# ---- role changes
 
 
 def _become_leader(
     state: Partition, command: BecomeLeader, rules: Rules, moment: Moment
 ) -> Effects:
-    """A new epoch begins at the LEO; what followers have is unknown unless it led already."""
+    """Start a new epoch at the LEO; followers' LEOs are unknown unless it led already."""
     effects: Effects = []
     led_already = state.role == LEADER
     if state.role == FOLLOWER:
@@ -750,7 +752,7 @@ def _become_leader(
     me = state.leader = state.broker
     effects.append(ChangeRole(LEADER, me, command.leader_epoch))
     if rules.epoch_assigned_at_election:
-        # Before 2.0.1 an epoch begins with its first record (KAFKA-7128 is what that led to).
+        # Before 2.0.1 an epoch begins with its first record (the cause of KAFKA-7128).
         state.epoch_start = state.log_end
         _assign_epoch(state, command.leader_epoch, state.log_end, rules, effects)
     isr = state.isr = command.isr
@@ -774,7 +776,7 @@ def _become_leader(
 
 
 def _take_followers(state: Partition, effects: Effects) -> None:
-    """Remember those that follow now, and nobody else; of the new ones nothing is known."""
+    """Track exactly the current followers; nothing is known about new ones."""
     me, before = state.broker, state.remotes
     state.remotes = {
         each: before.get(each) or RemoteReplica() for each in state.assigned if each != me
@@ -790,8 +792,8 @@ def _become_follower(
     """Follow a live leader: truncate as the release does, and fetch.
 
     A leader that is not alive changes nothing, not even the epoch: "only change partition state
-    when the leader is available" (ReplicaManager.makeFollowers). A replica that has just been made
-    is then a follower of nobody, as after a restart.
+    when the leader is available" (ReplicaManager.makeFollowers). A newly created replica then
+    follows nobody, as after a restart.
     """
     effects: Effects = []
     if not command.leader_is_alive:
@@ -824,7 +826,7 @@ def _become_follower(
 
 
 def _truncates_again(state: Partition, command: BecomeFollower, rules: Rules) -> bool:
-    """Whether a new epoch of the same leader makes the follower truncate anew."""
+    """Whether a new epoch of the same leader makes the follower truncate again."""
     if rules.truncates_on_each_epoch:
         return True
     missed = command.leader_epoch > state.leader_epoch + 1
@@ -834,9 +836,9 @@ def _truncates_again(state: Partition, command: BecomeFollower, rules: Rules) ->
 def _update_leader(
     state: Partition, command: UpdateLeader, rules: Rules, moment: Moment
 ) -> Effects:
-    """Take over the committed ISR and replicas; the HW may rise, since fewer may have to have it.
+    """Apply the committed ISR and replicas; the HW may advance, since fewer replicas may count.
 
-    What was proposed is settled by it, whether it was stored or not.
+    This settles a pending proposal, whether it was stored or not.
     """
     effects: Effects = []
     if command.zk_version < state.zk_version:
@@ -859,7 +861,7 @@ def _update_follower(
 def _follow_nobody(
     state: Partition, command: FollowNobody, _rules: Rules, _moment: Moment
 ) -> Effects:
-    """Lead and fetch no longer; the next leader will be followed from where the log ends."""
+    """Stop leading and fetching; the next leader is followed from the end of the log."""
     effects: Effects = []
     if state.role == LEADER:
         effects.append(StopLeading(state.leader_epoch))
@@ -872,7 +874,7 @@ def _follow_nobody(
 
 
 def _take(state: Partition, command: BecomeLeader | BecomeFollower | FollowNobody) -> None:
-    """Take over what the controller says of any replica."""
+    """Apply what the controller sends for any replica."""
     state.is_known = True
     state.leader_epoch = command.leader_epoch
     state.controller_epoch = command.controller_epoch
@@ -897,11 +899,11 @@ def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> E
 
 
 def _append(state: Partition, command: Append, rules: Rules, moment: Moment) -> Effects:
-    """Write as leader: the LEO rises, and the HW if nobody has to be waited for."""
+    """Append as leader: the LEO advances, and so does the HW if no follower counts."""
     effects: Effects = []
     base, remotes = state.log_end, state.remotes
     for follower, fetched_us in command.session_fetches.items():
-        # Before the LEO moves: a follower at the LEO was caught up at its session's last fetch.
+        # Before the LEO advances: a follower at the LEO was caught up at its session's last fetch.
         remote = remotes.get(follower)
         if remote is not None and remote.leo == base and fetched_us >= remote.since_us:
             remote.last_caught_up_us = max(remote.last_caught_up_us, fetched_us)
@@ -919,7 +921,7 @@ def _append(state: Partition, command: Append, rules: Rules, moment: Moment) -> 
 
 
 def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Moment) -> Effects:
-    """A follower's fetch offset is its acknowledgement (Partition.updateFollowerFetchState)."""
+    """Treat a follower's fetch offset as acknowledgement (Partition.updateFollowerFetchState)."""
     effects: Effects = []
     follower, offset = command.follower, command.offset
     remote = state.remotes[follower]
@@ -932,7 +934,7 @@ def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Mo
     )
     if moved and state.high_watermark < state.log_end:
         if proposed:
-            # The follower may be in the ISR by the time that the HW is worked out.
+            # The follower may be in the ISR by the time the HW is computed.
             effects.append(Then(CheckHighWatermark("fetch")))
         else:
             _raise_high_watermark(state, "fetch", rules, moment, effects)
@@ -959,7 +961,7 @@ def _check_high_watermark(
 def _raise_high_watermark(
     state: Partition, occasion: str, rules: Rules, moment: Moment, effects: Effects
 ) -> None:
-    """Raise the HW if all that count have more (Partition.maybeIncrementLeaderHW)."""
+    """Advance the HW if all counted replicas are above it (Partition.maybeIncrementLeaderHW)."""
     current, end = state.high_watermark, state.log_end
     if current >= end:
         return
@@ -982,9 +984,9 @@ def _raise_high_watermark(
 def _holds_back(
     follower: int, remote: RemoteReplica, end: int, rules: Rules, moment: Moment
 ) -> bool:
-    """Whether a replica outside the ISR holds the HW back because it is about to join.
+    """Whether a replica outside the ISR holds back the HW because it is about to join.
 
-    From 3.6 on not if it is dead, however well it had caught up (KAFKA-15021).
+    From 3.6 on a dead one does not, however far it had caught up (KAFKA-15021).
     """
     if rules.only_live_hold_high_watermark and follower not in moment.live_brokers:
         return False
@@ -1007,7 +1009,7 @@ def _move_high_watermark(state: Partition, to: int, occasion: str, effects: Effe
 def _propose_expansion(
     state: Partition, follower: int, rules: Rules, moment: Moment, effects: Effects
 ) -> bool:
-    """After a fetch of a follower outside the ISR: let it in if it has what it takes."""
+    """Propose to add a follower outside the ISR after a fetch, if it qualifies."""
     if state.pending is not None or not _may_be_member(follower, rules, moment):
         return False
     leo = state.remotes[follower].leo
@@ -1024,7 +1026,7 @@ def _propose(state: Partition, proposal: ProposeIsr, rules: Rules, effects: Effe
 
 
 def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Moment) -> Effects:
-    """Drop the members that are out of sync; one change at a time is under way."""
+    """Remove the members that are out of sync; one change at a time is pending."""
     effects: Effects = []
     if state.role != LEADER or len(state.isr) <= 1 or state.pending is not None:
         return effects
@@ -1051,9 +1053,9 @@ def _expire_isr(state: Partition, command: ExpireIsr, rules: Rules, moment: Mome
 
 
 def _isr_stored(state: Partition, command: IsrStored, rules: Rules, moment: Moment) -> Effects:
-    """Act on the ISR that was stored, unless the partition has moved on (KIP-497).
+    """Use the ISR that was stored, unless the partition has changed since (KIP-497).
 
-    Where the leader writes ZooKeeper itself nothing can have moved in between.
+    Where the leader writes to ZooKeeper itself nothing can have changed in between.
     """
     effects: Effects = []
     if rules.isr_by_controller and (
@@ -1072,11 +1074,11 @@ def _isr_stored(state: Partition, command: IsrStored, rules: Rules, moment: Mome
 
 
 def _isr_refused(state: Partition, command: IsrRefused, _rules: Rules, _moment: Moment) -> Effects:
-    """What becomes of a pending change depends on the error (Partition.handleAlterPartitionError).
+    """Handle a rejected change depending on its error (Partition.handleAlterPartitionError).
 
-    An ineligible replica may be proposed again. After most other refusals the leader knows that it
-    is behind, and waits for the controller's next word: the change stays pending. So it does after
-    an error that says nothing of that, but then it asks again.
+    An ineligible replica may be proposed again. After most other errors the leader knows that it
+    is behind and waits for the controller's next request: the change stays pending. After an
+    unrelated error the change stays pending too, but is retried.
     """
     if command.error == "INELIGIBLE_REPLICA":
         state.pending = None
@@ -1090,7 +1092,7 @@ def _isr_refused(state: Partition, command: IsrRefused, _rules: Rules, _moment: 
 def _append_fetched(
     state: Partition, command: AppendFetched, rules: Rules, _moment: Moment
 ) -> Effects:
-    """Write what was fetched, then HW := min(the leader's, own LEO)."""
+    """Append fetched batches, then HW := min(the leader's, own LEO)."""
     effects: Effects = []
     for batch in command.batches:
         end = batch.base_offset + batch.count
@@ -1098,7 +1100,7 @@ def _append_fetched(
             continue
         offset = state.log_end
         if batch.leader_epoch >= 0:
-            # The epoch is assigned where the batch (or what is new of it) begins here.
+            # The epoch starts at the batch's first offset that is new here.
             _assign_epoch(state, batch.leader_epoch, offset, rules, effects)
         state.log_end = end
         effects.append(AppendAsFollower(batch, offset))
@@ -1113,7 +1115,7 @@ def _append_fetched(
 def _delete_records(
     state: Partition, command: DeleteRecords, _rules: Rules, _moment: Moment
 ) -> Effects:
-    """Delete records below the HW; a leader's followers are told with their next fetch."""
+    """Delete records below the HW; followers learn of it in their next fetch response."""
     effects: Effects = []
     if command.offset > state.log_start:
         _move_log_start(state, command.offset, effects)
@@ -1135,7 +1137,7 @@ def _move_log_start(state: Partition, offset: int, effects: Effects) -> None:
 def _truncate_to_epoch_end(
     state: Partition, command: TruncateToEpochEnd, rules: Rules, _moment: Moment
 ) -> Effects:
-    """Truncate by the leader's answer; :class:`AskAgain` if that does not settle it."""
+    """Truncate by the leader's response; :class:`AskAgain` if that is not sufficient."""
     effects: Effects = []
     own = (UNDEFINED, UNDEFINED)
     if command.epoch >= 0:
@@ -1158,7 +1160,7 @@ def _truncate_to_epoch_end(
 def _adjust_to_leader(
     state: Partition, command: AdjustToLeader, rules: Rules, _moment: Moment
 ) -> Effects:
-    """Truncate to the leader's LEO, or begin anew where its log begins.
+    """Truncate to the leader's LEO, or start over at the leader's log start.
 
     A follower with a longer log halts in some releases unless unclean election allows the loss.
     """
@@ -1183,7 +1185,7 @@ def _adjust_to_leader(
 
 
 def _truncate(state: Partition, offset: int, reason: str, rules: Rules, effects: Effects) -> None:
-    """Truncate a log, and with it its epoch cache and (where it lives in the log) its HW."""
+    """Truncate a log with its epoch cache and (where the log manages it) its HW."""
     previous = state.log_end
     truncates = offset < previous
     if state.epochs is not None and (truncates or rules.truncates_epochs_at_log_end):
@@ -1199,7 +1201,7 @@ def _truncate(state: Partition, offset: int, reason: str, rules: Rules, effects:
 def _assign_epoch(
     state: Partition, epoch: int, offset: int, rules: Rules, effects: Effects
 ) -> None:
-    """Enter an epoch's start offset in the cache, if that is new."""
+    """Add an epoch's start offset to the cache, if it is new."""
     cache = state.epochs
     if cache is None or cache.latest == epoch:
         return
@@ -1216,9 +1218,9 @@ def _truncate_epochs(state: Partition, offset: int, effects: Effects) -> None:
 
 
 def _restart(state: Partition, command: Restart, rules: Rules, _moment: Moment) -> Effects:
-    """Load the log; the HW is as old as the last checkpoint.
+    """Load the log; the HW is that of the last checkpoint.
 
-    The documents' release truncates to it whatever the replica becomes next.
+    The release ``documents`` truncates to it whatever role the replica gets next.
     """
     effects: Effects = []
     state.high_watermark = min(command.checkpointed, state.log_end)
@@ -1270,4 +1272,4 @@ TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     LoseTail: _lose_tail,
     End: _end,
 }
-"""Each command and what it does."""
+"""The function for each command."""

@@ -1,18 +1,18 @@
-"""What a leader remembers of one follower, and how a fetch changes it."""
+"""A leader's record of one follower, and its update by a fetch."""
 
 from msgspec import Struct
 
 from emulator.releases.profiles import Profile
 
 NEVER_US = -(10**15)
-"""Longer ago than any lag time: virtual time begins at 0."""
+"""Longer ago than any maximum lag: virtual time begins at 0."""
 
 
 class RemoteReplica(Struct, array_like=True, gc=False):
-    """What a leader remembers of one follower (Kafka's class Replica); offsets of -1 are unknown.
+    """A leader's record of one follower (Kafka's class Replica); offsets of -1 are unknown.
 
-    ``since_us`` is when the leader's epoch began: earlier fetches tell nothing. ``told_hw`` is the
-    HW that it was told last, where that matters (2.4 and 2.5).
+    ``since_us`` is when the leader's epoch began: earlier fetches do not count. ``told_hw`` is the
+    last HW sent to it, in the releases that track it (2.4 and 2.5).
     """
 
     leo: int = -1
@@ -26,9 +26,9 @@ class RemoteReplica(Struct, array_like=True, gc=False):
 def record_fetch(
     profile: Profile, remote: RemoteReplica, offset: int, leader_leo: int, now_us: int
 ) -> None:
-    """Remember a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
+    """Record a follower's fetch at ``offset``, made while the leader's LEO was ``leader_leo``.
 
-    The offset is the acknowledgement.
+    The offset is the follower's acknowledgement.
 
     Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9),
     Replica.logEndOffset (0.8).

@@ -1,4 +1,4 @@
-"""Where a follower truncates its log."""
+"""The truncation offset of a follower's log."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ from emulator.replication.leader_epoch_cache import UNDEFINED
 
 
 class Truncation(Struct, frozen=True):
-    """Where a follower has to cut, and whether that ends the question or it has to ask again."""
+    """A follower's truncation offset, and whether it is final or the follower has to ask again."""
 
     offset: int
     done: bool
@@ -21,9 +21,9 @@ def truncation_by_answer(
     log_end_offset: int,
     high_watermark: int,
 ) -> Truncation:
-    """What a follower does with the leader's (epoch, end offset).
+    """A follower's truncation for the leader's (epoch, end offset).
 
-    ``own`` is its own cache's answer for that epoch.
+    ``own`` is its own cache's result for that epoch.
 
     Source: ReplicaFetcherThread.maybeTruncate 0.11 (KIP-101),
     AbstractFetcherThread.getOffsetTruncationState 2.0+ (KIP-279).

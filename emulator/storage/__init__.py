@@ -1,1 +1,1 @@
-"""What survives a process: logs, epoch caches, producer states, the ledger of records."""
+"""The data on disk: logs, epoch caches, producer states, the ledger of records."""

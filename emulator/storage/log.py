@@ -15,14 +15,14 @@ class RecordBatches(PackedList[RecordBatch], kind=RecordBatch):
 
 
 NO_BATCHES: Final = RecordBatches()
-"""What every empty log has, and is never filled: most logs of a large cluster are empty."""
+"""The shared, immutable list of every empty log: most logs of a large cluster are empty."""
 
 
 class Log(Struct, array_like=True, gc=False):
-    """Records as batches; ``end`` is the LEO. What lies below ``flushed`` survives a power loss.
+    """Records as batches; ``end`` is the LEO. Records below ``flushed`` survive a power loss.
 
-    Batches are shared between replicas: they never change. Reading near the end, which is what
-    followers do, costs the same however long the log is.
+    Batches are immutable and shared between replicas. The cost of reading near the end, as
+    followers do, does not depend on the length of the log.
     """
 
     start: int = 0
@@ -54,10 +54,10 @@ class Log(Struct, array_like=True, gc=False):
     def read_within(
         self, offset: int, bound: int, limit_bytes: int, *, at_least_one: bool = True
     ) -> list[RecordBatch]:
-        """As :meth:`read`, but no more than ``limit_bytes`` (see :func:`up_to`).
+        """Like :meth:`read`, but at most ``limit_bytes`` (see :func:`up_to`).
 
-        What does not fit is not looked at, so that reading a long log in pieces costs no more than
-        reading it.
+        It stops at the limit, so that reading a long log in pieces costs no more than reading it at
+        once.
         """
         if offset >= bound:
             return []
@@ -75,11 +75,11 @@ class Log(Struct, array_like=True, gc=False):
             yield batch
 
     def position(self, offset: int) -> int:
-        """Return the index of the batch that holds ``offset``; of the last one past the end."""
+        """Return the index of the batch with ``offset``; past the end, that of the last one."""
         return max(0, self.batches.bisect_right(offset, _base_offset) - 1)
 
     def truncate(self, offset: int) -> bool:
-        """Cut everything from ``offset`` on; False if there is nothing to cut."""
+        """Truncate the log to ``offset``; False if there is nothing to remove."""
         if offset >= self.end:
             return False
         offset = max(offset, self.start)
@@ -94,7 +94,7 @@ class Log(Struct, array_like=True, gc=False):
         return True
 
     def delete_before(self, offset: int) -> None:
-        """Begin at ``offset``; the batch that holds it stays whole."""
+        """Set the log start to ``offset``; the batch that contains it stays whole."""
         self.start = offset
         if offset >= self.end:
             self.batches = NO_BATCHES
@@ -102,7 +102,7 @@ class Log(Struct, array_like=True, gc=False):
             del self.batches[:first]
 
     def restart_at(self, offset: int) -> None:
-        """Throw everything away and begin anew at ``offset``."""
+        """Discard everything and start again at ``offset``."""
         self.batches = NO_BATCHES
         self.start = self.end = self.flushed = offset
 
@@ -112,7 +112,7 @@ def _base_offset(batch: RecordBatch) -> int:
 
 
 def tail_of(batch: RecordBatch, offset: int) -> RecordBatch:
-    """The part of a batch from ``offset`` on (a log was cut inside it)."""
+    """The part of a batch from ``offset`` on (for a log truncated inside it)."""
     skipped = offset - batch.base_offset
     return replace(
         batch,

@@ -1,7 +1,7 @@
-"""What a partition remembers of idempotent producers, to tell a batch sent again from a new one.
+"""A partition's state of idempotent producers, used to detect duplicate batches.
 
-Sequence numbers count a producer's records in one partition from 0. Followers keep the same table
-from the batches they copy, so the memory survives a change of leader if the batches did. Source:
+Sequence numbers count a producer's records in one partition from 0. Followers maintain the same
+table from the batches they replicate, so it survives a change of leader if the batches did. Source:
 ``kafka.log.ProducerStateManager`` 0.11 to 3.9 (KIP-98).
 """
 
@@ -17,9 +17,9 @@ from emulator.storage.log import Log
 from emulator.storage.transaction_index import TransactionIndex
 
 SEQUENCE_MAX: Final = 2_147_483_647
-"""The largest sequence number; 0 follows it."""
+"""The largest sequence number; the next one is 0."""
 REMEMBERED_BATCHES: Final = 5
-"""How many batches of each producer are remembered; in 0.11 only the last of them counted."""
+"""How many batches are cached per producer; 0.11 uses only the last of them."""
 
 OUT_OF_ORDER: Final = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 UNKNOWN_PRODUCER: Final = "UNKNOWN_PRODUCER_ID"
@@ -28,7 +28,7 @@ OLD_EPOCH: Final = "INVALID_PRODUCER_EPOCH"
 
 
 class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
-    """The sequence numbers of an appended batch and where it lies."""
+    """The sequence numbers and offsets of an appended batch."""
 
     first_sequence: int
     last_sequence: int
@@ -42,9 +42,9 @@ class RememberedBatch(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ProducerState(Struct, array_like=True, gc=False):
-    """One producer's present epoch and its latest batches of that epoch, oldest first.
+    """One producer's current epoch and its latest batches in that epoch, oldest first.
 
-    ``marker`` is the id of the record that ended its last transaction; -1: there is none.
+    ``marker`` is the record id of its last transaction's end marker; -1 if there is none.
     """
 
     epoch: int
@@ -59,10 +59,10 @@ class ProducerStates(Struct, array_like=True, gc=False):
     transactions: TransactionIndex = field(default_factory=TransactionIndex)
 
     def check(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
-        """Judge a batch that an idempotent producer sent to the leader.
+        """Validate a batch that an idempotent producer sent to the leader.
 
-        Returns None if it is to be appended, ``NONE`` and the offset of the original if it repeats
-        a remembered batch, or the error to refuse it with and -1.
+        Return None if it is to be appended, ``NONE`` and the original's offset if it duplicates a
+        cached batch, or the error and -1.
         """
         state = self.producers.get(batch.producer_id)
         if state is None:
@@ -82,12 +82,12 @@ class ProducerStates(Struct, array_like=True, gc=False):
         return None if batch.base_sequence == expected else (OUT_OF_ORDER, -1)
 
     def check_epoch(self, batch: RecordBatch) -> str:
-        """Judge a batch of a coordinator, which has no sequence: an older epoch is refused."""
+        """Validate a coordinator's batch, which has no sequence: older epochs are rejected."""
         state = self.producers.get(batch.producer_id)
         return OLD_EPOCH if state is not None and batch.producer_epoch < state.epoch else NONE
 
     def append(self, batch: RecordBatch) -> None:
-        """Remember a batch that was appended, on a leader or a follower."""
+        """Record a batch that was appended, on a leader or a follower."""
         state = self.producers.get(batch.producer_id)
         if state is None or state.epoch != batch.producer_epoch:
             marker = -1 if state is None else state.marker
@@ -109,11 +109,11 @@ class ProducerStates(Struct, array_like=True, gc=False):
             del state.batches[0]
 
     def truncate(self, log: Log) -> None:
-        """Forget what a log that was just truncated no longer holds.
+        """Remove the batches that a truncated log no longer contains.
 
-        A producer that loses remembered batches remembers older ones in their place, as far as the
-        log has any. They are looked for from the log's end, so that the cost is that of what was
-        removed and not of the log (Kafka reads its latest producer snapshot for the same reason).
+        A producer that loses cached batches gets older ones back, as far as the log has any. The
+        search starts at the log's end, so the cost depends on what was removed and not on the
+        length of the log (Kafka reads its latest producer snapshot for the same reason).
         """
         if self.transactions.end > log.end:
             self.rebuild(log)
@@ -132,7 +132,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
             if batches is None or batch.producer_id not in lost or batch.is_control:
                 continue
             if batches and batches[0].producer_epoch != batch.producer_epoch:
-                del lost[batch.producer_id]  # an older epoch counts for nothing
+                del lost[batch.producer_id]  # older epochs do not count
                 continue
             batches.append(batch)
             if len(batches) == REMEMBERED_BATCHES or self._was_first(batch):
@@ -145,9 +145,9 @@ class ProducerStates(Struct, array_like=True, gc=False):
                 self.producers[producer_id].marker = marker
 
     def _was_first(self, batch: RecordBatch) -> bool:
-        """Whether nothing of the batch's producer and epoch lies before it, as far as is known.
+        """Whether a batch is the first of its producer and epoch, as far as is known.
 
-        Fewer remembered batches than there is room for are all that there ever were.
+        If the cache is not full, it contains all batches there ever were.
         """
         state = self.producers[batch.producer_id]
         return (
@@ -157,14 +157,14 @@ class ProducerStates(Struct, array_like=True, gc=False):
         )
 
     def rebuild(self, log: Log) -> None:
-        """Work the table out from a log, as after loading it."""
+        """Rebuild the table from a log, as after loading it."""
         self.producers, self.transactions = {}, TransactionIndex()
         for batch in log.batches:
             if batch.producer_id >= 0:
                 self.append(batch)
 
     def _check_unknown(self, profile: Profile, batch: RecordBatch) -> tuple[str, int] | None:
-        """Judge the first batch of a producer that nothing is remembered of."""
+        """Validate the first batch of an unknown producer."""
         if batch.base_sequence == 0 or profile.has("unknown_producer_id_accepted"):
             return None
         refused = UNKNOWN_PRODUCER if profile.has("unknown_producer_id_error") else OUT_OF_ORDER
@@ -172,5 +172,5 @@ class ProducerStates(Struct, array_like=True, gc=False):
 
 
 def advance(sequence: int, by: int) -> int:
-    """Return the sequence number ``by`` places on, going round after :data:`SEQUENCE_MAX`."""
+    """Return the sequence number ``by`` positions on, wrapping after :data:`SEQUENCE_MAX`."""
     return (sequence + by) % (SEQUENCE_MAX + 1)

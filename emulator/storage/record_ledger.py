@@ -1,4 +1,4 @@
-"""What every record really was: its key and value, by the id that logs hold it under."""
+"""The keys and values of all records, by the record ids that logs contain."""
 
 from msgspec import Struct
 
@@ -10,15 +10,15 @@ from emulator.wire.records import memory_records
 from emulator.wire.records.record import Record
 
 DELETED = "(deleted)"
-"""What is left of a value when no log has it any more."""
+"""The replacement for a value that no log contains any more."""
 
 
 class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
-    """What one batch of records really was.
+    """The contents of one batch of records.
 
-    Ids ``first_record ..``, its partition, keys and values, and when it was made (CreateTime), in
-    microseconds of virtual time. Of a batch that came as bytes from a client outside there are
-    neither keys nor values here: ``encoded`` is how many records it has.
+    Ids ``first_record ..``, its partition, keys and values, and its creation time (CreateTime) in
+    microseconds of virtual time. A batch received as bytes from an external client has neither keys
+    nor values here: ``encoded`` is its number of records.
     """
 
     first_record: int
@@ -32,25 +32,25 @@ class LedgerEntry(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def count(self) -> int:
-        """How many records the batch has."""
+        """The number of records in the batch."""
         return self.encoded or len(self.values)
 
 
 class LedgerEntries(PackedList[LedgerEntry], kind=LedgerEntry):
-    """All batches that were ever made, in the order of their record ids."""
+    """All batches ever created, in the order of their record ids."""
 
 
 class RecordLedger:
-    """Gives each record the id by which logs hold it, and knows what it was.
+    """Assigns each record its id in the logs, and stores its contents.
 
-    It stands for the bytes of a message, which brokers do not carry around: of clients outside it
-    has the bytes themselves, and they are decoded only for those who ask what they say.
+    It represents message payloads, which brokers do not copy around: for external clients it stores
+    the original bytes, which are decoded only when their contents are needed.
     """
 
     def __init__(self, entries: LedgerEntries, encoded: dict[int, bytes]) -> None:
-        """Write into ``entries`` and ``encoded``, which nobody else does.
+        """Write to ``entries`` and ``encoded``, as their only writer.
 
-        ``encoded`` has the batches of clients outside by their first record's id.
+        ``encoded`` maps first record ids to external clients' batches.
         """
         self.entries = entries
         self.encoded = encoded
@@ -69,7 +69,7 @@ class RecordLedger:
         acks: int,
         now_us: int,
     ) -> int:
-        """Enter a batch of records; returns the id of the first (ids begin at 1)."""
+        """Add a batch of records; return the id of the first (ids begin at 1)."""
         first = self._next
         self._next = first + len(values)
         self.entries.append(LedgerEntry(first, writer, tp, keys, values, acks, now_us))
@@ -78,7 +78,7 @@ class RecordLedger:
     def enter_encoded(
         self, writer: str, tp: str, batch: bytes, count: int, *, acks: int, now_us: int
     ) -> int:
-        """Enter a batch of ``count`` records as bytes; returns the id of the first."""
+        """Add a batch of ``count`` records as bytes; return the id of the first."""
         first = self._next
         self._next = first + count
         self.entries.append(LedgerEntry(first, writer, tp, [], [], acks, now_us, count))
@@ -86,23 +86,23 @@ class RecordLedger:
         return first
 
     def forget(self, first_record: int) -> None:
-        """No log has a batch any more: its bytes, if it came as such, are not needed."""
+        """Discard the bytes of a batch that no log contains any more."""
         self.encoded.pop(first_record, None)
 
     def entry_of(self, record: int) -> LedgerEntry:
-        """The entry that holds a record id."""
+        """The entry that contains a record id."""
         return self.entries[self.entries.bisect_right(record, _first_record) - 1]
 
     def decoded(self, first_record: int) -> list[Record]:
-        """The records of a batch that came as bytes, by the id of its first.
+        """The records of a batch received as bytes, by the id of its first.
 
         Raises:
-            WireError: they are compressed with something that cannot be read here.
+            WireError: their compression is not supported.
         """
         return memory_records.decode(self.encoded[first_record])
 
     def texts_of(self, first_record: int) -> tuple[list[str | None], list[str]]:
-        """Keys and values of a batch that came as bytes, as text; no keys if none has one."""
+        """Keys and values of a batch received as bytes, as text; no keys if no record has one."""
         if first_record not in self.encoded:
             return [], [DELETED] * self.entry_of(first_record).count
         try:
@@ -115,7 +115,7 @@ class RecordLedger:
         return keys if has_keys else [], [text_of(each.value) for each in records]
 
     def timestamps_of(self, batch: RecordBatch) -> list[int]:
-        """When the records of a batch in a log were made, in milliseconds since 1970."""
+        """The creation times of a batch's records, in milliseconds since 1970."""
         entry = self.entry_of(batch.first_record)
         if not entry.encoded:
             return [STARTED_MS + entry.created_us // 1_000] * batch.count
@@ -136,5 +136,5 @@ def _first_record(entry: LedgerEntry) -> int:
 
 
 def text_of(data: bytes | None) -> str:
-    """Bytes as text; what is no UTF-8 is escaped, and null is empty."""
+    """Bytes as text; invalid UTF-8 is escaped, and null is empty."""
     return "" if data is None else data.decode("utf-8", "backslashreplace")

@@ -1,6 +1,6 @@
-"""What a log knows of transactions: those that are open, and those that were aborted.
+"""A log's index of transactions, ongoing and aborted.
 
-Leaders and followers keep the same from the batches that they append. Source:
+Leaders and followers maintain the same index from the batches that they append. Source:
 ``ProducerStateManager`` (``ongoingTxns``, ``unreplicatedTxns``), ``TransactionIndex`` and
 ``UnifiedLog.fetchLastStableOffsetMetadata`` 0.11 to 4.1 (KIP-98).
 """
@@ -22,9 +22,8 @@ class CompletedTransaction(Struct, frozen=True, array_like=True, gc=False):
 class TransactionIndex(Struct, array_like=True, gc=False):
     """The transactions of one log.
 
-    ``ongoing`` has each open one's first offset, by producer id. ``unreplicated`` are those whose
-    marker the HW had not passed when it was last looked at. ``end`` is the offset after the last
-    batch that belongs to a transaction.
+    ``ongoing`` maps producer ids to first offsets. ``unreplicated`` are those whose marker the HW
+    had not passed at the last check. ``end`` is the offset after the last transactional batch.
     """
 
     ongoing: dict[int, int] = field(default_factory=dict)
@@ -33,7 +32,7 @@ class TransactionIndex(Struct, array_like=True, gc=False):
     end: int = 0
 
     def append(self, batch: RecordBatch) -> None:
-        """Take note of a batch that was appended."""
+        """Index an appended batch."""
         if batch.kind == PLAIN:
             return
         self.end = batch.end_offset
@@ -49,23 +48,23 @@ class TransactionIndex(Struct, array_like=True, gc=False):
             self.aborted.append(completed)
 
     def replicated(self, high_watermark: int) -> None:
-        """The HW has moved: the markers below it need not be waited for any longer."""
+        """Handle a new HW: transactions whose marker is below it are replicated."""
         self.unreplicated = [e for e in self.unreplicated if e.last_offset >= high_watermark]
 
     def delete_before(self, offset: int) -> None:
-        """Forget what was aborted before the log's new start."""
+        """Remove transactions aborted before the log's new start."""
         self.aborted = [each for each in self.aborted if each.last_offset >= offset]
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """The offset below which every transaction has ended, and is replicated to its end."""
+        """The offset below which every transaction is complete and fully replicated."""
         unstable = list(self.ongoing.values())
         unstable += [e.first_offset for e in self.unreplicated if e.last_offset >= high_watermark]
         return min(high_watermark, *unstable) if unstable else high_watermark
 
     def aborted_in(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Producer id and first offset of the aborted ones with records from ``start`` to ``end``.
+        """Producer id and first offset of aborted transactions in [``start``, ``end``).
 
-        Those whose marker lies after ``end`` are among them, and end is not included.
+        Those whose marker is after ``end`` are included.
         """
         return [
             (each.producer_id, each.first_offset)

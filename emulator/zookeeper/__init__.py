@@ -1,1 +1,1 @@
-"""One ZooKeeper server: the znode tree, sessions and watches, exact in what clients can tell."""
+"""One ZooKeeper server: the znode tree, sessions and watches, exact in client-visible behaviour."""

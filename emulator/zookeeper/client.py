@@ -1,12 +1,12 @@
-"""A broker's ZooKeeper client: its session, its requests, and what it believes of the connection.
+"""A broker's ZooKeeper client: its session, its requests, and its view of the connection.
 
-Requests are synchronous and take no virtual time while the connection works. While it does not they
-end in :class:`~emulator.zookeeper.errors.ConnectionLoss`, which leaves open whether they were
-carried out: if only the way back is broken, they were. The caller tries again once the connection
-works, and has to find out what became of the first try, as Kafka's ``KafkaZkClient`` does.
+Requests are synchronous and take no virtual time while the connection works. Otherwise they raise
+:class:`~emulator.zookeeper.errors.ConnectionLoss`, which leaves open whether they were executed: if
+only the return path is broken, they were. The caller retries once the connection works, and has to
+find out whether the first attempt succeeded, as Kafka's ``KafkaZkClient`` does.
 
-Disconnected is not expired: the session ends when the server has heard nothing for its timeout, and
-the client learns of that when it is heard again.
+Disconnected is not expired: the session ends when the server has received nothing for its timeout,
+and the client learns of that when it reconnects.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,13 +34,13 @@ CONNECTED = "connected"
 DISCONNECTED = "disconnected"
 EXPIRED = "expired"
 RECONNECT_US = 1_000_000
-"""How often a client without connection tries to make one."""
+"""How often a disconnected client tries to reconnect."""
 
 
 class ZkClientState(Struct, array_like=True):
-    """What the client remembers: its session's id (0: none), and when the server was last heard.
+    """The client's state: its session's id (0: none), and when the server was last heard from.
 
-    ``unanswered``: a request got no answer, and no other one has been answered since.
+    ``unanswered``: a request got no response, and no later one has been answered yet.
     """
 
     session: int = 0
@@ -50,10 +50,10 @@ class ZkClientState(Struct, array_like=True):
 
 
 class ZkClient:
-    """Keeps a host's session alive and notices when it is not.
+    """Keeps a host's session alive and detects its loss.
 
     ``on_reconnected`` and ``on_expired`` are called when the connection works again and when the
-    server has ended the session.
+    server has expired the session.
     """
 
     def __init__(  # noqa: PLR0913
@@ -69,7 +69,7 @@ class ZkClient:
         timeout_us: Callable[[], int],
         session_opened: Callable[[], None],
     ) -> None:
-        """Be ``host``'s client; ``timeout_us`` is the session timeout that it asks for."""
+        """Act as ``host``'s client; ``timeout_us`` is the requested session timeout."""
         self.host = host
         self.state = state
         self.kernel = kernel
@@ -83,9 +83,9 @@ class ZkClient:
         self.on_expired: Callable[[], None] = _nothing
 
     def usable(self) -> bool:
-        """Whether a request would be answered now.
+        """Whether a request would succeed now.
 
-        The client is connected, the server can be reached, and the session lives there.
+        The client is connected, the server is reachable, and the session is alive there.
         """
         state = self.state
         return (
@@ -95,7 +95,7 @@ class ZkClient:
         )
 
     def undisturbed(self) -> bool:
-        """Whether nothing at all can be in the way of a request, as mostly."""
+        """Whether no fault at all can affect a request, which is the usual case."""
         state = self.state
         return (
             state.session in self.zookeeper.sessions.live
@@ -107,10 +107,10 @@ class ZkClient:
     # ---- reading
 
     def find(self, path: str) -> Znode | None:
-        """The znode at a path, None if there is none; it is the live one and must not be changed.
+        """The znode at a path, None if there is none; it is the live object: do not modify it.
 
         Raises:
-            ConnectionLoss: the server cannot be asked, or its answer does not come.
+            ConnectionLoss: the server is unreachable, or its response is lost.
         """
         if self.undisturbed():
             return self.zookeeper.nodes.get(path)
@@ -121,32 +121,32 @@ class ZkClient:
 
         Raises:
             NoNodeError: there is none.
-            ConnectionLoss: the server cannot be asked, or its answer does not come.
+            ConnectionLoss: the server is unreachable, or its response is lost.
         """
         return self._request(path, lambda: self.zookeeper.get(path))
 
     def data(self, path: str) -> str | None:
-        """What a znode holds; None if there is none, or if it holds null."""
+        """A znode's data; None if there is no znode, or if its data is null."""
         node = self.find(path)
         return None if node is None else node.data
 
     def children(self, path: str) -> list[str]:
-        """The names below a znode, sorted; none if it does not exist."""
+        """The names of a znode's children, sorted; empty if it does not exist."""
         return self._request(
             path, lambda: self.zookeeper.children(path) if self.zookeeper.find(path) else []
         )
 
-    # ---- watches: set by reading, so they need the connection too
+    # ---- watches: set by reading, so they require the connection too
 
     def watch(self, path: str) -> None:
-        """Be told once when the znode is created, changed or deleted."""
+        """Watch once for the znode's creation, change or deletion."""
         self._request(path, lambda: self.zookeeper.watch_exists(self.host, path))
 
     def watch_children(self, path: str) -> None:
-        """Be told once when the znode gets or loses a child, or is deleted."""
+        """Watch once for a change to the znode's children, or its deletion."""
         self._request(path, lambda: self.zookeeper.watch_children(self.host, path))
 
-    # ---- writing: a refusal is a fact, and then an error
+    # ---- writing: a rejection first emits an event, then raises an error
 
     def create(
         self, path: str, data: str | None, *, ephemeral: bool = False, sequential: bool = False
@@ -154,7 +154,7 @@ class ZkClient:
         """Create a znode and return its path.
 
         Raises:
-            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+            ZooKeeperError: the server rejects it, or is unreachable (ConnectionLoss).
         """
         return self._write(
             "create",
@@ -170,10 +170,10 @@ class ZkClient:
         )
 
     def set_data(self, path: str, data: str | None, version: int = ANY_VERSION) -> int:
-        """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion.
+        """Set a znode's data if its dataVersion is ``version``; return the new dataVersion.
 
         Raises:
-            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+            ZooKeeperError: the server rejects it, or is unreachable (ConnectionLoss).
         """
         work, env = self.zookeeper.set_data, self.environment
         return self._write("setData", path, version, work, env, path, data, version)
@@ -182,7 +182,7 @@ class ZkClient:
         """Set a znode's data, creating it if it does not exist.
 
         Raises:
-            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+            ZooKeeperError: the server rejects it, or is unreachable (ConnectionLoss).
         """
         if self.find(path) is None:
             self.create(path, data)
@@ -193,23 +193,23 @@ class ZkClient:
         """Delete a childless znode if its dataVersion is ``version``.
 
         Raises:
-            ZooKeeperError: the server refuses, or cannot be asked (ConnectionLoss).
+            ZooKeeperError: the server rejects it, or is unreachable (ConnectionLoss).
         """
         work, env = self.zookeeper.delete, self.environment
         self._write("delete", path, version, work, env, path, version)
 
     def delete_tree(self, path: str) -> None:
-        """Delete a znode and everything below it, if it exists."""
+        """Delete a znode and its descendants, if it exists."""
         if self.find(path) is not None:
             for name in self.children(path):
                 self.delete_tree(f"{path}/{name}")
             self.delete(path)
 
     def multi(self, transaction: Sequence[Operation]) -> list[str | int | None]:
-        """Do all of a transaction's operations, or none.
+        """Execute all of a transaction's operations, or none.
 
         Raises:
-            ZooKeeperError: an operation was refused, or the server cannot be asked.
+            ZooKeeperError: an operation was rejected, or the server is unreachable.
         """
         session = self.state.session
         try:
@@ -227,7 +227,7 @@ class ZkClient:
             raise
 
     def refused(self, operation: str, path: str, error: str, expected: int = ANY_VERSION) -> None:
-        """State that the server refused a request; ``expected`` is the version it was to have."""
+        """Emit the event that the server rejected a request; ``expected`` is the version given."""
         node = self.zookeeper.find(path)
         actual = -1 if node is None else node.version
         self.kernel.emit(
@@ -253,7 +253,7 @@ class ZkClient:
             raise
 
     def _request(self, path: str, work: Callable[[], _T]) -> _T:
-        """Do one request: it has to arrive, and its answer has to come back."""
+        """Execute one request: it has to arrive, and its response has to come back."""
         state, network = self.state, self.network
         if network.state.links or state.unanswered or state.connection != CONNECTED:
             self._check_connection(path)
@@ -276,14 +276,14 @@ class ZkClient:
             raise self._lost(path)
 
     def _lost(self, path: str) -> errors.ConnectionLoss:
-        """Nothing more is sent before this is answered: requests of one client keep their order."""
+        """Record a lost request: later ones wait for it, as a client's requests stay in order."""
         self.state.unanswered = True
         return errors.ConnectionLoss(path, "ZooKeeper does not answer.")
 
     # ---- the session
 
     def connect(self) -> bool:
-        """Open a new session if the server can be reached."""
+        """Open a new session if the server is reachable."""
         state = self.state
         if not self.network.reachable(self.host, ZOOKEEPER):
             return False
@@ -298,18 +298,18 @@ class ZkClient:
         return True
 
     def close(self) -> None:
-        """End the session in an orderly way (its ephemerals go at once)."""
+        """Close the session cleanly (its ephemerals are deleted at once)."""
         state = self.state
         if state.session and self.usable():
             self.zookeeper.close_session(self.environment, state.session)
         state.session = 0
 
     def closing_us(self) -> int:
-        """How long it takes to close a session at a server that does not answer; 0: it answers.
+        """How long it takes to close a session if the server does not respond; 0 if it does.
 
-        Until the client gives its connection, or the attempt to make one, up: two thirds of the
-        session timeout after the last sign of life, and then whole ones (``ClientCnxn.SendThread``,
-        which ends only then if it is closing).
+        The client first gives up its connection, or the attempt to connect: two thirds of the
+        session timeout after the server was last heard from, and then after each full timeout
+        (``ClientCnxn.SendThread``, which only then ends if it is closing).
         """
         state, timeout_us = self.state, self.timeout_us()
         if not state.session or self.network.reachable(self.host, ZOOKEEPER):
@@ -318,7 +318,7 @@ class ZkClient:
         return left_us if left_us > 0 else left_us % timeout_us
 
     def ping(self) -> None:
-        """The ping timer: notice a dead connection, give a sign of life, and go on."""
+        """The ping timer: detect a dead connection, send a ping, and reschedule."""
         state = self.state
         silent_us = self.kernel.now - state.heard_us
         if state.connection == CONNECTED and silent_us * 3 > self.timeout_us() * 2:
@@ -333,13 +333,13 @@ class ZkClient:
         self.timers.later("zk-ping", period_us)
 
     def connection_lost(self) -> None:
-        """The connection broke: make a new one soon; the session lives on at the server."""
+        """Handle a broken connection: reconnect soon; the session stays alive at the server."""
         if self.state.connection == CONNECTED:
             self._become(DISCONNECTED)
             self.timers.later("zk-ping", RECONNECT_US)
 
     def ponged(self, message: ZkPong) -> None:
-        """The server answered: the connection works."""
+        """Handle a ping response: the connection works."""
         state = self.state
         if message.session != state.session:
             return
@@ -350,7 +350,7 @@ class ZkClient:
             self.on_reconnected()
 
     def expired(self, message: ZkExpired) -> None:
-        """The server has ended the session, and everything that stood on it: begin a new one."""
+        """Handle the session's expiry at the server: begin a new one."""
         state = self.state
         if message.session == state.session and state.connection != EXPIRED:
             self._become(EXPIRED)
@@ -364,4 +364,4 @@ class ZkClient:
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Do nothing: the default where no listener is set."""

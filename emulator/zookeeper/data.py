@@ -1,15 +1,15 @@
-"""Every znode that Kafka keeps: its path, and its JSON, written and read.
+"""Every znode of Kafka: its path, and its JSON, written and read.
 
-A format that changed between releases is written as the release of ``profile`` writes it, with the
-fields in the order in which that release prints them. Reading takes fields in any order and ignores
-those that it does not know, as Kafka does.
+A format that changed between releases is written in the format of ``profile``, with the fields in
+the order in which that release prints them. Readers accept fields in any order and ignore unknown
+ones, as Kafka does.
 
-**Reading never raises.** Anybody can write anything into a znode, so each function named ``..._in``
-returns None for what it cannot read: text that is no JSON, JSON of another shape, a number that is
-no Java ``Int``. Kafka tells two cases apart. Text that is no JSON counts as no data at all
-(``Json.parseBytes`` returns None); JSON of the wrong shape throws, which the controller's event
-thread logs before it goes on with its next event. Here both are None, and what follows is written
-where the caller decides it. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
+**Reading never raises.** A znode can contain anything, so each function named ``..._in`` returns
+None for malformed content: text that is not JSON, JSON of an unexpected structure, a number that is
+not a Java ``Int``. Kafka distinguishes two cases. Text that is not JSON counts as no data
+(``Json.parseBytes`` returns None); JSON of the wrong structure throws, which the controller's event
+thread logs before it continues with its next event. Here both are None, and the callers document
+the consequences. Source: ``ZkData.scala`` 1.1 to 3.9, ``ZkUtils.scala`` 0.8.2 to 1.0.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,12 +62,12 @@ def topic_path(topic: str) -> str:
 
 
 def partitions_path(topic: str) -> str:
-    """The path below which a topic's partitions are."""
+    """The parent path of a topic's partitions."""
     return f"{TOPICS}/{topic}/partitions"
 
 
 def partition_path(tp: str) -> str:
-    """The path of a partition's znode, which holds nothing but its state's znode."""
+    """The path of a partition's znode, which contains only the state znode."""
     topic, number = split(tp)
     return f"{TOPICS}/{topic}/partitions/{number}"
 
@@ -89,18 +89,18 @@ def broker_config_path(broker: int) -> str:
 
 
 def delete_topic_path(topic: str) -> str:
-    """The path that asks the controller to delete a topic."""
+    """The path that requests the deletion of a topic."""
     return f"{DELETE_TOPICS}/{topic}"
 
 
 def topic_of(path: str) -> str | None:
-    """The topic whose assignment is at ``path``; None if no topic's is."""
+    """The topic whose assignment is at ``path``; None if it is no such path."""
     above, _, name = path.rpartition("/")
     return name if above == TOPICS else None
 
 
 def partition_of(path: str) -> str | None:
-    """The partition whose state is at ``path``; None if no partition's is."""
+    """The partition whose state is at ``path``; None if it is no such path."""
     if not path.endswith("/state") or not path.startswith("/brokers/topics/"):
         return None
     topic, _, below = path[len("/brokers/topics/") :].partition("/partitions/")
@@ -115,21 +115,21 @@ def partition_of(path: str) -> str | None:
 INT_MIN: Final = -(1 << 31)
 INT_MAX: Final = (1 << 31) - 1
 _INT_DIGITS: Final = 11
-"""The length of the longest decimal that can be a Java ``Int``, its sign included."""
+"""The maximum length of a Java ``Int`` in decimal, including its sign."""
 
 Int = Annotated[int, Meta(ge=INT_MIN, le=INT_MAX)]
-"""A Java ``Int``: Kafka reads no other number as an id, an epoch or a version."""
+"""A Java ``Int``: the only numbers that Kafka reads as an id, an epoch or a version."""
 
 _T = TypeVar("_T")
 
 
 def compact(value: object) -> str:
-    """JSON without spaces, fields in the order given, other letters as they are (Jackson's way)."""
+    """JSON without spaces, fields in the given order, non-ASCII unescaped (like Jackson)."""
     return msgspec.json.encode(value).decode()
 
 
 def _reader(kind: type[_T]) -> Callable[[str | None], _T | None]:
-    """A function that reads JSON of one shape; None if ``data`` is anything else."""
+    """A function that reads JSON of one structure; None if ``data`` is anything else."""
     decode = msgspec.json.Decoder(kind).decode
 
     def read(data: str | None) -> _T | None:
@@ -144,9 +144,9 @@ def _reader(kind: type[_T]) -> Callable[[str | None], _T | None]:
 
 
 def number_in(text: str | None) -> int | None:
-    """The plain decimal number (a broker's id, a partition's number); None if it is no such one.
+    """A plain decimal number (a broker id, a partition number); None if it is not one.
 
-    Only the spelling that Kafka writes counts: no sign, no leading zero.
+    Only Kafka's own spelling is accepted: no sign, no leading zero.
     """
     if text is None:
         return None
@@ -158,7 +158,7 @@ def number_in(text: str | None) -> int | None:
 
 
 def following(number: int) -> int:
-    """``number + 1`` as Java adds: after the largest ``Int`` comes the smallest."""
+    """``number + 1`` with Java's overflow: the largest ``Int`` is followed by the smallest."""
     return INT_MIN if number >= INT_MAX else number + 1
 
 
@@ -181,16 +181,16 @@ def controller_json(profile: Profile, broker: int, timestamp_ms: int) -> str:
 
 
 def controller_in(data: str | None) -> int | None:
-    """The broker that /controller names."""
+    """The broker in /controller."""
     found = _controller(data)
     return None if found is None else found.brokerid
 
 
 def controller_epoch_in(data: str | None) -> int | None:
-    """The number in /controller_epoch, which is no JSON.
+    """The number in /controller_epoch, which is not JSON.
 
-    Kafka throws where it is none (``ControllerEpochZNode.decode``), so no broker can become
-    controller until somebody mends it.
+    Kafka throws if it is malformed (``ControllerEpochZNode.decode``), so no broker can become
+    controller until the znode is repaired.
     """
     if data is None or len(data) > _INT_DIGITS or not data.isascii():
         return None
@@ -243,9 +243,9 @@ def broker_json(
 
 
 def is_broker(data: str | None) -> bool:
-    """Whether a registration can be read: it says where the broker can be reached.
+    """Whether a registration is valid: it contains the broker's address.
 
-    Kafka throws where it does not (``BrokerIdZNode.decode``).
+    Kafka throws if it does not (``BrokerIdZNode.decode``).
     """
     found = _broker(data)
     if found is None:
@@ -266,7 +266,7 @@ _cluster_id = _reader(_ClusterIdJson)
 
 
 def cluster_id_in(data: str | None) -> str:
-    """The cluster's id that /cluster/id names; empty if there is none."""
+    """The cluster id in /cluster/id; empty if there is none."""
     found = _cluster_id(data)
     return "" if found is None else found.id
 
@@ -275,10 +275,10 @@ def cluster_id_in(data: str | None) -> str:
 
 
 class TopicAssignment(Struct):
-    """What a topic's znode says: each partition's replicas, by number.
+    """The content of a topic's znode: each partition's replicas, by number.
 
-    ``adding`` and ``removing`` are what a reassignment under way changes (2.4+, KIP-455).
-    ``text`` is the whole JSON, so that a rewrite keeps what this program does not know.
+    ``adding`` and ``removing`` belong to a reassignment in progress (2.4+, KIP-455). ``text`` is
+    the whole JSON, so that a rewrite preserves unknown fields.
     """
 
     replicas: dict[int, list[int]]
@@ -300,7 +300,7 @@ _topic = _reader(_TopicJson)
 def new_topic_json(
     profile: Profile, lists: list[list[int]], random_below: Callable[[int], int]
 ) -> str:
-    """A new topic's znode, from 2.8 on with an id of its own."""
+    """A new topic's znode, from 2.8 on with a topic id."""
     topic_id = random_uuid(random_below) if profile.has("topic_ids") else ""
     return topic_json(profile, lists, topic_id)
 
@@ -317,10 +317,10 @@ def topic_json(profile: Profile, lists: Sequence[Sequence[int]], topic_id: str) 
 
 
 def topic_in(data: str | None) -> TopicAssignment | None:
-    """What a topic's znode says; partitions in order of their numbers.
+    """The content of a topic's znode; partitions in order of their numbers.
 
-    Kafka takes what is no JSON for a topic without partitions, and throws at another shape. A
-    partition whose number is none, or that has no replicas, is passed over.
+    Kafka treats text that is not JSON as a topic without partitions, and throws at another
+    structure. A partition with an invalid number or without replicas is skipped.
     """
     found = _topic(data)
     if found is None or data is None:
@@ -334,7 +334,7 @@ def topic_in(data: str | None) -> TopicAssignment | None:
 
 
 def topic_id_in(data: str | None) -> str:
-    """The id that a topic's znode gives it; empty before 2.8."""
+    """The topic id in a topic's znode; empty before 2.8."""
     found = _topic(data)
     return "" if found is None else found.topic_id
 
@@ -356,8 +356,8 @@ def changed_topic_json(
 ) -> str:
     """A topic's znode with the replicas of some partitions changed or added.
 
-    ``adding`` and ``removing`` say for some partitions what a reassignment adds and removes; no
-    brokers end the entry. Releases before 2.4 do not have these fields, and get none.
+    ``adding`` and ``removing`` are the replicas that a reassignment adds and removes, by
+    partition; an empty list removes the entry. Releases before 2.4 do not have these fields.
     """
     fields: dict[str, Any] = msgspec.json.decode(found.text)
     fields["partitions"] = _with(fields["partitions"], replicas)
@@ -378,11 +378,11 @@ def _with(
 
 RECOVERED: Final = 0
 RECOVERING: Final = 1
-"""KIP-704: the leader was elected from outside the ISR, and has not said yet that it is done."""
+"""KIP-704: the leader was elected from outside the ISR, and has not confirmed its recovery yet."""
 
 
 class PartitionState(Struct, frozen=True):
-    """What a state znode says."""
+    """The content of a state znode."""
 
     controller_epoch: Int
     leader: Int
@@ -392,10 +392,10 @@ class PartitionState(Struct, frozen=True):
 
 
 state_in: Final[Callable[[str | None], PartitionState | None]] = _reader(PartitionState)
-"""What a state znode says.
+"""The content of a state znode.
 
-To Kafka a partition whose state is no JSON has none, as if the znode were not there; at another
-shape the controller's event, or the leader's ISR change, ends in an exception.
+To Kafka a state that is not JSON is missing, as if the znode did not exist; at another structure
+the controller's event, or the leader's ISR change, ends in an exception.
 """
 
 
@@ -408,8 +408,8 @@ def state_json(
 ) -> str:
     """The content of a state znode, in the order in which Kafka prints its fields.
 
-    ``leader_recovery_state`` is left out when it is 0 (``TopicPartitionStateZNode``, 3.2+). The
-    order is that of Scala's hash map, in which a sixth field finds its place in the middle.
+    ``leader_recovery_state`` is omitted when it is 0 (``TopicPartitionStateZNode``, 3.2+). The
+    order is that of Scala's hash map, which puts a sixth field in the middle.
     """
     recovery = {"leader_recovery_state": leader_recovery_state} if leader_recovery_state else {}
     return compact(
@@ -424,7 +424,7 @@ def state_json(
     )
 
 
-# ---- lists of partitions: elections, moves, ISR changes
+# ---- lists of partitions: elections, reassignments, ISR changes
 
 
 class _PartitionJson(Struct):
@@ -451,19 +451,19 @@ _moves = _reader(_MovesJson)
 
 
 def partitions_json(tps: Iterable[str]) -> str:
-    """What /admin/preferred_replica_election and an ISR change notification hold."""
+    """The content of /admin/preferred_replica_election and of an ISR change notification."""
     entries = [{"topic": topic, "partition": number} for topic, number in map(split, tps)]
     return compact({"version": 1, "partitions": entries})
 
 
 def partitions_in(data: str | None) -> list[str] | None:
-    """The partitions that an election or a notification names."""
+    """The partitions in an election or a notification."""
     found = _partitions(data)
     return None if found is None else [f"{e.topic}-{e.partition}" for e in found.partitions]
 
 
 def moves_json(moves: Iterable[tuple[str, Sequence[int]]]) -> str:
-    """What /admin/reassign_partitions holds: partitions with the replicas that they shall have."""
+    """The content of /admin/reassign_partitions: partitions with their target replicas."""
     entries = [
         {"topic": topic, "partition": number, "replicas": replicas}
         for (topic, number), replicas in ((split(tp), replicas) for tp, replicas in moves)
@@ -472,7 +472,7 @@ def moves_json(moves: Iterable[tuple[str, Sequence[int]]]) -> str:
 
 
 def moves_in(data: str | None) -> list[tuple[str, list[int]]] | None:
-    """The partitions that are to be moved, and the replicas that they shall have."""
+    """The partitions to be reassigned, with their target replicas."""
     found = _moves(data)
     if found is None:
         return None
@@ -497,7 +497,7 @@ def config_json(values: Mapping[str, str]) -> str:
 def config_in(data: str | None) -> dict[str, str] | None:
     """The values in a configuration znode.
 
-    Kafka has none where it is no JSON or has no field ``config``, and throws at another shape.
+    Kafka reads none if it is not JSON or has no field ``config``, and throws at another structure.
     """
     found = _config(data)
     return None if found is None else found.config
@@ -523,10 +523,10 @@ def config_change_json(profile: Profile, kind: str, name: str) -> str:
 
 
 def config_change_in(data: str | None) -> tuple[str, str] | None:
-    """What a notification says has changed: ``topics`` or ``brokers``, and the name.
+    """The contents of a notification: ``topics`` or ``brokers``, and the name.
 
-    Brokers of any release are read as having understood any release's notification. At another
-    shape Kafka logs an error and goes on with the next one.
+    Brokers of any release accept the notifications of all releases here. At another structure
+    Kafka logs an error and continues with the next one.
     """
     topic = _text(data)
     if topic is not None:
@@ -564,9 +564,9 @@ def producer_ids_json(broker: int, first: int, last: int) -> str:
 
 
 def producer_ids_in(data: str | None) -> tuple[int, int, int] | None:
-    """The broker, the first and the last id of the block that was taken last.
+    """The broker, the first and the last id of the block allocated last.
 
-    Kafka throws where there is none, and the broker gets no block (``ProducerIdBlockZNode``).
+    Kafka throws if there is none, and the broker gets no block (``ProducerIdBlockZNode``).
     """
     found = _producer_ids(data)
     if found is None:

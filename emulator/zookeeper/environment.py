@@ -1,4 +1,4 @@
-"""What the ZooKeeper server needs from its surroundings, and what a cluster gives it."""
+"""The interface between the ZooKeeper server and its cluster, and its implementation."""
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol
@@ -11,15 +11,15 @@ from emulator.simulation.network import Network
 Fields = ParamSpec("Fields")
 
 ZnodeObserver = Callable[[str, str, str | None, int], None]
-"""Is told of each committed znode change: kind, path, data, version."""
+"""Called for each committed znode change with kind, path, data and version."""
 
 
 class ZkEnvironment(Protocol):
-    """Virtual time, a place to state facts, and a way to reach clients."""
+    """Virtual time, event emission, and delivery of watch events to clients."""
 
     @property
     def host(self) -> int:
-        """The host whose requests these are; ``ZOOKEEPER`` for what the server does by itself."""
+        """The requesting host; ``ZOOKEEPER`` for the server's own actions."""
 
     @property
     def now(self) -> int:
@@ -31,13 +31,13 @@ class ZkEnvironment(Protocol):
         *fields: Fields.args,
         **named: Fields.kwargs,
     ) -> int:
-        """State an event, given its fields after ``cause``; returns its ``seq``."""
+        """Emit an event, given its fields after ``cause``; return its ``seq``."""
 
     def notify(self, host: int, path: str, kind: str, /) -> None:
-        """Send ``host`` the event of a watch that has fired."""
+        """Send a fired watch's event to ``host``."""
 
     def znode_changed(self, kind: str, path: str, data: str | None, version: int, /) -> None:
-        """Learn of a committed change: ``kind`` is ``created``, ``changed`` or ``deleted``.
+        """Handle a committed change: ``kind`` is ``created``, ``changed`` or ``deleted``.
 
         A deleted znode's ``data`` is None and its ``version`` -1. Called after the znode's event
         and before its watches fire.
@@ -45,7 +45,7 @@ class ZkEnvironment(Protocol):
 
 
 class Environment:
-    """A cluster around its ZooKeeper server, as one host's requests meet it."""
+    """The cluster as seen by its ZooKeeper server, for one host's requests."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Environment:
         self.observers = [] if observers is None else observers
 
     def of(self, host: int) -> "Environment":
-        """The same for the requests of another host."""
+        """The same environment for another host's requests."""
         return Environment(self.kernel, self.network, host, self.observers)
 
     @property
@@ -71,7 +71,7 @@ class Environment:
         return self.kernel.state.now_us
 
     def notify(self, host: int, path: str, kind: str, /) -> None:
-        """Send ``host`` the event of a watch that has fired."""
+        """Send a fired watch's event to ``host``."""
         self.network.send(ZOOKEEPER, host, WatchEvent(path, kind))
 
     def znode_changed(self, kind: str, path: str, data: str | None, version: int, /) -> None:

@@ -1,13 +1,13 @@
-"""What ZooKeeper refuses, by kazoo's names and ZooKeeper's codes (``KeeperException.Code`` 3.6)."""
+"""ZooKeeper's errors, with kazoo's names and ZooKeeper's codes (``KeeperException.Code`` 3.6)."""
 
 from typing import ClassVar
 
 
 class ZooKeeperError(Exception):
-    """A request that ZooKeeper refused; ``str()`` is one sentence for people.
+    """A request that ZooKeeper rejected; ``str()`` is a sentence for users.
 
-    Of a refused transaction it is the error of the operation that failed: ``index`` is that
-    operation's place, and ``results`` holds what became of each operation (see
+    For a transaction it is the error of the operation that failed: ``index`` is the position of
+    that operation, and ``results`` has the outcome of each operation (see
     :meth:`emulator.zookeeper.tree.ZooKeeper.multi`).
     """
 
@@ -26,34 +26,34 @@ class ZooKeeperError(Exception):
 
 
 class RolledBackError(ZooKeeperError):
-    """An operation of a transaction that was fine, but undone because a later one failed."""
+    """A successful operation of a transaction that was rolled back because a later one failed."""
 
     code = 0
 
 
 class RuntimeInconsistency(ZooKeeperError):
-    """An operation of a transaction that was not looked at, because an earlier one failed."""
+    """An operation of a transaction that was not attempted, because an earlier one failed."""
 
     code = -2
 
 
 class ConnectionLoss(ZooKeeperError):
-    """No answer came, as the connection is broken: whether the request was carried out is unknown.
+    """No response arrived, as the connection is broken: the request may or may not be executed.
 
-    A server never says this; it is what a client tells its caller.
+    A server never returns this; a client raises it to its caller.
     """
 
     code = -4
 
 
 class BadArgumentsError(ZooKeeperError):
-    """A malformed path, or one of ZooKeeper's own that must stay."""
+    """A malformed path, or one of ZooKeeper's own that cannot be deleted."""
 
     code = -8
 
 
 class NoNodeError(ZooKeeperError):
-    """The znode, or the parent of the one to be created, does not exist."""
+    """The znode, or the parent of a znode to be created, does not exist."""
 
     code = -101
 
@@ -71,7 +71,7 @@ class NoChildrenForEphemeralsError(ZooKeeperError):
 
 
 class NodeExistsError(ZooKeeperError):
-    """The znode to be created exists."""
+    """The znode to be created already exists."""
 
     code = -110
 
@@ -83,6 +83,6 @@ class NotEmptyError(ZooKeeperError):
 
 
 class SessionExpiredError(ZooKeeperError):
-    """The session that asks does not exist (any longer)."""
+    """The requesting session does not exist (any longer)."""
 
     code = -112

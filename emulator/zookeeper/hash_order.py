@@ -1,7 +1,7 @@
-"""The order in which Java's HashSet holds strings: in this order a session's ephemerals go.
+"""The iteration order of strings in Java's HashSet, in which a session's ephemerals are deleted.
 
-Clients can tell: their watch events come in it. Source: ``java.util.HashMap`` and
-``String.hashCode``; ``DataTree.getEphemerals`` copies the set before it is walked.
+Clients observe it as the order of their watch events. Source: ``java.util.HashMap`` and
+``String.hashCode``; ``DataTree.getEphemerals`` copies the set before iterating.
 """
 
 from collections.abc import Collection
@@ -20,10 +20,10 @@ def hash_code(text: str) -> int:
 
 
 def hash_order(texts: Collection[str]) -> list[str]:
-    """Return ``texts``, given in the order in which they were added, as a copied HashSet has them.
+    """Return ``texts``, given in insertion order, in the iteration order of a copied HashSet.
 
-    Equal buckets of the copy keep the order of the set that was copied, and equal buckets of that
-    one the order in which they were filled.
+    Within a bucket the copy keeps the order of the original set, which within a bucket keeps
+    insertion order.
     """
     original, copy = _capacity_grown(len(texts)), _capacity_fitted(len(texts))
 
@@ -36,7 +36,7 @@ def hash_order(texts: Collection[str]) -> list[str]:
 
 
 def _capacity_grown(size: int) -> int:
-    """The table of a set that has grown to ``size`` one by one."""
+    """The table size of a set that has grown to ``size`` one by one."""
     capacity = CAPACITY_MIN
     while size > capacity * LOAD_FACTOR:
         capacity *= 2
@@ -44,5 +44,5 @@ def _capacity_grown(size: int) -> int:
 
 
 def _capacity_fitted(size: int) -> int:
-    """The table of a copy of a set of ``size``: the power of two that fits it."""
+    """The table size of a copy of a set of ``size``: the power of two that fits it."""
     return 1 << (int(size / LOAD_FACTOR + 1) - 1).bit_length()

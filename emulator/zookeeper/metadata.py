@@ -1,12 +1,12 @@
-"""The metadata of partitions, and what committed changes of it mean.
+"""The metadata of partitions, and the events derived from its committed changes.
 
-:class:`PartitionMetadata` is the one way by which brokers and the controller read a partition's
-state, write it under the version that they know, and are told of changes. Nothing in it shows that
-a tree of znodes is behind it, so that a metadata log can take its place.
+:class:`PartitionMetadata` is the only way by which brokers and the controller read a partition's
+state, write it conditionally, and watch it for changes. Its interface does not expose the tree of
+znodes, so that a metadata log can replace it.
 
-:class:`ZnodeFacts` watches the tree from outside. Whoever writes it (a leader, the controller, an
-outsider), what a committed change means is read there once and stated as events. Nothing that the
-cluster does depends on it.
+:class:`ZnodeFacts` observes the tree from outside. Whichever client writes (a leader, the
+controller, an external one), the meaning of a committed change is derived here once and emitted as
+events. Nothing in the cluster's behaviour depends on it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from emulator.zookeeper.data import PartitionState, TopicAssignment
 
 
 class VersionedState(Struct, frozen=True, array_like=True):
-    """A partition's state, and the version under which it can be replaced."""
+    """A partition's state, and its version for conditional writes."""
 
     state: PartitionState
     version: int
@@ -39,22 +39,22 @@ class PartitionMetadata:
         self._zk = zk
 
     def read(self, tp: str) -> VersionedState | None:
-        """A partition's state; None if it has none, or one that cannot be read.
+        """A partition's state; None if it is missing or malformed.
 
         Raises:
-            ConnectionLoss: it cannot be asked for now.
+            ConnectionLoss: it cannot be read now.
         """
         node = self._zk.find(znodes.state_path(tp))
         state = None if node is None else znodes.state_in(node.data)
         return None if node is None or state is None else VersionedState(state, node.version)
 
     def create(self, tp: str, state: PartitionState) -> int:
-        """Write the first state of a partition; returns its version.
+        """Write the initial state of a partition; return its version.
 
         Raises:
-            NodeExistsError: it has one already.
+            NodeExistsError: it already has one.
             NoNodeError: its topic is gone.
-            ConnectionLoss: no answer came; it may have been written or not.
+            ConnectionLoss: no response arrived; it may or may not have been written.
         """
         topic, number = split(tp)
         above = znodes.partitions_path(topic)
@@ -67,26 +67,26 @@ class PartitionMetadata:
         return 0
 
     def write(self, tp: str, state: PartitionState, version: int) -> int:
-        """Replace a partition's state if its version is ``version``; returns the new version.
+        """Replace a partition's state if its version is ``version``; return the new version.
 
         Raises:
-            BadVersionError: somebody else has replaced it.
+            BadVersionError: another client has replaced it.
             NoNodeError: it is gone.
-            ConnectionLoss: no answer came; it may have been written or not.
+            ConnectionLoss: no response arrived; it may or may not have been written.
         """
         return self._zk.set_data(znodes.state_path(tp), _json(state), version)
 
     def write_isr(self, tp: str, state: PartitionState, version: int) -> int:
-        """Replace a state as the partition's leader does (up to 2.6); returns the new version.
+        """Replace a state as the partition's leader does (up to 2.6); return the new version.
 
-        An earlier try may have been carried out without its answer having come. So a version that
-        does not fit is no refusal if the state is the very one that was to be written
+        An earlier attempt may have succeeded although its response was lost. So a version mismatch
+        is no error if the state is exactly the one to be written
         (``ReplicationUtils.checkLeaderAndIsrZkData``).
 
         Raises:
-            BadVersionError: somebody else has replaced it.
+            BadVersionError: another client has replaced it.
             NoNodeError: it is gone.
-            ConnectionLoss: no answer came; try again once ZooKeeper can be reached.
+            ConnectionLoss: no response arrived; retry once ZooKeeper is reachable.
         """
         try:
             return self.write(tp, state, version)
@@ -97,45 +97,45 @@ class PartitionMetadata:
             raise
 
     def watch(self, tp: str) -> None:
-        """Be told once when a partition's state changes."""
+        """Watch once for a change to a partition's state."""
         self._zk.watch(znodes.state_path(tp))
 
     # ---- topics
 
     def assignment(self, topic: str) -> TopicAssignment | None:
-        """A topic's assignment; None if there is no such topic, or nothing that can be read.
+        """A topic's assignment; None if it is missing or malformed.
 
         Raises:
-            ConnectionLoss: it cannot be asked for now.
+            ConnectionLoss: it cannot be read now.
         """
         return znodes.topic_in(self._zk.data(znodes.topic_path(topic)))
 
     def watch_assignment(self, topic: str) -> None:
-        """Be told once when a topic's assignment changes."""
+        """Watch once for a change to a topic's assignment."""
         self._zk.watch(znodes.topic_path(topic))
 
-    # ---- ISRs that leaders have written
+    # ---- ISRs written by leaders
 
     def announced(self) -> dict[str, list[str]]:
-        """The announcements that are there: the partitions that each names, by its path.
+        """The existing notifications: the partitions in each, by its path.
 
-        One that cannot be read names none.
+        A malformed one contains none.
 
         Raises:
-            ConnectionLoss: they cannot be asked for now.
+            ConnectionLoss: they cannot be read now.
         """
         paths = [f"{znodes.ISR_CHANGES}/{name}" for name in self._zk.children(znodes.ISR_CHANGES)]
         return {path: znodes.partitions_in(self._zk.data(path)) or [] for path in paths}
 
     def watch_announcements(self) -> None:
-        """Be told once when there is another announcement, or one is gone."""
+        """Watch once for added or deleted notifications."""
         self._zk.watch_children(znodes.ISR_CHANGES)
 
     def announce(self, tps: Iterable[str]) -> None:
-        """Tell the controller which partitions' ISRs this broker has written (0.9 to 2.6).
+        """Notify the controller of the partitions whose ISRs this broker has written (0.9 to 2.6).
 
         Raises:
-            ZooKeeperError: it could not be told.
+            ZooKeeperError: the notification could not be written.
         """
         data = znodes.partitions_json(tps)
         self._zk.create(znodes.ISR_CHANGE, data, sequential=True)
@@ -152,7 +152,7 @@ def _json(state: PartitionState) -> str:
 
 
 class ZnodeFacts:
-    """Reads committed changes of the tree and states what they mean."""
+    """Observes committed changes of the tree and emits the events that they imply."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class ZnodeFacts:
         assignments: dict[str, list[int]],
         topic_configs: dict[str, dict[str, str]],
     ) -> None:
-        """Keep ``states``, ``assignments`` and ``topic_configs`` as the tree has them."""
+        """Keep ``states``, ``assignments`` and ``topic_configs`` in sync with the tree."""
         self.emit = emit
         self.states = states
         self.assignments = assignments
@@ -169,7 +169,7 @@ class ZnodeFacts:
         self._numbers: dict[str, dict[int, None]] | None = None
 
     def changed(self, kind: str, path: str, data: str | None, version: int) -> None:
-        """A znode was created, changed or deleted."""
+        """Handle the creation, change or deletion of a znode."""
         if path.startswith("/brokers/topics/"):
             tp = znodes.partition_of(path)
             if tp is not None:
@@ -230,7 +230,7 @@ class ZnodeFacts:
             self.emit(events.PartitionsAdded, topic, run[0], lists)
 
     def _numbers_of(self, topic: str) -> dict[int, None]:
-        """A topic's partitions; they need not be numbered without gaps if an outsider wrote it."""
+        """A topic's partition numbers; they may have gaps if an external client wrote them."""
         if self._numbers is None:
             self._numbers = {}
             for tp in self.assignments:
@@ -239,7 +239,7 @@ class ZnodeFacts:
         return self._numbers.setdefault(topic, {})
 
     def _assign(self, topic: str, number: int, replicas: list[int], found: TopicAssignment) -> None:
-        """Take a partition's replicas; that they changed is a fact of its own."""
+        """Store a partition's replicas; emit an event if they changed."""
         tp = intern(f"{topic}-{number}")
         before = self.assignments.get(tp)
         self.assignments[tp] = replicas
@@ -263,14 +263,14 @@ class ZnodeFacts:
 def state_changes(
     emit: Emit, entity: str, name: str, before: dict[str, str], after: dict[str, str]
 ) -> None:
-    """State which configuration values of a topic or a broker are others than before."""
+    """Emit the configuration values of a topic or broker that differ from before."""
     for key in [*before, *(key for key in after if key not in before)]:
         if before.get(key) != after.get(key):
             emit(events.ConfigChanged, entity, name, key, after.get(key, ""))
 
 
 def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Ascending numbers, cut wherever one is left out."""
+    """Ascending numbers, split at each gap."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Write requests as plain data, the rules that admit them, and transactions that see themselves."""
+"""Write requests as plain data, their validation, and transactions that see their own changes."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -9,14 +9,14 @@ from emulator.zookeeper import errors
 from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path, parent_path
 
 ANY_VERSION = -1
-"""As an expected version: whatever it is."""
+"""As an expected version: matches any version."""
 
 Look = Callable[[str], Znode | None]
 """Finds the znode at a path, None if there is none."""
 
 
 class Create(Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """Create a znode; a sequential one's name ends in its parent's count of creates."""
+    """Create a znode; a sequential one's name ends with its parent's count of creates."""
 
     path: str
     data: str | None = None
@@ -47,11 +47,11 @@ class Check(Struct, frozen=True, array_like=True, tag=True, gc=False):
 
 
 Operation = Create | SetData | Delete | Check
-"""What a transaction is made of."""
+"""The operations that a transaction can contain."""
 
 
 def admit_create(look: Look, path: str, sequential: bool) -> str:
-    """Return the path at which a znode may be created; the order of the checks is ZooKeeper's."""
+    """Return the path at which a znode may be created; the checks are in ZooKeeper's order."""
     parent = look(parent_path(path))
     if parent is None:
         raise errors.NoNodeError(path, f"The parent of {path} does not exist.")
@@ -87,7 +87,7 @@ def admit_delete(look: Look, path: str, version: int) -> Znode:
 
 
 def admit(look: Look, operation: Operation) -> str:
-    """Admit one operation of a transaction; returns the path it is about."""
+    """Validate one operation of a transaction; return its path."""
     match operation:
         case Create():
             return admit_create(look, operation.path, operation.sequential)
@@ -99,10 +99,10 @@ def admit(look: Look, operation: Operation) -> str:
 
 
 def admit_all(look: Look, transaction: Sequence[Operation], session: int) -> list[str]:
-    """Admit a transaction in which each operation sees what the earlier ones would do.
+    """Validate a transaction in which each operation sees the effects of the earlier ones.
 
     Raises:
-        ZooKeeperError: an operation was refused; the error tells what became of each.
+        ZooKeeperError: an operation was rejected; the error has the outcome of each.
     """
     paths: list[str] = []
     draft: Draft | None = None
@@ -121,9 +121,9 @@ def admit_all(look: Look, transaction: Sequence[Operation], session: int) -> lis
 
 
 class Draft:
-    """The tree as a transaction would leave it: what it changes, and beneath that the rest.
+    """The tree as a transaction would leave it: an overlay of its changes on the tree.
 
-    It lives only while one transaction is being admitted; the tree itself is not touched.
+    It exists only while one transaction is validated; the tree itself is not modified.
     """
 
     def __init__(self, look: Look, session: int) -> None:
@@ -132,11 +132,11 @@ class Draft:
         self._changed: dict[str, Znode | None] = {}
 
     def look(self, path: str) -> Znode | None:
-        """Find the znode at a path as it would be."""
+        """Find the znode at a path as the transaction would leave it."""
         return self._changed[path] if path in self._changed else self._beneath(path)
 
     def take_in(self, operation: Operation, path: str) -> None:
-        """Take in what an admitted operation does, as far as later ones can tell."""
+        """Apply a valid operation, as far as later ones can observe it."""
         match operation:
             case Create():
                 owner = self._session if operation.ephemeral else 0
@@ -159,7 +159,7 @@ class Draft:
 
 
 def check_paths(operations: Sequence[Operation]) -> None:
-    """Refuse a transaction with a malformed path, as its client does."""
+    """Reject a transaction with a malformed path, as its client does."""
     for operation in operations:
         check_path(
             operation.path, sequential=isinstance(operation, Create) and operation.sequential
@@ -167,7 +167,7 @@ def check_paths(operations: Sequence[Operation]) -> None:
 
 
 def _report(error: errors.ZooKeeperError, transaction: Sequence[Operation], index: int) -> None:
-    """Write into a transaction's error what became of each of its operations."""
+    """Store the outcome of each operation in a transaction's error."""
     error.index = index
     error.results = [
         *(_rolled_back(operation) for operation in transaction[:index]),

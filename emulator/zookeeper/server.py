@@ -1,4 +1,4 @@
-"""The ZooKeeper server as a host: it hears pings, and ends sessions that have fallen silent."""
+"""The ZooKeeper server as a host: it handles pings, and expires silent sessions."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from emulator.zookeeper.tree import ZooKeeper
 
 
 class ServerState(Struct, array_like=True):
-    """When the next look at the sessions' deadlines is due (0: none is)."""
+    """When the next check of the sessions' deadlines is due (0: none)."""
 
     armed_us: int = 0
 
@@ -30,7 +30,7 @@ class ZooKeeperServer:
         kernel: Kernel,
         network: Network,
     ) -> None:
-        """Act on ``state`` and on the tree; sessions that end state it to ``environment``."""
+        """Act on ``state`` and the tree; expired sessions emit their events to ``environment``."""
         self.state = state
         self.zookeeper = zookeeper
         self.environment = environment
@@ -38,7 +38,7 @@ class ZooKeeperServer:
         self.network = network
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Take one message."""
+        """Handle one message."""
         if isinstance(message, ZkPing):
             self._pinged(source, message)
         elif isinstance(message, Timer) and message.number == self.state.armed_us:
@@ -46,7 +46,7 @@ class ZooKeeperServer:
             self._expire()
 
     def session_opened(self) -> None:
-        """There is a session to watch over."""
+        """Schedule the expiry check for a new session."""
         self._arm()
 
     def _pinged(self, source: int, message: ZkPing) -> None:
@@ -56,7 +56,7 @@ class ZooKeeperServer:
         self.network.send(ZOOKEEPER, source, answer, request)
 
     def _expire(self) -> None:
-        """End the sessions that were silent for too long; what silenced them is the cause."""
+        """Expire the sessions that were silent for too long; the cause is what silenced them."""
         kernel = self.kernel
         for session in self.zookeeper.sessions.due(self.kernel.now):
             host = self.zookeeper.sessions.live[session].host

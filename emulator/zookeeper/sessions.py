@@ -1,4 +1,4 @@
-"""Sessions: who is connected, what dies with them, and when silence ends them."""
+"""Sessions: connected clients, their ephemerals, and their expiry."""
 
 from typing import Final
 
@@ -6,13 +6,13 @@ from msgspec import Struct, field
 
 TICKS_MIN: Final = 2
 TICKS_MAX: Final = 20
-"""A session's timeout is granted between these multiples of the tick."""
+"""Session timeouts are limited to between these multiples of the tick."""
 
 
 class Session(Struct, array_like=True):
     """One client's session; ``expires_us`` is the end of its tick bucket, ``ephemerals`` a set.
 
-    Silence does not end one that ``is_kept_alive``: its client's pings are not emulated.
+    If ``is_kept_alive`` it does not time out: its client's pings are not emulated.
     """
 
     host: int
@@ -26,7 +26,7 @@ class Sessions(Struct, array_like=True):
     """All live sessions by id, and each host's latest one (``SessionTrackerImpl``).
 
     A session's deadline is its last sign of life plus its timeout, rounded up to the next tick: it
-    ends when that bucket ends, never earlier than its timeout and at most one tick later.
+    expires at that tick, never earlier than its timeout and at most one tick later.
     """
 
     tick_time_ms: int
@@ -35,7 +35,7 @@ class Sessions(Struct, array_like=True):
     latest: dict[int, int] = field(default_factory=dict)
 
     def open(self, host: int, timeout_ms: int, now_us: int, *, is_kept_alive: bool = False) -> int:
-        """Begin a session of ``host`` with the nearest timeout that is granted; returns its id."""
+        """Open a session of ``host`` with the nearest allowed timeout; return its id."""
         granted = min(max(timeout_ms, TICKS_MIN * self.tick_time_ms), TICKS_MAX * self.tick_time_ms)
         session = self.next_id
         self.next_id += 1
@@ -45,7 +45,7 @@ class Sessions(Struct, array_like=True):
         return session
 
     def heard_from(self, session: int, now_us: int) -> bool:
-        """Put the session's end off; False if there is no such session (any longer)."""
+        """Extend the session's deadline; False if there is no such session (any longer)."""
         found = self.live.get(session)
         if found is None:
             return False
@@ -53,7 +53,7 @@ class Sessions(Struct, array_like=True):
         return True
 
     def end(self, session: int) -> Session:
-        """Take a live session out; what its end entails is the server's work."""
+        """Remove a live session; the server handles the consequences."""
         ended = self.live.pop(session)
         if self.latest.get(ended.host) == session:
             del self.latest[ended.host]

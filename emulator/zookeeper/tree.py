@@ -1,9 +1,9 @@
 """The ZooKeeper server: one tree of znodes, its sessions and watches, and the requests on them.
 
-Every method is synchronous and takes the surroundings (``env``) that it states facts to. A request
-that writes uses one zxid, whether it succeeds or is refused; a transaction uses one in all; reads
-use none. Source: ZooKeeper 3.6.3, ``PrepRequestProcessor`` (what is admitted, in which order) and
-``DataTree`` (what it does, and which watches fire).
+Every method is synchronous and takes the environment (``env``) to which it emits events. A write
+request uses one zxid, whether it succeeds or fails; a transaction uses one in total; reads use
+none. Source: ZooKeeper 3.6.3, ``PrepRequestProcessor`` (validation, in its order) and ``DataTree``
+(effects and watches).
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from emulator.zookeeper.watches import Watches
 from emulator.zookeeper.znode import ZOOKEEPERS_OWN, Znode, check_path
 
 TICK_TIME_MS: Final = 1000
-"""The server's tickTime: sessions between 2 and 20 s are granted as asked."""
+"""The server's tickTime: session timeouts between 2 and 20 s are granted as requested."""
 
 
 class ZooKeeper(Struct, array_like=True):
-    """A server's whole state; make one with :meth:`fresh`.
+    """A server's entire state; create one with :meth:`fresh`.
 
     ``nodes`` is the tree by path (as in ``DataTree``), ``zxid`` the last one used.
     """
@@ -46,7 +46,7 @@ class ZooKeeper(Struct, array_like=True):
         server_id: int = 1,
         tick_time_ms: int = TICK_TIME_MS,
     ) -> "ZooKeeper":
-        """Start a server with empty disks; ``/zookeeper/config`` exists from ZooKeeper 3.5 on."""
+        """Create a server with empty disks; ``/zookeeper/config`` exists from ZooKeeper 3.5 on."""
         paths = ZOOKEEPERS_OWN if has_config_node else ZOOKEEPERS_OWN[:-1]
         nodes = {path: Znode("", 0, 0, 0, 0, 0) for path in paths}
         for path in paths[1:]:
@@ -62,19 +62,19 @@ class ZooKeeper(Struct, array_like=True):
         return self.nodes.get(path)
 
     def exists(self, path: str) -> Znode | None:
-        """Return the znode at ``path``, None if there is none; refuses a malformed path."""
+        """Return the znode at ``path``, None if there is none; a malformed path is an error."""
         check_path(path)
         return self.nodes.get(path)
 
     def get(self, path: str) -> Znode:
-        """Return the znode at ``path``; it is the live one and must not be changed."""
+        """Return the znode at ``path``; it is the live object and must not be modified."""
         node = self.exists(path)
         if node is None:
             raise errors.NoNodeError(path, f"{path} does not exist.")
         return node
 
     def names(self, path: str) -> list[str]:
-        """The names below a znode, sorted; none if there is no such znode."""
+        """The names of a znode's children, sorted; empty if there is no such znode."""
         return [] if self.find(path) is None else self.children(path)
 
     def children(self, path: str) -> list[str]:
@@ -92,7 +92,7 @@ class ZooKeeper(Struct, array_like=True):
         ephemeral: bool = False,
         sequential: bool = False,
     ) -> str:
-        """Create a znode and return its path; ``session`` 0 is somebody without a session."""
+        """Create a znode and return its path; ``session`` 0 is a client without a session."""
         check_path(path, sequential)
         zxid = self._next_zxid()
         if session or ephemeral:
@@ -104,7 +104,7 @@ class ZooKeeper(Struct, array_like=True):
     def set_data(
         self, env: ZkEnvironment, path: str, data: str | None, version: int = ANY_VERSION
     ) -> int:
-        """Set a znode's data if its dataVersion is ``version``; returns the new dataVersion."""
+        """Set a znode's data if its dataVersion is ``version``; return the new dataVersion."""
         check_path(path)
         zxid = self._next_zxid()
         operations.admit_version(self.nodes.get, path, version)
@@ -120,15 +120,15 @@ class ZooKeeper(Struct, array_like=True):
     def multi(
         self, env: ZkEnvironment, session: int, transaction: Sequence[Operation]
     ) -> list[str | int | None]:
-        """Do all of a transaction's operations under one zxid, or none.
+        """Execute all of a transaction's operations under one zxid, or none.
 
-        An operation sees what earlier ones of the same transaction did. Returns for each what the
-        single request returns: a created path, a new dataVersion, or None.
+        An operation sees the effects of earlier ones in the same transaction. Return for each what
+        the single request returns: a created path, a new dataVersion, or None.
 
         Raises:
-            ZooKeeperError: the error of the first operation that was refused, with its ``index``;
-                its ``results`` has :class:`~emulator.zookeeper.errors.RolledBackError` for those
-                before and :class:`~emulator.zookeeper.errors.RuntimeInconsistency` for those after.
+            ZooKeeperError: the error of the first operation that failed, with its ``index``; its
+                ``results`` has :class:`~emulator.zookeeper.errors.RolledBackError` for those before
+                and :class:`~emulator.zookeeper.errors.RuntimeInconsistency` for those after.
         """
         operations.check_paths(transaction)
         zxid = self._next_zxid()
@@ -143,34 +143,34 @@ class ZooKeeper(Struct, array_like=True):
     # ---- watches
 
     def watch_data(self, host: int, path: str) -> None:
-        """Tell ``host`` once when the (existing) znode's data changes or it is deleted."""
+        """Notify ``host`` once when the (existing) znode's data changes or it is deleted."""
         self.watches.watch_data(host, path)
 
     def watch_exists(self, host: int, path: str) -> None:
-        """Tell ``host`` once when the znode is created, changed or deleted."""
+        """Notify ``host`` once when the znode is created, changed or deleted."""
         self.watches.watch_data(host, path)
 
     def watch_children(self, host: int, path: str) -> None:
-        """Tell ``host`` once when the znode gets or loses a child or is deleted."""
+        """Notify ``host`` once when the znode's children change or it is deleted."""
         self.watches.watch_children(host, path)
 
     def forget_watches(self, host: int) -> None:
-        """Drop all watches of a host whose connection is gone (the process has ended)."""
+        """Remove all watches of a host whose connection is gone (the process has ended)."""
         self.watches.forget(host)
 
     # ---- sessions
 
     @property
     def next_expiry_us(self) -> int | None:
-        """When the next session would expire if nothing more were heard; None: never."""
+        """When the next session would expire without further signs of life; None: never."""
         return self.sessions.next_expiry_us()
 
     def open_session(
         self, env: ZkEnvironment, host: int, timeout_ms: int, *, is_kept_alive: bool = False
     ) -> int:
-        """Give ``host`` a new session and return its id; watches of an earlier one are gone.
+        """Open a session for ``host`` and return its id; watches of an earlier one are removed.
 
-        Silence does not end one that ``is_kept_alive``.
+        If ``is_kept_alive`` it does not time out.
         """
         zxid = self._next_zxid()
         self.watches.forget(host)
@@ -180,15 +180,15 @@ class ZooKeeper(Struct, array_like=True):
         return session
 
     def close_session(self, env: ZkEnvironment, session: int) -> None:
-        """End a session at its client's wish."""
+        """Close a session at its client's request."""
         self._end_session(env, session, "closed")
 
     def expire_session(self, env: ZkEnvironment, session: int) -> None:
-        """End a session at once, as if nothing had been heard of it for too long."""
+        """Expire a session at once, as if it had been silent for too long."""
         self._end_session(env, session, "expired")
 
     def heard_from(self, session: int, now_us: int) -> bool:
-        """Note a sign of life; False if the session has ended (its client must be told)."""
+        """Record a sign of life; False if the session has expired (its client must be notified)."""
         return self.sessions.heard_from(session, now_us)
 
     def session_of(self, host: int) -> int | None:
@@ -200,13 +200,13 @@ class ZooKeeper(Struct, array_like=True):
         return self.sessions.live.get(session)
 
     def expire_due(self, env: ZkEnvironment) -> list[int]:
-        """End all sessions whose tick bucket has ended; returns their ids, earliest first."""
+        """Expire all sessions whose tick bucket has ended; return their ids, earliest first."""
         due = self.sessions.due(env.now)
         for session in due:
             self.expire_session(env, session)
         return due
 
-    # ---- one zxid's effects, in DataTree's order
+    # ---- effects under one zxid, in DataTree's order
 
     def _next_zxid(self) -> int:
         self.zxid += 1
@@ -230,7 +230,7 @@ class ZooKeeper(Struct, array_like=True):
     def _perform(
         self, env: ZkEnvironment, zxid: int, session: int, operation: Operation, path: str
     ) -> str | int | None:
-        """Do one admitted operation of a transaction."""
+        """Execute one validated operation of a transaction."""
         match operation:
             case Create():
                 owner = session if operation.ephemeral else 0
@@ -297,7 +297,7 @@ class ZooKeeper(Struct, array_like=True):
         kind: str,
         told: tuple[int, ...] = (),
     ) -> tuple[int, ...]:
-        """Use up a path's watches; those ``told`` of the same change are not told again."""
+        """Fire and remove a path's watches; skip hosts in ``told``, which were notified before."""
         hosts = table.pop(path, ())
         for host in hosts:
             if host not in told:
@@ -307,7 +307,7 @@ class ZooKeeper(Struct, array_like=True):
 
 
 def _split(path: str) -> tuple[str, str]:
-    """Return the path of the parent, and the name in it."""
+    """Return the parent's path and the znode's name."""
     above, _, name = path.rpartition("/")
     return above or "/", intern(name)
 

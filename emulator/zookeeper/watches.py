@@ -1,28 +1,28 @@
-"""One-shot watches: who is to be told of the next change at a path."""
+"""One-shot watches: the hosts to notify of the next change at a path."""
 
 from msgspec import Struct, field
 
 
 class Watches(Struct, array_like=True):
-    """Watching hosts by path, in the order in which they asked; a host is told once.
+    """Watching hosts by path, in registration order; each is notified once.
 
-    As in ZooKeeper's server, a watch set by ``exists`` and one set by reading data are one and the
-    same kind; watches on children are the other.
+    As in ZooKeeper's server, watches set by ``exists`` and by reading data are of the same kind;
+    watches on children are the other kind.
     """
 
     data: dict[str, tuple[int, ...]] = field(default_factory=dict)
     children: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def watch_data(self, host: int, path: str) -> None:
-        """Tell ``host`` when the znode is created, changed or deleted."""
+        """Notify ``host`` when the znode is created, changed or deleted."""
         _add(self.data, host, path)
 
     def watch_children(self, host: int, path: str) -> None:
-        """Tell ``host`` when the znode gets or loses a child, or is deleted."""
+        """Notify ``host`` when the znode's children change, or it is deleted."""
         _add(self.children, host, path)
 
     def forget(self, host: int) -> None:
-        """Drop all watches of ``host``."""
+        """Remove all watches of ``host``."""
         _remove(self.data, host)
         _remove(self.children, host)
 

@@ -1,4 +1,4 @@
-"""What ``zkCli.sh`` prints, and the same as plain data (formats of ZooKeeper 3.6)."""
+"""The output of ``zkCli.sh``, and the same as plain data (formats of ZooKeeper 3.6)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ def list_text(names: list[str]) -> str:
 
 
 def list_tree(zookeeper: ZooKeeper, path: str) -> list[str]:
-    """``ls -R``: the path and all below it; siblings stand together before what is below them."""
+    """``ls -R``: the path and its descendants; siblings come before their children."""
     return [path, *_below(zookeeper, path)]
 
 
@@ -65,19 +65,19 @@ def stat_text(stat: Stat, started_ms: int = STARTED_MS) -> str:
 
 
 def date_text(time_us: int, started_ms: int = STARTED_MS) -> str:
-    """A virtual time as Java prints dates: ``Sun Mar 15 10:16:06 UTC 2020``."""
+    """A virtual time in Java's date format: ``Sun Mar 15 10:16:06 UTC 2020``."""
     date = datetime.fromtimestamp((started_ms * 1000 + time_us) // 1_000_000, UTC)
     return f"{_DAYS[date.weekday()]} {_MONTHS[date.month - 1]} {date:%d %H:%M:%S} UTC {date.year}"
 
 
 def error_text(error: ZooKeeperError) -> str:
-    """What zkCli says of a refused request (``CliWrapperException``)."""
+    """The message of zkCli for a rejected request (``CliWrapperException``)."""
     words = _WORDS.get(type(error))
     return str(error) if words is None else f"{words}{error.path}"
 
 
 def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
-    """A Stat by the words of conditions; times are milliseconds since 1970, as ZooKeeper's are."""
+    """A Stat by the names used in conditions; times are milliseconds since 1970, as ZooKeeper's."""
     return {
         "version": stat.version,
         "owner": stat.ephemeral_owner,
@@ -94,7 +94,7 @@ def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
 
 
 def node_result(node: Znode) -> dict[str, Any]:
-    """``get`` and ``stat`` as plain data, by zkCli's own words."""
+    """``get`` and ``stat`` as plain data, with zkCli's own names."""
     fields = stat_fields(node.stat())
     return {
         "data": node.data,

@@ -1,4 +1,4 @@
-"""A znode, its Stat, and what a path may look like."""
+"""A znode, its Stat, and path validation."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ class Znode(Struct, array_like=True, gc=False):
     """One node of the tree; transaction ids are zxids, times are virtual microseconds.
 
     ``child_creates`` counts how many children were ever created (ZooKeeper's raw cversion).
-    ``children`` is the set of their names, None while there are none.
+    ``children`` is the set of their names, None if there are none.
     """
 
     data: str | None
@@ -28,16 +28,16 @@ class Znode(Struct, array_like=True, gc=False):
 
     @property
     def cversion(self) -> int:
-        """Child creates plus child deletes (less the children that a fresh tree starts with)."""
+        """Child creates plus child deletes (minus the children in a new tree)."""
         return 2 * self.child_creates - self.num_children
 
     @property
     def data_length(self) -> int:
-        """Bytes of data; null has none."""
+        """The number of bytes of data; 0 for null."""
         return 0 if self.data is None else len(self.data.encode())
 
     def stat(self) -> "Stat":
-        """Everything that ZooKeeper tells of the znode but its data."""
+        """The znode's metadata as ZooKeeper reports it."""
         return Stat(
             self.czxid,
             self.mzxid,
@@ -76,11 +76,11 @@ _FORBIDDEN_RANGES: Final = ((0x0, 0x1F), (0x7F, 0x9F), (0xD800, 0xF8FF), (0xFFF0
 
 
 def check_path(path: str, sequential: bool = False) -> None:
-    """Refuse a path that ``PathUtils.validatePath`` refuses; a sequential one may end in a slash.
+    """Reject a path that ``PathUtils.validatePath`` rejects; a sequential one may end in a slash.
 
     Raises:
-        BadArgumentsError: the path is malformed. Clients find that out themselves, so no request is
-            made and no zxid used.
+        BadArgumentsError: the path is malformed. Clients check that themselves, so no request is
+            sent and no zxid used.
     """
     if sequential:
         path += "1"
@@ -90,7 +90,7 @@ def check_path(path: str, sequential: bool = False) -> None:
 
 
 def parent_path(path: str) -> str:
-    """Return the path of the znode that holds this one."""
+    """Return the parent path."""
     return path[: path.rindex("/")] or "/"
 
 

@@ -1,7 +1,7 @@
 """The table of features: what changed between releases, and when.
 
-Rules ask a profile for features by name, never for version numbers. Sources: the Apache Kafka trees
-from 0.8.0 to 4.1.2, and recorded runs of real brokers.
+Code asks a profile for features by name, never by version. Sources: the Apache Kafka trees from
+0.8.0 to 4.1.2, and recorded runs of real brokers.
 """
 
 from typing import Final
@@ -16,4 +16,4 @@ from emulator.releases.features.znodes import ZNODES
 __all__ = ["FEATURES", "Feature"]
 
 FEATURES: Final = (*REPLICATION, *CONTROLLER, *CLIENTS, *ZNODES, *KRAFT)
-"""Everything that the rules ask a profile."""
+"""All features that a profile can have."""

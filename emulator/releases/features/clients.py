@@ -1,4 +1,4 @@
-"""What changed for producers, consumers and their groups."""
+"""Changes to producers, consumers and their groups."""
 
 from typing import Final
 

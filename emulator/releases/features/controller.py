@@ -1,4 +1,4 @@
-"""What changed in what the controller does."""
+"""Changes to the controller."""
 
 from typing import Final
 

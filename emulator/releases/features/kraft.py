@@ -1,4 +1,4 @@
-"""KRaft: the quorum of controllers, and what the active one does; ZooKeeper mode asks for none."""
+"""Features of KRaft: the controller quorum and its active controller; unused with ZooKeeper."""
 
 from typing import Final
 

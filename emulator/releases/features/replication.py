@@ -1,4 +1,4 @@
-"""What changed in how brokers replicate: ISR, high watermark, truncation, fetches."""
+"""Changes to replication: ISR, high watermark, truncation, fetches."""
 
 from typing import Final
 

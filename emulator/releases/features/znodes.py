@@ -1,4 +1,4 @@
-"""What changed in what stands in ZooKeeper."""
+"""Changes to the contents of ZooKeeper."""
 
 from typing import Final
 
