@@ -68,7 +68,7 @@ def one_of(word: str, known: Sequence[str], what: str) -> str:
 
 
 def article(noun: str) -> str:
-    """Return the noun with an indefinite article: ``a count``, ``an offset``; ``acks`` is plural."""
+    """Return the noun with an article: ``a count``, ``an offset``; ``acks`` is plural."""
     if noun.endswith("s") and not noun.startswith("number "):
         return f"a value of {noun}"
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

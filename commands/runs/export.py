@@ -14,7 +14,7 @@ from sessions.format.file import SessionFile
 
 
 def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -> ExitCode:
-    """Add sessions to a dataset, with a line of narration for each; skip those that cannot be added.
+    """Add sessions to a dataset and narrate each on one line; skip those that cannot be added.
 
     With ``replace``, other sessions of the same names are replaced. Returns the status of the first
     skipped session; if there is none, whether one is incomplete.

@@ -131,7 +131,7 @@ def script_to_serve(
     config: Sequence[Setting],
     brokers: int | None,
 ) -> Script:
-    """Return the script in a file, or by default that of a cluster for clients; options change both.
+    """Return the script in a file, or by default one of a cluster for clients, with options applied.
 
     Raises:
         CommandError: the file cannot be read, or it or an option is wrong.
