@@ -41,7 +41,7 @@ CONDITIONAL: Final = {"wait": "until", "expect": "error"}
 def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
     """Return the words that can go at ``cursor`` and start with the text there, best first.
 
-    ``cursor`` is an index into ``text``; each candidate replaces the whole word before it. Free-form
+    ``cursor`` is an index into ``text``; a candidate replaces the whole word before it. Free-form
     words (numbers, values) have no candidates, nor do statements that are already wrong.
     """
     head = text[:cursor]

@@ -131,7 +131,7 @@ def script_to_serve(
     config: Sequence[Setting],
     brokers: int | None,
 ) -> Script:
-    """Return the script in a file, or by default one of a cluster for clients, with options applied.
+    """Return the script in a file, or by default one of a cluster for clients; apply the options.
 
     Raises:
         CommandError: the file cannot be read, or it or an option is wrong.

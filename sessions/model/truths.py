@@ -46,7 +46,7 @@ class Truth(Struct, frozen=True):
 
 
 def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
-    """What each party says of a partition: the znode first, then controller, replicas, clients."""
+    """Return each party's view of a partition: the znode, controller, replicas, clients."""
     znode = _znode(partition, "znode" if view.state.quorum is None else "metadata log")
     others = [
         *_controller(view, partition),
@@ -69,7 +69,7 @@ def _znode(partition: PartitionState, who: str) -> Truth:
 
 
 def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
-    """The cache of the controller, if there is one; in KRaft it goes by the log itself."""
+    """Return the controller's cache, if there is one; in KRaft it uses the log itself."""
     broker = view.state.controller.broker
     if broker is not None and view.state.quorum is None:
         yield _of_belief(f"controller {broker}", _belief(view, partition, CACHE))
@@ -88,7 +88,7 @@ def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
 
 
 def _clients(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
-    """What clients are told, brokers that tell the same together; a frozen one tells nothing."""
+    """Return what brokers tell clients, grouped by equal responses; a frozen one sends none."""
     told: dict[str, tuple[Truth, list[int]]] = {}
     for broker in view.state.brokers.values():
         if broker.state in ("running", "controlled_shutdown"):
@@ -113,7 +113,7 @@ def _metadata(view: ClusterView, partition: PartitionState, broker: BrokerState)
 
 
 def _image_of(quorum: QuorumState, partition: PartitionState, broker: BrokerState) -> Belief | None:
-    """What a broker's image says of a partition: the log's own records, as far as it has them."""
+    """Return a partition in a broker's image: the log's records, as far as it has applied them."""
     end = quorum.applied.get(broker.id, 0)
     if end < end_of(quorum) or partition.leader is None:
         image = Image().take(_about(quorum.log, partition, end))
@@ -147,7 +147,7 @@ def _about(
 
 
 def _belief(view: ClusterView, partition: PartitionState, who: int) -> Belief | None:
-    """What somebody takes the state to be: what the znode says, unless it is known to differ."""
+    """Return a party's view of the state: the znode's, unless it is known to differ."""
     behind = view.state.beliefs.get(partition.name, {})
     if who in behind:
         return behind[who]

@@ -103,7 +103,7 @@ def compare(first: SessionFile, second: SessionFile) -> Comparison:
 
 
 def _asked(origin: Origin) -> Plain:
-    """What a cluster is made from; names of sessions and scripts are none of it."""
+    """Return what a cluster is created from, without names of sessions and scripts."""
     return {**asdict(origin.cluster), "variables": origin.variables}
 
 

@@ -269,7 +269,7 @@ class LiveSource:
         return self.recorder.view
 
     def outlook(self) -> Outlook:
-        """The cluster as it is now, to look ahead from; it is paused until it has been copied."""
+        """Copy the current cluster, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
         return Outlook(self.runner, self.recorder.view, self._still.release)
 
@@ -298,7 +298,7 @@ class LiveSource:
                 return self.last_seq - begin
 
     def _go_on(self) -> None:
-        """Let errands go on whose statement has ended; one may end what another waits for."""
+        """Resume errands whose statement has ended; one may end what another waits for."""
         while due := [errand for errand in self._errands if not errand.is_waiting]:
             for errand in due:
                 self._perform(errand)

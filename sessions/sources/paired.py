@@ -104,7 +104,7 @@ class TwinSource:
     # ---- moving
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame; at the end both clusters go on."""
+        """Play for a frame; at the end both clusters continue."""
         both = self.front.at_tail
         passed = self.front.advance(wall_seconds, speed, budget_ms / 2)
         if both and not self.front.is_held:
@@ -173,7 +173,7 @@ class TwinSource:
     # ---- acting
 
     def submit(self, text: str) -> Reply:
-        """Give a statement to both; what the other says is told if it is something else."""
+        """Run a statement on both; report the other one's response if it differs."""
         reply, other = self.front.submit(text), self.behind.submit(text)
         self.look()
         if other.error == reply.error:
