@@ -279,7 +279,7 @@ def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
 
 
 def _word(value: int | list[int] | None) -> str:
-    """One thing that somebody believes."""
+    """Return one line for a party's view."""
     if value is None:
         return "unknown"
     if isinstance(value, list):

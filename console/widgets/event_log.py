@@ -59,7 +59,7 @@ class EventView(Filtered, VirtualView):
         self._marked = -1
 
     def is_busy(self) -> bool:
-        """Whether the search goes on."""
+        """Return whether the search is still running."""
         return not self.log_.complete
 
     # ---- which events
@@ -86,7 +86,7 @@ class EventView(Filtered, VirtualView):
         self.look_again()
 
     def look_again(self) -> None:
-        """Begin the search anew."""
+        """Restart the search."""
         reader = self.stage.reader
         if self.objects:
             scan = TouchScan(reader, self.objects, self._wanted)
@@ -174,11 +174,11 @@ class EventView(Filtered, VirtualView):
     # ---- folds
 
     def fold_at(self, seq: int) -> tuple[int, ...]:
-        """The events that the line of ``seq`` stands for, if it stands for several."""
+        """Return the events that the line of ``seq`` represents, if there are several."""
         return self.log_.fold_at(seq) if isinstance(self.log_, FixedEvents) else ()
 
     def unfold(self) -> bool:
-        """Show what the selected line stands for; False if that is one event."""
+        """Expand the selected line; return False if it represents one event."""
         if not isinstance(self.log_, FixedEvents) or not self.log_.unfold(self.seq):
             return False
         self._shown_anew()
@@ -269,7 +269,7 @@ class EventView(Filtered, VirtualView):
         return json_text({"event": type(event).__name__, **structs.asdict(event)})
 
     def status(self) -> str:
-        """How many events are shown, and whether the search goes on."""
+        """Return how many events are shown, and whether the search is still running."""
         shown = number(len(self.log_))
         if isinstance(self.log_, AllEvents):
             text = plural(len(self.log_), "event")
@@ -282,7 +282,7 @@ class EventView(Filtered, VirtualView):
 
 
 def _text_role(level: int, *, watched: bool) -> str:
-    """What a scenario asks to watch for stands out; traffic stays in the background."""
+    """Highlight what a scenario asks to watch for; keep traffic in the background."""
     if watched:
         return "accent"
     return "muted" if level < CHANGE else ""

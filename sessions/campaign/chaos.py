@@ -43,7 +43,7 @@ class Chaos(Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """Where to insert a statement: before the statement ``at``, or at a time into it if it waits."""
+    """Where to insert a statement: before the statement ``at``, or partway through a wait."""
 
     at: int
     into_ms: int

@@ -118,7 +118,7 @@ class CampaignFolder:
         return str(place)
 
     def outcome(self) -> CampaignReport | None:
-        """Return the results; None if the campaign has not ended, or the dataset has no campaign."""
+        """Return the results; None if the campaign has not ended, or there is no campaign."""
         return self._read(OUTCOME, CampaignReport)
 
     # ---- attempts

@@ -149,7 +149,7 @@ def _make_runs(spark: SparkSession, task: Task, dataset: Dataset, tell: Tell) ->
 
 
 def _missing(spark: SparkSession, task: Task, dataset: Dataset) -> DataFrame:
-    """Return the runs that have not ended, or that hung under a shorter limit: number and session."""
+    """Return number and session of runs that have not ended, or that hung under a shorter limit."""
     runs = task.plan.runs
     numbers = spark.range(0, runs, 1, -(-runs // NAMED_A_TASK))
     named = numbers.mapInArrow(partial(named_runs, encoded(task)), f"run BIGINT, {SESSION} STRING")

@@ -157,7 +157,7 @@ class Worker:
         return len(runs)
 
     def _ended(self, runs: list[Run]) -> set[str]:
-        """Return the runs finished by another process, except those that hung under a shorter limit."""
+        """Return runs finished by another process, except those that hung under a shorter limit."""
         import pyarrow.compute as pc
 
         if not self.dataset.has(RUNS):

@@ -95,7 +95,7 @@ class Commit(Struct, frozen=True):
 
 
 class Staging:
-    """Where the files of a commit are written: ``path/TABLE/ID-*.parquet``, until they are committed.
+    """Where the files of a commit are staged: ``path/TABLE/ID-*.parquet``, until it is complete.
 
     Other processes that write there inherit the descriptor ``lock``, and with it the lock; so the
     files of one are not taken for leftovers while another is still running.

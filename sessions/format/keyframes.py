@@ -104,7 +104,7 @@ def _short(
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
-    """Rebuild the view of the last of ``frames``, each based on the previous, the first on ``base``.
+    """Rebuild the view of the last of ``frames``, each based on the previous, starting at ``base``.
 
     The view takes ownership of the frames' objects: a frame can be used only once.
     """

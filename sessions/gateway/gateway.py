@@ -137,7 +137,7 @@ class Gateway(Delivery):
         self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
 
     def _hang_up_asking(self) -> None:
-        """Close the internal connection that looked up the coordinator, to hide it from all views."""
+        """Close the internal connection that looked up the coordinator; no view should show it."""
         if not self._is_ended():
             wanted = CloseConnection(connection=self._asking)
             self._give(wanted, "__consumer_offsets is asked for no more")

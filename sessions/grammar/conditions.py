@@ -116,7 +116,7 @@ def parse_text(
 class _Reader(Generic[T]):
     """Reads words from left to right; ``left`` is a stack of those to come.
 
-    A word that is read in pieces stays on the stack with its rest, beside the whole word for errors.
+    A word that is read in pieces stays on the stack with its rest and the whole word for errors.
     ``column`` is the position of the last error; 0 if it is after the last word.
     """
 
