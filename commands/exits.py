@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     TIME_LIMIT = 4
     """A time limit was reached."""
     BAD_SESSION = 5
-    """A session or dataset is damaged, or is of an incompatible version of this program."""
+    """A session or dataset is damaged, or its version is not supported."""
     INCOMPLETE = 6
     """Everything readable was processed: a session is damaged, or was not closed."""
     INTERNAL = 70

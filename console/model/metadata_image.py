@@ -184,7 +184,7 @@ class Metadata:
         return {} if node is None else node.value
 
     def elr(self, partition: PartitionState) -> list[int]:
-        """Return the eligible leader replicas: not in the ISR, but with all records below the HW."""
+        """Return the eligible leader replicas: outside the ISR, with all records below the HW."""
         found: list[int] = self.partition(partition).get("elr", [])
         return found
 

@@ -1,7 +1,7 @@
-"""A log of events: any number of lines, read from the source as they come into sight.
+"""A log of events: any number of lines, read from the source as they become visible.
 
-The line of the event under the time cursor has a mark; later events are there as well, but faint.
-While the log follows, its own cursor stays with the time cursor.
+The line of the event under the time cursor has a mark; later events are shown too, but dimmed.
+While the log follows, its own cursor moves with the time cursor.
 """
 
 from collections.abc import Hashable, Sequence
@@ -34,7 +34,7 @@ from sessions.format.errors import SessionError
 from sessions.text import json_text, number, plural, short_clock
 
 CAUSE_MIN_WIDTH = 70
-"""A narrower log leaves the cause column out."""
+"""A narrower log omits the cause column."""
 NUMBER_WIDTH = 9
 
 
@@ -44,7 +44,7 @@ class EventView(Filtered, VirtualView):
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
 
     class Found(Message):
-        """The log shows other events than before, which titles around it say."""
+        """Posted when the log shows other events than before, for surrounding titles."""
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -116,7 +116,7 @@ class EventView(Filtered, VirtualView):
         self.post_message(self.Found())
 
     def follow(self) -> None:
-        """Look further for matches, and go with the time cursor."""
+        """Search further for matches, and follow the time cursor."""
         anchor = self.log_.seq_at(self.top) if self.top < len(self.log_) else None
         if self.log_.work():
             self.resize()
@@ -135,7 +135,7 @@ class EventView(Filtered, VirtualView):
             self.refresh()
 
     def why_empty(self) -> tuple[str, str]:
-        """Why there is no line, and which key helps."""
+        """Explain why there is no line, and which key helps."""
         if not self.log_.complete:
             return "Searching..", "esc goes back"
         if self.filter:
@@ -208,7 +208,7 @@ class EventView(Filtered, VirtualView):
         return max(0, self.log_.index_of(seq))
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the event on this line; on the last one, follow."""
+        """Move to the event on this line; on the last one, follow."""
         self.seq = self.log_.seq_at(index)
         self.following = False
 
@@ -219,7 +219,7 @@ class EventView(Filtered, VirtualView):
         return None if index is None else self.event_at(index)
 
     def do_move_last(self) -> None:
-        """To the time cursor, and follow it; if it is there already, to the last line."""
+        """Go to the time cursor, and follow it; if already there, go to the last line."""
         if self.following or isinstance(self.log_, FixedEvents):
             super().do_move_last()
             return
@@ -240,7 +240,7 @@ class EventView(Filtered, VirtualView):
             self.following = False
             self.post_message(self.Found())
 
-    # ---- what keys do
+    # ---- actions
 
     def do_faults(self) -> None:
         """Show only the lesser, or the other of the log's two levels."""
@@ -289,7 +289,7 @@ def _text_role(level: int, *, watched: bool) -> str:
 
 
 def searched(event: Event) -> str:
-    """What a filter's words are looked for in, in small letters."""
+    """Return the text that a filter searches, in lower case."""
     told = describe(event)
     return f"{told.word}\n{told.text}".lower()
 

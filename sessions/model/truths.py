@@ -1,8 +1,8 @@
-"""What everybody takes a partition's state to be: znode, controller, brokers, clients.
+"""The views of a partition's state: znode, controller, brokers, clients.
 
-Nobody in a distributed system knows how it is. The znode is what the next election goes by, so the
+No party in a distributed system knows the actual state. The next election uses the znode, so the
 others are compared with it. In KRaft that is the committed metadata log, of which each broker has
-an image as old as what it has read; there ``zk_version`` is the partition epoch.
+an image as of the offset it has applied; there ``zk_version`` is the partition epoch.
 """
 
 import re
@@ -30,7 +30,7 @@ TOPIC_RECORDS: Final = ("Topic", "RemoveTopic")
 
 
 class Truth(Struct, frozen=True):
-    """One party's words: a field that it does not have is None; a leader of -1 is nobody.
+    """One party's view: a field that it does not have is None; a leader of -1 means none.
 
     ``disagrees`` names the fields in which it differs from the znode.
     """
@@ -76,7 +76,7 @@ def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]
 
 
 def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
-    """A broker's own replica; what is not in memory any more it does not say."""
+    """Return a broker's own view of its replica, without what it no longer has in memory."""
     role = view.role(replica)
     who = f"broker {replica.broker} ({role})"
     offsets = (replica.high_watermark, replica.log_end_offset)
@@ -163,7 +163,7 @@ def _of_belief(who: str, belief: Belief | None) -> Truth:
 
 
 def _compared(znode: Truth, other: Truth) -> Truth:
-    """The same words with the fields in which they differ from the znode's."""
+    """Return the same view with the fields in which it differs from the znode's."""
     says_nothing = other.leader is None
     if says_nothing and (znode.leader is None or other.who.endswith(f"({DOWN})")):
         return other
@@ -181,5 +181,5 @@ def _compared(znode: Truth, other: Truth) -> Truth:
 
 
 def _plain(value: int | list[int] | None) -> object:
-    """Comparable: the order of an ISR is nobody's disagreement."""
+    """Normalize for comparison: a different order of the ISR is not a disagreement."""
     return sorted(value) if isinstance(value, list) else value

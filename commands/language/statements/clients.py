@@ -279,5 +279,5 @@ def inject(
         int, option("--times", metavar="N", parse=values.count, text="how many", default="1")
     ] = 1,
 ) -> InjectError:
-    """Fail the next requests of external clients (`tidegauge serve`) with an error, unexecuted."""
+    """Fail the next requests of external clients (`tidegauge serve`) without executing them."""
     return InjectError(api=api, error=error, times=times)
