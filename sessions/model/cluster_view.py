@@ -204,7 +204,7 @@ class ClusterView(Model):
 
 
 def _nothing() -> ViewState:
-    """Return an empty state: a fresh ZooKeeper has only its own nodes, whose cversion is 0."""
+    """Return an empty state with only ZooKeeper's own nodes, whose creation cversion ignores."""
     state = ViewState()
     for path, names in (
         ("/", ("zookeeper",)),
