@@ -141,7 +141,7 @@ class Recorder:
         self._announced.append(statement)
 
     def run_for_long(self) -> None:
-        """Drop old batches from the view from here on: they use less memory, but take longer to find."""
+        """Drop old batches from the view from here on: it saves memory, but slows lookups."""
         if self._older is None:
             self._older = OlderBatches()
             self.view.older_batches = self._older.batch
