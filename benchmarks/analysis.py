@@ -1,6 +1,6 @@
 """Spark's analysis: seconds from the start of the program to its end, by events and executors.
 
-Beside the clock stands the CPU time of the program and of all that it starts, servers included.
+CPU time of the program and all its child processes, servers included, is given as well.
 
 ``python -m benchmarks.analysis [EVENTS ..] [--sessions N ..] [--executors N ..] [--job NAME ..]``:
 5,000,000 events in 5 and in 10,000 sessions on ``local[2]`` if left out; with ``--executors`` on a
@@ -50,11 +50,11 @@ SELECT session, tp, acks, max(total) AS n,
        min(us) FILTER (rank * 100 >= total * 99) AS p99
 FROM ranked GROUP BY ALL ORDER BY p99 DESC, session, tp LIMIT 50
 """
-"""What the job ``latency`` asks first."""
+"""The first query of the job ``latency``."""
 
 
 def make_dataset(events: int, sessions: int, dataset: Path) -> int:
-    """Export so many events in so many sessions; returns how many events there are."""
+    """Export a number of events in a number of sessions; return the number of events."""
     made, size = 0, events // sessions
     partitions = max(3, min(100, size // 200))
     into = Dataset(dataset)
@@ -85,7 +85,7 @@ def make_dataset(events: int, sessions: int, dataset: Path) -> int:
 
 
 def seconds_of_duckdb(dataset: Path) -> float:
-    """Seconds until DuckDB, a library with two threads, has answered."""
+    """Return the seconds that DuckDB, a library with two threads, takes to answer."""
     import duckdb
 
     begin = time.perf_counter()
@@ -95,7 +95,7 @@ def seconds_of_duckdb(dataset: Path) -> float:
 
 
 def seconds_of(dataset: Path, master: str, jobs: list[str]) -> dict[str, float]:
-    """Seconds until each job began, and until the program ended (``total``)."""
+    """Return the seconds until each job started, and until the program ended (``total``)."""
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
@@ -159,7 +159,7 @@ def _print(events: int, sessions: int, where: str, seconds: float, cpu: float) -
 
 
 def _cpu_seconds() -> float:
-    """CPU time of all processes that this one has started and that have ended."""
+    """Return the CPU time of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -106,7 +106,7 @@ class LargeSource:
         return self.time_us
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Nobody watches anything."""
+        """Do nothing."""
         return Watches()
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:

@@ -1,8 +1,8 @@
 """The emulator's figures: events dispatched, records replicated, what recording costs, forks.
 
 ``python -m benchmarks.emulator [--rounds N] [--records N]``. Each figure is the median of N rounds
-(5); what is compared is measured in turns within one run. Time is the process's own CPU time, which
-is wall time on a machine that does nothing else: the emulator waits for nobody.
+(5); figures to compare are measured alternately within one run. Time is the process's own CPU time,
+which equals wall time on an otherwise idle machine: the emulator never waits.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def _run(cluster: Cluster, wanted: AnyInput) -> None:
 
 
 def _quiet_cluster(brokers: int, partitions: int, recorder: Recorder | None = None) -> Cluster:
-    """A cluster whose replicas have all found their leaders."""
+    """Return a cluster whose replicas have all found their leaders."""
     cluster = Cluster(CreateCluster(brokers=brokers), [] if recorder is None else [recorder])
     topic = CreateTopic(topic="t", partitions=partitions, replication_factor=3)
     _run(cluster, topic)

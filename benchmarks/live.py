@@ -28,7 +28,7 @@ from sessions.garbage_collection import collect_seldom
 SIZE = (120, 40)
 PROGRAM = Path(sys.executable).with_name("tidegauge")
 DRAWN = b"brk 3/3"
-"""What the first screen says when it has figures."""
+"""Text of the first screen once it has figures."""
 SPEED = 16.0
 SLICE_MS = 1_000.0
 QUARTERS = 4
@@ -39,7 +39,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def starts_seconds(count: int) -> list[float]:
-    """How long so many starts took, in order of length; compiled, as an installed program is."""
+    """Return the sorted durations of a number of starts; compiled, as for an installed program."""
     with TemporaryDirectory() as compiled:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -69,7 +69,7 @@ def start_seconds(environment: dict[str, str]) -> float:
 
 
 def memory_mib() -> float:
-    """What the process has in memory now."""
+    """Return the current memory use of the process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 2**20
 
 

@@ -45,11 +45,11 @@ PLAIN = (
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # what is loaded before the fork
 )
 MEMORY_MAX = 4 << 30
-"""What a changed rule that never stops may take before it is ended."""
+"""Time limit for a mutant that never stops."""
 SEED = 1
-"""Draws the sample, if not all changes are to be tried."""
+"""Random seed of the sample, if not all mutants are tried."""
 SECONDS_MIN = 20.0
-"""The least time that tests are given before a change counts as noticed because they hang."""
+"""Minimum time limit of tests, after which a mutant counts as detected."""
 
 
 class Examples:
@@ -81,7 +81,7 @@ def copy_checkout(folder: Path, *, again: bool) -> None:
 
 
 def is_noticed(tests: Sequence[str], seconds: float, *, quiet: bool = True) -> bool:
-    """Whether these tests, run in a fork, fail, hang, or eat memory."""
+    """Return whether these tests, run in a fork, fail, hang, or exhaust memory."""
     child = os.fork()
     if child == 0:
         status = 1
@@ -102,7 +102,7 @@ def is_noticed(tests: Sequence[str], seconds: float, *, quiet: bool = True) -> b
 
 
 def annotations(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where types stand: changing them changes nothing that runs."""
+    """Return the positions of type annotations: changing them has no effect at run time."""
     found: list[ast.expr | None] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
@@ -134,7 +134,7 @@ def session_of(module: str, sessions: Path, keep: str) -> Iterator[WorkDB]:
 
 
 def try_one(change: MutationSpec, tests: Sequence[str], seconds: float) -> WorkResult:
-    """Make one change, run the tests file by file until one notices, and take it back."""
+    """Apply one mutation, run the tests file by file until one fails, and revert it."""
     operator = plugins.get_operator(change.operator_name)(**change.operator_args)
     with use_mutation(change.module_path, operator, change.occurrence) as (before, after):
         noticed = any(is_noticed([test], seconds) for test in tests)
@@ -161,7 +161,7 @@ def to_try(found: WorkDB, sample: int | None, *, again: bool) -> list[WorkItem]:
 
 
 def has_passed(result: WorkResult) -> bool:
-    """Whether the tests let a change pass."""
+    """Return whether the tests pass despite a mutation."""
     return result.test_outcome is TestOutcome.SURVIVED
 
 
@@ -179,7 +179,7 @@ def mutate(
     sample: int | None,
     again: bool,
 ) -> tuple[int, int]:
-    """Try the changes to a module. How many were noticed, and of how many."""
+    """Try the mutations of a module. Return the number detected, and the total."""
     began = time.monotonic()
     if is_noticed(tests, 600, quiet=False):
         sys.exit(f"{module}: its tests fail without any change")

@@ -1,8 +1,8 @@
 """A served cluster beside librdkafka's mock cluster: ``python -m benchmarks.served``.
 
-The same program of the same client library, confluent-kafka, on both. The mock keeps one log a
-partition in the client's own process, and replicates nothing; a served cluster has three replicas,
-in a process of its own.
+Both run the same program with the same client library, confluent-kafka. The mock keeps one log per
+partition in the client's own process, and does not replicate; a served cluster has three replicas,
+in a separate process.
 """
 
 import time
@@ -83,14 +83,14 @@ def synchronous(client: dict[str, Any], topic: str) -> float:
 
 
 def first_record(cluster: KafkaCluster) -> None:
-    """Have one record acknowledged."""
+    """Produce one record and wait for its acknowledgement."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all", **QUIET})
     producer.produce("first", VALUE)
     assert producer.flush(SECONDS) == 0
 
 
 def startup() -> None:
-    """How long a test waits for its cluster, in a server that runs already."""
+    """Return how long a test waits for its cluster, in a running server."""
     server = ClusterServer()
     made, acknowledged = [], []
     for _ in range(10):

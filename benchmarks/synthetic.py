@@ -1,7 +1,7 @@
-"""A long session out of thin air: the normal flow of partitions with three replicas.
+"""A long synthetic session: the normal flow of partitions with three replicas.
 
-It is for measuring what reads events, where running a cluster first would take longer than what is
-measured.
+For benchmarks of event readers, where running a cluster first would take longer than the
+measurement itself.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ LATENCY_US = 500
 
 
 class Flow:
-    """The cluster as far as it is needed to tell of it."""
+    """The state of the cluster, as far as its events need it."""
 
     def __init__(self, partitions: int, batch: int) -> None:
         self.partitions = partitions
@@ -56,7 +56,7 @@ class Flow:
         return MessageSent(*self.next(), name, source, to, request, [list(detail)])
 
     def beginning(self) -> Iterator[Event]:
-        """The cluster and its topic come into being."""
+        """Create the cluster and its topic."""
         yield ClusterCreated(*self.next(), "3.9", 1, list(range(BROKERS)), [], {}, False)
         assignment = [self.replicas(partition) for partition in range(self.partitions)]
         yield TopicCreated(*self.next(), "orders", assignment, {"min.insync.replicas": "2"})
@@ -79,7 +79,7 @@ class Flow:
         yield fetch
 
     def produced(self, number: int) -> Iterator[Event]:
-        """One batch is sent, replicated, committed and acknowledged."""
+        """Send, replicate, commit and acknowledge one batch."""
         partition = number % self.partitions
         tp, (leader, *followers) = f"orders-{partition}", self.replicas(partition)
         base, first, count = self.offsets[partition], self.record, self.batch
@@ -114,7 +114,7 @@ class Flow:
 
 
 def synthetic_events(events: int, partitions: int = 100, batch: int = 10) -> Iterator[Event]:
-    """At least so many events, about 20 a batch of ``batch`` records, over all partitions."""
+    """Yield at least this many events, about 20 per batch of ``batch`` records."""
     flow = Flow(partitions, batch)
     yield from flow.beginning()
     number = 0

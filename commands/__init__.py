@@ -1,1 +1,1 @@
-"""The command language and the ``tidegauge`` program: where text is parsed and results printed."""
+"""The command language and the ``tidegauge`` program: parse text and print results."""

@@ -1,4 +1,4 @@
-"""How the program ends: every exit status, and the exception that carries one with its sentence."""
+"""How the program exits: the exit statuses, and the exception that carries one and a message."""
 
 from enum import IntEnum
 
@@ -7,32 +7,32 @@ class ExitCode(IntEnum):
     """Every exit status of ``tidegauge``."""
 
     OK = 0
-    """Done, and all expectations hold."""
+    """Success: all expectations hold."""
     FAILED = 1
     """An expectation or an invariant failed, or two recordings that should agree differ."""
     USAGE = 2
     """The command line or a script does not parse; nothing was run."""
     UNREACHABLE = 3
-    """A file, a folder, Java, Spark or another part of the installation cannot be reached or used.
+    """A file, a folder, Java, Spark or another dependency is missing or cannot be used.
 
-    Also what would have to be overwritten: a target that exists is never touched.
+    Also returned if a file would be overwritten: an existing target is never touched.
     """
     TIME_LIMIT = 4
-    """A time limit ran out."""
+    """A time limit was reached."""
     BAD_SESSION = 5
-    """A session or dataset is damaged, or of another version of this program."""
+    """A session or dataset is damaged, or its version is not supported."""
     INCOMPLETE = 6
-    """Done with all that could be read: a session is damaged, or was not closed."""
+    """Everything readable was processed: a session is damaged, or was not closed."""
     INTERNAL = 70
-    """A fault of this program itself (sysexits.h calls it EX_SOFTWARE)."""
+    """An internal error (EX_SOFTWARE in sysexits.h)."""
     INTERRUPTED = 130
-    """Stopped by ctrl-c; what was recorded up to then is complete."""
+    """Stopped by ctrl-c; the recording up to that point is complete."""
 
 
 class CommandError(Exception):
-    """A command cannot do what it was asked.
+    """A command cannot do what was requested.
 
-    ``message`` is one sentence (or, of a script, one line a problem) for standard error.
+    ``message`` is one sentence (or, for a script, one line per problem) for standard error.
     """
 
     def __init__(self, code: ExitCode, message: str) -> None:

@@ -75,21 +75,21 @@ MODE_SCREENS: dict[str, Callable[[Stage], ConsoleScreen]] = {
     "sessions": SessionsScreen,
     "lab": LabScreen,
 }
-"""What the number keys show."""
+"""The number keys' screens."""
 
 
 def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
-    """What the number keys show of a source."""
+    """The number keys' screens for a source."""
     twins = isinstance(stage.source, TwinSource)
     return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
 
 
 TOLD_SECONDS = 10.0
-"""How long it is said where clients connect."""
+"""How long the clients' addresses are shown."""
 WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
-"""From how many columns on a screen has which class in the style sheet."""
+"""Minimum columns of a screen for each class in the style sheet."""
 HEIGHTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]
-"""From how many lines on a screen has which class in the style sheet."""
+"""Minimum lines of a screen for each class in the style sheet."""
 
 
 class TidegaugeApp(App[None], inherit_bindings=False):
@@ -97,7 +97,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     CSS_PATH = Path(__file__).parent / "styles" / "console.tcss"
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
-    """Roles are styled once, here: Textual would work them out for each widget anew."""
+    """Style the roles once, here: Textual would compute them again for each widget."""
     DEFAULT_MODE = "overview"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = WIDTHS
@@ -154,11 +154,11 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     async def on_mount(self) -> None:
-        """Begin the frame loop."""
+        """Start the frame loop."""
         self.terminal.begin()
         if self.service is not None:
             await self.service.start()
@@ -171,14 +171,14 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.call_after_refresh(self.sources.begin_briefed)
 
     async def on_unmount(self) -> None:
-        """The console is about to close."""
+        """Clean up before the console closes."""
         if self.service is not None:
             await self.service.stop()
 
     # ---- messages
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys in the order in which they were typed; leave everything else to Textual."""
+        """Process keys in the order in which they were typed; leave everything else to Textual."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self.typeahead.take(event)
         else:
@@ -193,7 +193,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     @on(Request)
     async def handle_request(self, request: Request) -> None:
-        """Do what a screen asks for, show it, and go on with the keys that wait."""
+        """Perform a screen's request, show it, and continue with the queued keys."""
         if isinstance(request, SourceRequested):
             self._open_source(request)
             return
@@ -208,7 +208,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     @work(group="open")
     async def _open_source(self, request: SourceRequested) -> None:
-        """Open a source; keys wait for it, and the screen goes on meanwhile."""
+        """Open a source; keys are queued meanwhile, and the screen stays responsive."""
         try:
             await self.sources.open_with(request.opener, request.mode)
             self.paint()
@@ -238,18 +238,18 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.notices.trouble(request.reason)
 
     def _act(self, id: str, text: str) -> None:
-        """Do an action; a text goes into the line that it opens."""
+        """Run an action; a text goes into the prompt that it opens."""
         self.dispatch(ACTIONS[id])
         screen = self.screen
         if text and isinstance(screen, ConsoleScreen) and screen.prompt.is_open:
             screen.prompt.reopen(text)
 
     def on_delivery_complete(self, event: events.DeliveryComplete) -> None:
-        """A file is written."""
+        """Report that a file was written."""
         self.notify(f"wrote {event.name}")
 
     def on_delivery_failed(self, event: events.DeliveryFailed) -> None:
-        """A file could not be written."""
+        """Report that a file could not be written."""
         self.terminal.not_written(event.exception)
 
     def notify(
@@ -261,7 +261,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """A toast; its text is data, never markup."""
+        """Show a toast; its text is data, never markup."""
         super().notify(
             clean(message), title=title, severity=severity, timeout=timeout, markup=False
         )
@@ -286,7 +286,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.notices.trouble(str(error))
 
     def _moment(self) -> tuple[object, ...]:
-        """What a screen depends on besides keys; while it stands still, nothing is painted."""
+        """Return what a screen depends on besides keys; nothing is painted until it changes."""
         source, pacer = self.stage.source, self.stage.pacer
         return source.seq, source.time_us, source.last_seq, pacer.mode, pacer.paused
 
@@ -295,7 +295,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         return isinstance(screen, ConsoleScreen) and screen.is_busy()
 
     def paint(self) -> None:
-        """Bring the screen to the time cursor."""
+        """Update the screen to the time cursor."""
         self._painted = self._moment()
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and screen.is_mounted:
@@ -307,13 +307,13 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     # ---- actions
 
     def action_dispatch(self, id: str) -> None:
-        """What every binding calls."""
+        """Run the action of a key binding."""
         self.dispatch(ACTIONS[id])
 
     def dispatch(self, action: Action) -> None:
-        """Do an action, unless the source may only be read: the one gate.
+        """Run an action, unless the source is read-only: the one place that checks.
 
-        Keys that were typed ahead wait for the screen that the ones before have opened.
+        Keys that were typed ahead wait for the screen opened by earlier ones.
         """
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and not screen.is_ready:
@@ -335,7 +335,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.notices.trouble(str(error))
 
     def handler(self, action: Action) -> Callable[[], Any] | None:
-        """The method that does an action here: the nearest one to what has the keys."""
+        """Return the method that performs an action: the one nearest to the focused widget."""
         name = f"do_{action.verb.replace('.', '_')}"
         screen = self.screen
         nearest = screen.targets() if isinstance(screen, ConsoleScreen) else (screen,)
@@ -362,7 +362,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     # ---- the program
 
     def do_app_help(self) -> None:
-        """The keys of this screen."""
+        """Show the keys of this screen."""
         screen = self.screen
         context = screen.context if isinstance(screen, ConsoleScreen) else "anywhere"
         if context != "page":
@@ -377,11 +377,11 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
 
     def do_app_quit(self) -> None:
-        """End the program, and name what was recorded."""
+        """Quit, and name what was recorded."""
         recorded = [opening.stage.recording for opening in self.sources.openings]
         named = [f"recorded in {path}" for path in recorded if path is not None]
         self.exit(message="\n".join(named) or None)
 
     def do_app_interrupt(self) -> None:
-        """Fingers that press ctrl+c out of habit should not end a session."""
+        """Explain how to quit: ctrl+c out of habit should not end a session."""
         self.notify("ctrl+q quits; ctrl+c does nothing here")

@@ -1,6 +1,6 @@
-"""The whole of ``analyze``: the results of the jobs, and the page that shows them.
+"""The full ``analyze``: the results of the jobs, and the page that shows them.
 
-The page reads results, and no job knows of it; so the two meet here, above both.
+The page reads results, and jobs do not depend on it; this module combines the two.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def analyze(
 ) -> AnalysisReport:
     """Run jobs over a dataset, as :func:`sessions.analysis.run.analyze` does, and write the page.
 
-    ``out/report.html`` shows the results and needs nothing else.
+    ``out/report.html`` shows the results and is self-contained.
     """
     return run.analyze(dataset, out, master, remote, progress, jobs, conf, beside=_write_page)
 

@@ -1,7 +1,7 @@
-"""Child processes of Python import what this one does, and nothing from the current folder.
+"""Start Python child processes with this one's import path, without the current folder.
 
-By itself Python puts the current folder first for ``-m`` and ``-c``. Then a ``sessions.py`` or a
-``pyspark.py`` that happens to lie where somebody calls the program would run in its place.
+By default Python puts the current folder first for ``-m`` and ``-c``. Then a ``sessions.py`` or a
+``pyspark.py`` that happens to be in the user's current folder would be run instead.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Final
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 """The environment variable by which Python does as with its option ``-P``, for further children."""
 ROOT: Final = Path(__file__).parent.parent
-"""Where the program's own packages are."""
+"""The folder that contains the program's packages."""
 
 
 def python_command(*arguments: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""Files that people name: only regular ones are read, no more of one than fits, names are durable.
+"""User-supplied files: only regular files are read, with a size limit, and names are durable.
 
-Opening a named pipe waits for a writer, and a device such as ``/dev/zero`` has no end. So what is
-named as a session, a script or a configuration is looked at before it is opened.
+Opening a named pipe waits for a writer, and a device such as ``/dev/zero`` never ends. So a file
+given as a session, a script or a configuration is checked before it is opened.
 """
 
 import errno
@@ -20,12 +20,12 @@ _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """The file, open for reading its bytes; this never waits.
+    """Open the file for reading bytes, without ever blocking.
 
-    ``/dev/null`` is an empty file here, as everywhere.
+    ``/dev/null`` counts as an empty file.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file; ``strerror`` says what it is.
+        OSError: it cannot be opened, or is not a regular file; ``strerror`` says what it is.
     """
     _require_regular(path, path.stat())
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -62,9 +62,9 @@ def _require_regular(path: Path, found: os.stat_result) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable: what was created, renamed or deleted there.
+    """Make the directory entries of a folder durable after creating, renaming or deleting files.
 
-    A file's own fsync does not do that; after a power cut the file could be there without its name.
+    A file's own fsync does not do that; after a power failure the file could lack its name.
 
     Raises:
         OSError: the folder cannot be opened or synced.

@@ -1,4 +1,4 @@
-"""How often the garbage collector looks: states and events are trees, without cycles to find."""
+"""How often the garbage collector runs: states and events are trees, without reference cycles."""
 
 import gc
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ many of these what outlived two: it is garbage by then, and would stay for hours
 
 
 def collect_while_drawing() -> None:
-    """Never look at what this process has made so far, and often at what it makes from here on.
+    """Exclude existing objects from garbage collection, and collect new ones often.
 
-    Else a full collection over 100,000 partitions would now and then hold the screen for a third
-    of a second, and the lines that were drawn in an hour would take as much memory as all else.
+    Otherwise a full collection over 100,000 partitions would occasionally freeze the screen for a
+    third of a second, and the lines drawn in an hour would take as much memory as everything else.
     """
     gc.collect()
     gc.freeze()
@@ -36,17 +36,17 @@ def collect_while_drawing() -> None:
 
 @cache
 def spare_imports() -> None:
-    """Never look at what this process has made so far, which is mostly what it has imported.
+    """Exclude existing objects, which are mostly imports, from garbage collection.
 
-    For a process that is used for one task after another: only the first call does anything, so
-    that no task's garbage is spared.
+    For a process that runs many tasks: only the first call has an effect, so that no task's garbage
+    is kept.
     """
     gc.collect()
     gc.freeze()
 
 
 def collect_seldom() -> None:
-    """Let this process look for cycles seldom, and never at what it has made so far."""
+    """Collect garbage rarely in this process, and exclude existing objects."""
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)
 
@@ -64,7 +64,7 @@ def collector_resting(objects: int = MANY_OBJECTS) -> Iterator[None]:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Decoded events and states have no cycles: looking for some doubles the time of a seek."""
+    """Pause the collector: decoded events have no cycles, and collecting doubles a seek's time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -75,6 +75,6 @@ def collector_paused() -> Iterator[None]:
 
 
 def collect_no_more() -> None:
-    """The process is about to end, and what it has made goes with it: do not look for cycles."""
+    """Disable the collector: the process is about to exit, and the system frees its memory."""
     gc.disable()
     gc.freeze()

@@ -1,9 +1,9 @@
 """tidegauge: a terminal operations console for Kafka-style replication.
 
-This package is the way in: :func:`main` is the ``tidegauge`` program, which ``python -m tidegauge``
-runs as well. The rooms behind it (``commands``, ``console``, ``sessions``, ``emulator``) have names
-that other projects use, too; so before anything of them is imported, :mod:`tidegauge.rooms` looks
-whether Python finds ours. Importing this package imports nothing else.
+This package is the entry point: :func:`main` is the ``tidegauge`` program, which
+``python -m tidegauge`` also runs. The other packages (``commands``, ``console``, ``sessions``,
+``emulator``) have names that other projects may use as well; so before importing any of them,
+:mod:`tidegauge.rooms` checks that Python finds ours. Importing this package imports nothing else.
 """
 
 __all__ = ["__version__", "main"]
@@ -12,7 +12,7 @@ __version__: str
 
 
 def main() -> None:
-    """Run the program with the shell's arguments and end the process."""
+    """Run the program with the shell's arguments, then exit the process."""
     from tidegauge.rooms import require_rooms
 
     require_rooms()
@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> str:
-    """``__version__``, which is read from the installed package when it is asked for."""
+    """Return ``__version__``, read from the installed package's metadata on access."""
     if name != "__version__":
         raise AttributeError(f"module 'tidegauge' has no attribute {name!r}")
     from importlib.metadata import PackageNotFoundError, version

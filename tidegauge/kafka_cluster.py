@@ -1,7 +1,7 @@
-"""An emulated Kafka cluster for tests: brokers to connect to, and a hand to break them.
+"""An emulated Kafka cluster for tests: brokers to connect to, and methods to inject faults.
 
-The cluster runs in a process of its own, so nothing of it is imported here, and its work is not
-done under the test's interpreter lock. It is asked by JSON lines on a loopback connection.
+The cluster runs in its own process, so none of it is imported here, and it does not compete for
+the test's interpreter lock. It is controlled by JSON lines over a loopback connection.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ START_SECONDS: Final = 30.0
 
 
 class ClusterError(Exception):
-    """The cluster refused what it was asked; the message says why."""
+    """The cluster refused a request; the message says why."""
 
 
 class ClusterServer:
     """The process in which clusters run: one serves a whole test run."""
 
     def __init__(self) -> None:
-        """Start it.
+        """Start the process.
 
         Raises:
-            ClusterError: it did not start; the message is what it said.
+            ClusterError: it did not start; the message is its output.
         """
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
         words = ["serve", "--standby", "--control", "0", "--json"]
@@ -52,10 +52,10 @@ class ClusterServer:
         self._of_thread = local()
 
     def ask(self, **line: object) -> dict[str, Any]:
-        """Ask by this thread's own connection, and wait for the answer.
+        """Send a request on this thread's own connection, and wait for the response.
 
         Raises:
-            ClusterError: it was refused, or the server is gone.
+            ClusterError: the request was refused, or the server has exited.
         """
         stream = self._stream()
         stream.write(json.dumps(line) + "\n")
@@ -71,13 +71,13 @@ class ClusterServer:
     def _stream(self) -> TextIO:
         found: TextIO | None = getattr(self._of_thread, "stream", None)
         if found is None:
-            # The stream keeps the connection open; it goes with the thread.
+            # The stream keeps the connection open; both are closed when the thread ends.
             with create_connection(self._address) as connection:
                 found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
         return found
 
     def stop(self) -> None:
-        """End the process."""
+        """Stop the process."""
         stream = getattr(self._of_thread, "stream", None)
         if stream is not None:
             stream.close()
@@ -96,8 +96,8 @@ class ClusterServer:
 class KafkaCluster:
     """A cluster of emulated brokers.
 
-    ``bootstrap_servers`` is for clients. Methods raise :class:`ClusterError` where the cluster
-    refuses. They block until the cluster has done what they ask; in a coroutine use :attr:`aio`.
+    Clients connect to ``bootstrap_servers``. Methods raise :class:`ClusterError` if the cluster
+    refuses the request. They block until it is done; in a coroutine use :attr:`aio`.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class KafkaCluster:
         seed: int = 1,
         config: Mapping[str, Setting] | None = None,
     ) -> None:
-        """Make one of ``brokers`` brokers that follow the rules of a release."""
+        """Create a cluster of ``brokers`` brokers that behave like a release."""
         wish = {"brokers": brokers, "version": version, "seed": seed, "config": dict(config or {})}
         made = server.ask(open=wish)
         self._server = server
@@ -121,9 +121,9 @@ class KafkaCluster:
     # ---- statements
 
     def run(self, statement: str) -> Any:  # noqa: ANN401 - what the statement prints
-        """Give a statement of the command language; returns what it prints, as plain data.
+        """Run a statement of the command language; return what it prints, as plain data.
 
-        A statement that ends in an error, such as a ``wait until`` that ran out, raises.
+        A statement that ends in an error, such as a ``wait until`` that timed out, raises.
         """
         return self._ask(statement=statement).get("result")
 
@@ -132,7 +132,7 @@ class KafkaCluster:
         self.run(f"broker crash {broker}")
 
     def stop(self, broker: int) -> None:
-        """Shut a broker down in order."""
+        """Shut a broker down in a controlled way."""
         self.run(f"broker stop {broker}")
 
     def start(self, broker: int) -> None:
@@ -140,11 +140,11 @@ class KafkaCluster:
         self.run(f"broker start {broker}")
 
     def freeze(self, broker: int) -> None:
-        """Let a broker's process do nothing, as a long garbage collection does."""
+        """Pause a broker's process, as a long garbage collection does."""
         self.run(f"broker freeze {broker}")
 
     def thaw(self, broker: int) -> None:
-        """Let a frozen broker go on."""
+        """Resume a frozen broker."""
         self.run(f"broker thaw {broker}")
 
     def cut(self, one: int | str, other: int | str) -> None:
@@ -152,7 +152,7 @@ class KafkaCluster:
         self.run(f"network cut {one} {other}")
 
     def heal(self, one: int | str | None = None, other: int | str | None = None) -> None:
-        """Make a link whole again, or all of them."""
+        """Restore a link, or all of them."""
         hosts = "" if one is None else f" {one} {other}"
         self.run(f"network heal{hosts}")
 
@@ -165,17 +165,17 @@ class KafkaCluster:
         self.run(f"network drop {one} {other} --percent {percent}")
 
     def inject(self, api: str, error: str, times: int = 1) -> None:
-        """Refuse the next ``times`` requests of an API with an error, whatever they ask."""
+        """Fail the next ``times`` requests of an API with an error, whatever they contain."""
         self.run(f"inject {api} {error} --times {times}")
 
     def wait_until(self, condition: str, within: str = "60s") -> None:
         """Wait until a condition holds, such as ``orders-0.isr == [0,1]``."""
         self.run(f"wait until {condition} within {within}")
 
-    # ---- looking
+    # ---- queries
 
     def result(self) -> dict[str, Any]:
-        """The whole state, as ``tidegauge run --json`` prints it."""
+        """Return the whole state, as ``tidegauge run --json`` prints it."""
         found: dict[str, Any] = self._ask(result=True)["result"]
         return found
 
@@ -184,19 +184,19 @@ class KafkaCluster:
         return found
 
     def leader(self, topic: str, partition: int = 0) -> int:
-        """The broker that leads a partition; -1: none does."""
+        """Return the broker that leads a partition; -1: there is none."""
         return int(self._partition(topic, partition)["leader"])
 
     def isr(self, topic: str, partition: int = 0) -> list[int]:
-        """The in-sync replicas of a partition, in order."""
+        """Return the in-sync replicas of a partition, in order."""
         return sorted(self._partition(topic, partition)["isr"])
 
     def high_watermark(self, topic: str, partition: int = 0) -> int:
-        """The high watermark of a partition's leader."""
+        """Return the high watermark of a partition's leader."""
         return int(self._partition(topic, partition)["hw"])
 
     def records(self, topic: str, partition: int = 0, broker: int | None = None) -> list[str]:
-        """The values in a replica's log, the leader's if no broker is named, as text."""
+        """Return the values in a replica's log as text; the leader's log if no broker is given."""
         found = self._partition(topic, partition)
         wanted = found["leader"] if broker is None else broker
         for each in found["replica_states"]:
@@ -205,15 +205,15 @@ class KafkaCluster:
         raise ClusterError(f"broker {wanted} has no replica of {topic}-{partition}")
 
     def controller(self) -> int:
-        """The broker that is controller; -1: none is."""
+        """Return the active controller's broker id; -1: there is none."""
         return int(self._ask(controller=True)["controller"])
 
     def lost(self) -> list[dict[str, Any]]:
-        """The acknowledged records that are in no leader's log: topic, partition, offset, value."""
+        """Return the acknowledged records in no leader's log: topic, partition, offset, value."""
         return list(self.result()["audit"]["lost"])
 
     def assert_nothing_lost(self) -> None:
-        """Fail if a record is gone that its producer was told is written."""
+        """Fail if an acknowledged record is lost."""
         lost = self.lost()
         shown = ", ".join(
             f"{each['topic']}-{each['partition']} @ {each['offset']} {each['value']!r}"
@@ -224,11 +224,11 @@ class KafkaCluster:
     # ---- recording
 
     def record(self, path: str | Path) -> Path:
-        """Write a session file (``*.tide.db``) of everything up to now."""
+        """Write a session file (``*.tide.db``) of everything so far."""
         return Path(self._ask(record=str(Path(path).absolute()))["path"])
 
     def close(self) -> None:
-        """End the cluster."""
+        """Shut the cluster down."""
         self._ask(close=True)
 
     def _ask(self, **line: object) -> dict[str, Any]:
@@ -241,10 +241,10 @@ class KafkaCluster:
 
 
 class AsyncKafkaCluster:
-    """The methods of a cluster as coroutines: clients of the same event loop go on meanwhile."""
+    """The methods of a cluster as coroutines: clients on the same event loop keep running."""
 
     def __init__(self, cluster: KafkaCluster) -> None:
-        """Be ``cluster``'s."""
+        """Wrap ``cluster``."""
         self._cluster = cluster
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

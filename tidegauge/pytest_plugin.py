@@ -10,10 +10,10 @@
         ...
         kafka_cluster.assert_nothing_lost()
 
-A test need not wait long for what a cluster notices by silence: unless ``config`` says otherwise,
-zookeeper.session.timeout.ms is 1000 and replica.lag.time.max.ms 2000.
+Timeouts are short, so that tests do not wait long for a failure to be detected: unless ``config``
+says otherwise, zookeeper.session.timeout.ms is 1000 and replica.lag.time.max.ms 2000.
 
-Each test gets a cluster of its own; all of them run in one process beside the tests. When a test
+Each test gets its own cluster; all of them run in one process beside the tests. When a test
 fails, its report names a session file of what happened, and the command that opens it.
 """
 
@@ -32,7 +32,7 @@ OPTIONS = ("brokers", "version", "seed", "config")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
         "kafka(brokers=3, version='3.9', seed=1, config={..}): the cluster of kafka_cluster",
@@ -66,7 +66,7 @@ def kafka_cluster(
 
 
 def _options(item: pytest.Item) -> dict[str, Any]:
-    """What the markers say, the nearest one last."""
+    """Return the markers' options; the closest marker wins."""
     options: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("kafka"))):
         options |= marker.kwargs
@@ -81,7 +81,7 @@ def _options(item: pytest.Item) -> dict[str, Any]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to a failed test's report where its session is, and how to open it."""
+    """Add the path of its session, and the command that opens it, to a failed test's report."""
     report = yield
     cluster = item.stash.get(CLUSTER, None)
     if call.when == "call" and report.failed and cluster is not None:
@@ -95,7 +95,7 @@ def pytest_runtest_makereport(
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A name in the folder that no file has."""
+    """Return an unused file name in the folder."""
     stem = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
     names = (f"{stem}{'' if n == 1 else f'-{n}'}.tide.db" for n in count(1))
     return next(path for each in names if not (path := folder / each).exists())

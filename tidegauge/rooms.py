@@ -1,8 +1,8 @@
-"""Whether Python finds this project's packages, and not others that have the same names.
+"""Check that Python finds this project's packages, and not others with the same names.
 
-PyPI has a package that installs a folder ``console``, and many projects have a folder ``commands``
-or ``sessions``. Whichever comes first on Python's path is imported, and a package that is installed
-later overwrites files of the same name without a word.
+A package on PyPI installs a folder ``console``, and many projects have a folder ``commands`` or
+``sessions``. Python imports whichever comes first on its path, and a package installed later
+silently overwrites files of the same name.
 """
 
 import sys
@@ -16,15 +16,15 @@ ROOMS: Final = {
     "emulator": "cluster.py",
     "sessions": "text.py",
 }
-"""The packages beside this one, each with a file that tells ours from others."""
+"""The packages beside this one, each with a file that identifies ours."""
 MISSING_STATUS: Final = 3
-"""The exit status where a part of the installation is missing, as in :mod:`commands.exits`."""
+"""The exit status for a missing part of the installation, as in :mod:`commands.exits`."""
 HOME: Final = Path(__file__).resolve().parents[1]
-"""The folder in which all of them lie."""
+"""The folder that contains all of them."""
 
 
 def require_rooms() -> None:
-    """End the process with one sentence if a package of this project is not the one found."""
+    """Exit with one sentence if Python finds a different package instead of one of this project."""
     intruders = [sentence for name in ROOMS if (sentence := intruder(name))]
     if intruders:
         sys.stderr.write(f"{intruders[0]}\n")
@@ -32,7 +32,7 @@ def require_rooms() -> None:
 
 
 def intruder(name: str) -> str:
-    """What is wrong with a package of this project, in a sentence; empty if nothing is."""
+    """Return what is wrong with a package of this project, in a sentence; empty if nothing is."""
     found = PathFinder.find_spec(name)
     advice = (
         "install tidegauge into an environment of its own (pipx install tidegauge), or run "

@@ -1,1 +1,1 @@
-"""The program's commands: thin functions that read options, import what they need, and call it."""
+"""The program's commands: thin functions that read options, import what they need and run it."""

@@ -1,4 +1,4 @@
-"""``tidegauge analyze``: Spark's answers to what many recordings say."""
+"""``tidegauge analyze``: analyze a dataset of recordings with Spark."""
 
 from typing import Annotated
 
@@ -39,9 +39,10 @@ def analyze(
     """Analyze a dataset of sessions with Spark.
 
     The jobs: availability, failover, latency, isr, durability, leaders, controller, anomalies,
-    replay (docs/analysis.md). Results are Parquet; their worst rows are printed. Where DIR holds an
-    earlier analysis of the dataset, sessions that came since are added to it. Exit status 3: there
-    is no Java, no Spark or no dataset, or DIR holds something else; 5: the dataset cannot be read.
+    replay (docs/analysis.md). Results are written as Parquet; their worst rows are printed. If DIR
+    contains an earlier analysis of the dataset, only sessions added since are analyzed. Exit status
+    3: Java, Spark or the dataset is missing, or DIR contains something else; 5: the dataset cannot
+    be read.
     """
     require_one("analyze", master, remote)
     from commands.output import session_tables

@@ -1,4 +1,4 @@
-"""``tidegauge campaign``: one script, many seeds, everything that is varied, on Spark."""
+"""``tidegauge campaign``: run one script with many seeds and parameter values on Spark."""
 
 from typing import Annotated, Any
 
@@ -16,14 +16,14 @@ app = typer.Typer()
 
 
 def chaos_of(words: str) -> Any:  # noqa: ANN401
-    """As :func:`commands.runs.chaos_kinds.chaos_kinds`."""
+    """Parse like :func:`commands.runs.chaos_kinds.chaos_kinds`."""
     from commands.runs.chaos_kinds import chaos_kinds
 
     return chaos_kinds(words)
 
 
 LIMIT_US = 60_000_000
-"""How long a run may take on the wall unless it is told."""
+"""Default limit on the wall-clock time of a run."""
 
 EXAMPLES = examples(
     "tidegauge campaign failover.tide --seeds 0..9999 --out dataset/",
@@ -88,13 +88,14 @@ def campaign(
     ] = False,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
 ) -> int:
-    """Run a script with many seeds, in every combination of what is varied, on Spark.
+    """Run a script with many seeds, in every combination of the varied parameters, on Spark.
 
-    Each run is a session in the dataset. Printed are a row of outcomes for each combination, and
-    the runs to look at, each as the command that opens it in the console. Stopped by ctrl-c, it
-    goes on when it is given again; given again with more seeds or values, it makes only what is
-    missing. Exit status 1: a run failed, raised or hung; 3: there is no
-    Java, no Spark, or the dataset is another's.
+    Each run becomes a session in the dataset. Prints one row of outcomes for each combination, and
+    the runs worth looking at, each as the command that opens it in the console. After ctrl-c,
+    repeat the command to resume the campaign; with more seeds or values, only the missing runs are
+    made.
+    Exit status 1: a run failed, raised an exception or hung; 3: Java or Spark is missing, or the
+    dataset belongs to another campaign.
     """
     require_one("campaign", master, remote)
     from commands.runs import campaign as campaigning

@@ -1,6 +1,6 @@
-"""What a shell offers where a word is being typed: releases, themes, scenarios, statements.
+"""Shell completion candidates: releases, themes, scenarios, statements.
 
-Files need nothing: where no candidates are known, shells complete names of files by themselves.
+File names need no candidates: without any, shells complete file names themselves.
 """
 
 from collections.abc import Iterable
@@ -9,41 +9,41 @@ import typer
 
 
 def versions(incomplete: str) -> list[str]:
-    """Releases that can be emulated: the recommended ones, then all others."""
+    """Return the releases that can be emulated: the recommended ones first."""
     from emulator.releases.profiles import PROFILES, VERSIONS
 
     return _beginning((*VERSIONS, *PROFILES), incomplete)
 
 
 def several_versions(incomplete: str) -> list[str]:
-    """The same where several are separated by commas."""
+    """Return the same for a comma-separated list."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{version}" for version in versions(last)]
 
 
 def themes(incomplete: str) -> list[str]:
-    """Themes of the console."""
+    """Return the console's themes."""
     from console.styles.themes import theme_names
 
     return _beginning(theme_names(), incomplete)
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Scenarios of the library."""
+    """Return the scenarios of the library."""
     from commands.library.index import library
 
     return _beginning((each.name for each in library()), incomplete)
 
 
 def judged_scenarios(incomplete: str) -> list[str]:
-    """Scenarios that ``matrix`` runs on every release."""
+    """Return the scenarios that ``matrix`` runs on every release."""
     from commands.library.index import SCENARIOS
 
     return _beginning((each.name for each in SCENARIOS), incomplete)
 
 
 def statements(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The words of a statement: its first, and its second where there is one."""
+    """Return the candidates for a statement's first word, or for its second if it takes one."""
     from commands.language.grammar import leaves, program
 
     typed = list(ctx.params.get("words") or [])
@@ -55,5 +55,5 @@ def statements(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    """The names that begin so, each once."""
+    """Return the names that start with the prefix, without duplicates."""
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 WEB_DRIVER = "web_driver"
-"""What draws for a browser, in place of a terminal."""
+"""Textual driver for a browser instead of a terminal."""
 
 At = Annotated[
     Place | None,
@@ -89,11 +89,12 @@ def console(
 ) -> int:
     """Open the console on a live cluster.
 
-    The script runs to its end; then the cluster goes on and takes statements on the : line.
+    The script runs to its end; then the cluster keeps running and takes statements on the : line.
     Everything is recorded, so that you can go back in time; --record keeps the recording.
 
-    With --serve Kafka clients connect to a TCP port for every broker, and the script's statements
-    are given while they are served. While the cluster is paused, or its past is shown, they wait.
+    With --serve, Kafka clients can connect to each broker on its own TCP port, and the script's
+    statements run while clients are served. Clients wait while the cluster is paused or its past is
+    shown.
     """
     if not serve:
         only_served = {"--brokers": brokers, "--port": port, "--host": host, "--control": control}
@@ -188,7 +189,7 @@ def replay(
 
 
 def _go(source: "Source", at: Place | None) -> None:
-    """Go to a place in time; what lies behind the end is the end."""
+    """Move the cursor to a position in time, at most to the end."""
     if at is None:
         return
     found = at.in_recording(source.last_seq, source.last_time_us)
@@ -199,14 +200,14 @@ def _go(source: "Source", at: Place | None) -> None:
 
 
 def recording_folder(target: Path | None) -> Path:
-    """Where the Sessions screen looks: where recordings go, or here."""
+    """Return the folder that the Sessions screen lists: the target's, or the current one."""
     if target is None:
         return Path()
     return target if target.is_dir() else target.parent
 
 
 def need_terminal() -> None:
-    """Refuse to go on without a terminal to draw on.
+    """Exit with an error unless the program runs in a terminal.
 
     Raises:
         CommandError: input or output is not a terminal.

@@ -1,4 +1,4 @@
-"""``tidegauge dataset``: look after a Parquet dataset of sessions."""
+"""``tidegauge dataset``: maintain a Parquet dataset of sessions."""
 
 from typing import Annotated
 
@@ -28,9 +28,9 @@ Dataset = Annotated[str, argument("DATASET", text="a dataset, a folder or URI")]
 def info(
     dataset: Dataset, as_json: Annotated[bool, flag("--json", text="as JSON")] = False
 ) -> None:
-    """Show how many sessions, rows, files and bytes there are.
+    """Show the number of sessions, rows, files and bytes.
 
-    The manifest is read and nothing else, so this takes no longer for a large dataset.
+    Only the manifest is read, so this is equally fast for a large dataset.
     """
     from commands.output import session_tables
     from commands.runs import dataset as work
@@ -46,8 +46,8 @@ def info(
 def compact(dataset: Dataset) -> None:
     """Merge the small files that many exports leave, sorted by session.
 
-    Readers see the old files or the new ones. An analysis that is reading the old ones at that
-    moment ends with an error and can be started again.
+    Readers see either the old files or the new ones. An analysis that is reading the old files at
+    that moment fails with an error and can be restarted.
     """
     from commands.runs import dataset as work
 
@@ -59,9 +59,10 @@ def remove(
     dataset: Dataset,
     sessions: Annotated[list[str], argument("SESSION", text="ids of sessions")],
 ) -> None:
-    """Take sessions out of a dataset.
+    """Remove sessions from a dataset.
 
-    What else stands in their files is written anew. If one of them is not there, none is removed.
+    Files that also contain other sessions are rewritten. If one of the sessions is not in the
+    dataset, none is removed.
     """
     from commands.runs import dataset as work
 
@@ -73,9 +74,9 @@ def convert(
     dataset: Annotated[str, argument("DATASET", text="a dataset of an earlier release")],
     out: Annotated[str, option("--out", metavar="NEW", text="a dataset; created if missing")],
 ) -> None:
-    """Make a dataset of today's layout of one of an earlier release.
+    """Convert a dataset of an earlier release to the current layout.
 
-    The old one stays as it is. Started again, it goes on where it was broken off.
+    The old dataset is left unchanged. An interrupted conversion resumes when it is run again.
     """
     from commands.runs import dataset as work
 

@@ -1,6 +1,6 @@
-"""Examples below a command's help."""
+"""Examples at the end of a command's help."""
 
 
 def examples(*lines: str) -> str:
-    """The lines as an epilog that help prints as they are."""
+    """Return the lines as an epilog that help prints verbatim."""
     return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines), ""))

@@ -1,4 +1,4 @@
-"""``tidegauge explore``: every interleaving within bounds, and the shortest counterexample."""
+"""``tidegauge explore``: check every interleaving within bounds; print the shortest violation."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,11 +28,11 @@ CONSTANTS: Final = (
     ("records", 1, 6),
     ("highest leader epoch", 0, 6),
 )
-"""What a specification's four constants are, the least and the most of each."""
+"""A specification's four constants: name, minimum and maximum of each."""
 
 
 def within(what: str, least: int, most: int) -> Callable[[str], int]:
-    """A function that takes a number within bounds."""
+    """Return a parser for a number between ``least`` and ``most``."""
 
     def number(word: str) -> int:
         return values.integer(word, least, what, most)
@@ -45,7 +45,7 @@ class Numbers(tuple[int, ...]):
 
 
 def constants_word(word: str) -> Numbers:
-    """The four constants of a specification, ``3,2,2,2``."""
+    """Parse the four constants of a specification, such as ``3,2,2,2``."""
     parts = word.split(",")
     if len(parts) != len(CONSTANTS):
         named = ", ".join(what for what, _least, _most in CONSTANTS)
@@ -60,7 +60,7 @@ ELR: Final = "eligible.leader.replicas.version"
 
 
 def feature_word(word: str) -> values.Setting:
-    """The level of the one feature that matters to what is explored."""
+    """Parse the level of the one feature that affects the search."""
     found = values.setting(word)
     values.one_of(found.name, (ELR,), "feature")
     values.integer(found.value, 0, f"level of {ELR}", 1)
@@ -68,14 +68,14 @@ def feature_word(word: str) -> values.Setting:
 
 
 class Mode(NamedTuple):
-    """With or without ZooKeeper, and the level of ELR; None: as the release has it."""
+    """ZooKeeper or KRaft, and the ELR level (None: the release's default)."""
 
     name: str | None = None
     elr: int | None = None
 
 
 def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
-    """An option that bounds how often something may happen."""
+    """Declare an option that limits how often something may happen."""
     what = "number of " + name.replace("-", " ")
     return option(f"--{name}", metavar="N", parse=within(what, least, most), text=text)
 
@@ -224,11 +224,11 @@ def explore(
     ] = None,
     as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
 ) -> int:
-    """Search every interleaving within bounds for one that breaks what Kafka promises.
+    """Search every interleaving within bounds for one that violates Kafka's guarantees.
 
-    A release is searched by the emulator's own rules, as its brokers run them; the counterexample
-    has the fewest faults, then the fewest steps, and is a script that tidegauge run reproduces.
-    Exit status 0: explored, nothing found; 1: a violation; 4: a limit was reached first.
+    A release is explored with the emulator's own rules, the same ones its brokers run. The
+    counterexample has the fewest faults, then the fewest steps; it is a script that tidegauge run
+    reproduces. Exit status 0: explored, nothing found; 1: a violation; 4: a limit was reached.
     """
     given = {
         "replicas": replicas,
@@ -272,7 +272,7 @@ def explore(
 def _require_spec(
     spec: str | None, has_constants: bool, has_bounds: bool, others: Sequence[object]
 ) -> None:
-    """Options of a specification go with one, and others do not."""
+    """Reject a specification's options without a specification, and other options with one."""
     if spec is None:
         if has_constants:
             raise BadWord("--constants and --symmetry are of a --spec, which is missing")
@@ -288,7 +288,7 @@ def _kept(
     memory: int | None,
     matrix: bool,
 ) -> "Kept | None":
-    """Where the search is kept; None: nowhere."""
+    """Return where the search is stored; None if it is not."""
     from commands.runs.exploration import Kept
 
     if conf and master is None:
@@ -326,7 +326,7 @@ def _subjects(
         if bounds.kraft and version is None:
             mode = Mode(mode.name or "kraft", int(bounds.elr) if mode.elr is None else mode.elr)
         bounds = replace(bounds, version=version or bounds.version)
-        # The question is whether these settings keep records, not whether Kafka says that they do.
+        # The question is whether these settings preserve records, not whether Kafka claims they do.
         properties = properties or tuple(PROPERTIES)
     bounds = replace(bounds, **asked)
     require_possible(bounds)

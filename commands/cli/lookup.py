@@ -1,4 +1,4 @@
-"""Commands that only look something up: versions, keys, statements."""
+"""Reference commands: versions, keys, statements."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,7 @@ def versions(as_json: AsJson = False) -> None:
     """Print the releases that can be emulated, and which of them behave alike.
 
     Every release from 0.8.1 to 3.9.1 can be emulated; 2.3 is short for the latest 2.3.x. Releases
-    listed behind 'alike' have the same rules and defaults. Each release is followed by what it
+    listed after 'alike' have the same rules and defaults. Each release is followed by what it
     added, removed and changed, with the KIP or JIRA issue.
     """
     from commands.library.release_changes import behaviours, changes
@@ -56,9 +56,9 @@ def keys(
     as_json: AsJson = False,
     defaults: Annotated[bool, flag("--defaults", text="the default keys")] = False,
 ) -> None:
-    """Print what every key of the console does.
+    """Print the console's key bindings.
 
-    Keys from the configuration file are printed with their origin.
+    Key bindings from the configuration file are printed with their origin.
     """
     from commands.output.grids import Grid
     from console.actions.lookup import ACTIONS, keys_document, with_keys

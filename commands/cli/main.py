@@ -1,8 +1,8 @@
-"""The ``tidegauge`` program: its commands, and what becomes of errors.
+"""The ``tidegauge`` program: its commands and its error handling.
 
-A command returns an exit status (none is 0) or raises; every error ends as one sentence on standard
-error and a status of :class:`commands.exits.ExitCode`, never as a traceback. Nothing heavy is
-imported before a command needs it.
+A command returns an exit status (None means 0) or raises; every error is reported as one sentence
+on standard error and a status of :class:`commands.exits.ExitCode`, never as a traceback. Expensive
+modules are imported only when a command needs them.
 """
 
 import os
@@ -37,11 +37,11 @@ from sessions.garbage_collection import collect_no_more, collect_seldom
 
 NAME = "tidegauge"
 COMPLETION = "_TIDEGAUGE_COMPLETE"
-"""What shells set when they ask for candidates (the name is typer's rule)."""
+"""Environment variable that shells set to request completions (named by typer's convention)."""
 
 
 def main() -> None:
-    """Run the program with the shell's arguments and end the process."""
+    """Run the program with the shell's arguments, then exit the process."""
     collect_seldom()
     if COMPLETION in os.environ:
         app(prog_name=NAME)  # a shell asks what may stand at its cursor
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def run_program(arguments: Sequence[str]) -> int:
-    """Run one command; returns its exit status."""
+    """Run one command and return its exit status."""
     streams.prepare()
     try:
         status = _invoke(list(arguments) or ["--help"])
@@ -83,7 +83,7 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _named(command: Command, arguments: list[str]) -> tuple[Command, str]:
-    """The command that the arguments name, as far as they name one, and its full name."""
+    """Return the command that the arguments name, as far as they name one, and its full name."""
     name = NAME
     for word in arguments:
         found = getattr(command, "commands", {}).get(word)

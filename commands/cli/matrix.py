@@ -1,4 +1,4 @@
-"""``tidegauge matrix``: every scenario on every recommended release, or on any others."""
+"""``tidegauge matrix``: run every scenario on every recommended release, or on given releases."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ app = typer.Typer()
 
 
 def versions_word(word: str) -> values.Names:
-    """Releases such as ``0.10.2,0.11.0.1``."""
+    """Parse releases such as ``0.10.2,0.11.0.1``."""
     return values.Names(values.version(name) for name in values.names(word))
 
 
@@ -68,12 +68,12 @@ def matrix(
 ) -> int:
     """Run the built-in scenarios on several releases and print a table of the outcomes.
 
-    Without --versions the recommended releases are used; 4.0 and 4.1 run without ZooKeeper, with
-    the metadata log held back where other releases' LeaderAndIsr requests are. Every outcome is
-    found by running the scenario: lost acknowledged records, diverged logs, ISR members without
+    Without --versions the recommended releases are used; 4.0 and 4.1 run in KRaft mode, with the
+    metadata log held back where other releases have LeaderAndIsr requests held back. Every outcome
+    is found by running the scenario: lost acknowledged records, diverged logs, ISR members without
     committed records. With --scenario it also prints what to watch, and which change fixed the
     problem.
-    Exit status 1: an outcome differs from what is known of Kafka, or a script failed.
+    Exit status 1: an outcome differs from the known behaviour of Kafka, or a script failed.
     """
     from commands.library.index import SCENARIOS, find
     from emulator.releases.profiles import DEFAULT_VERSION, RECOMMENDED
@@ -118,7 +118,7 @@ def _print(found: "Sequence[Cell]", chosen: "Sequence[Scenario]", each: bool) ->
 
 
 def _tell(chosen: "Sequence[Scenario]") -> None:
-    """What to look at in each scenario."""
+    """Print what to watch in each scenario."""
     for scenario in chosen:
         streams.emit(f"\n{scenario.title}\n  watch: {scenario.watch}\n  since: {scenario.change}\n")
         streams.emit(f"  script: tidegauge matrix --script {scenario.name} --versions V\n")

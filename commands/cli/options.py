@@ -1,4 +1,4 @@
-"""How commands declare their words and options, and those that several commands share."""
+"""Declarations of arguments and options, and the options that several commands share."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -13,17 +13,17 @@ from commands.output import streams
 from sessions.grammar.words import BadWord
 
 Parse = Callable[[str], Any]
-"""What a word means; raises :class:`~sessions.grammar.words.BadWord`."""
+"""Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
 Given = Any
-"""What typer hands to a parser: the word, or a default."""
+"""What typer passes to a parser: the word, or a default."""
 Declaration = Any
-"""What typer's ``Argument`` and ``Option`` return."""
+"""Return type of typer's ``Argument`` and ``Option``."""
 Candidates = Callable[..., list[str]]
-"""The words that begin as the one that is being typed, for a shell's completion."""
+"""Returns completion candidates for the word being typed."""
 
 
 def parsed(parse: Parse) -> Callable[[Given], Given]:
-    """``parse`` for typer: defaults pass, and what is wrong becomes typer's error."""
+    """Adapt ``parse`` to typer: pass defaults through and raise typer's error for a bad word."""
 
     @wraps(parse)
     def checked(value: Given) -> Given:
@@ -40,7 +40,7 @@ def parsed(parse: Parse) -> Callable[[Given], Given]:
 def argument(
     metavar: str, parse: Parse | None = None, text: str = "", among: Candidates | None = None
 ) -> Declaration:
-    """A word that stands at its place; a shell completes it ``among`` these."""
+    """Declare a positional argument; a shell completes it from ``among``."""
     parser = parsed(parse) if parse else None
     return typer.Argument(
         metavar=metavar, parser=parser, help=text, show_default=False, autocompletion=among
@@ -55,7 +55,7 @@ def option(
     default: str = "",
     among: Candidates | None = None,
 ) -> Declaration:
-    """An option with a value; ``default`` is what help says of it being left out."""
+    """Declare an option with a value; ``default`` is the default shown in help."""
     return typer.Option(
         *names,
         metavar=metavar,
@@ -67,7 +67,7 @@ def option(
 
 
 def flag(*names: str, text: str) -> Declaration:
-    """An option without a value."""
+    """Declare an option without a value."""
     return typer.Option(*names, help=text, show_default=False)
 
 
@@ -152,11 +152,11 @@ Control = Annotated[
 
 
 def warn_of_strangers(host: str) -> None:
-    """Say so where others than this machine can reach what is served."""
+    """Warn if the server is reachable from other machines."""
     if host not in (LOOPBACK, "localhost", "::1"):
         streams.narrate(f"anybody who reaches {host} can use this cluster: it asks for no password")
 
 
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:
-    """What each ``${NAME}`` stands for; the last one given counts."""
+    """Return the value of each ``${NAME}``; the last one given wins."""
     return {variable.name: variable.value for variable in variables or ()}

@@ -94,7 +94,7 @@ def run(
     cluster override the script's cluster line. Without --version, a script that names its releases
     ('# versions: 0.9 2.4') runs on the newest of them. Exit status: 0 all expectations hold, 1 an
     expectation or an invariant failed, 2 the script or the command line does not parse, 3 a file
-    cannot be read or exists already, 4 a time limit was reached, 70 a fault of the program, 130
+    cannot be read or already exists, 4 a time limit was reached, 70 an internal error, 130
     interrupted.
     """
     given = named(variables)
@@ -132,9 +132,9 @@ def _script(file: str, text: str | None, given: dict[str, str], options: list[st
 def _on_a_named_release(
     script: "Script", source: str, given: dict[str, str], options: list[str]
 ) -> "Script":
-    """The script on a release for which its ``# versions:`` line says that it is written.
+    """Return the script for a release listed in its ``# versions:`` line.
 
-    Naming another release overrides it, with a note.
+    If the user names another release, use that one and print a note.
     """
     from commands.language.parser import parse_script
     from commands.library.index import named_versions
@@ -158,10 +158,10 @@ def _on_a_named_release(
 
 
 def standard_input() -> str:
-    """All of standard input.
+    """Read all of standard input.
 
     Raises:
-        CommandError: it is closed, is no UTF-8 text, or is longer than any script.
+        CommandError: it is closed, not UTF-8, or longer than any valid script.
     """
     from commands.language.parser import SCRIPT_BYTES_MAX
 
@@ -181,7 +181,7 @@ def standard_input() -> str:
 
 
 def _ending(condition: str, within: str) -> "Statement":
-    """``wait until``, as the statement that the run ends with."""
+    """Return the ``wait until`` statement that ends the run."""
     from commands.language.parser import ScriptError, parse_line
     from emulator.inputs.statements import Statement
 

@@ -1,4 +1,4 @@
-"""``tidegauge scenarios``: the library of flows and failures, to be read, run, and looked at."""
+"""``tidegauge scenarios``: read, run and open the library's flows and failures."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,7 +74,7 @@ def show(
         bool, flag("--script", text="only the script, to be changed and run")
     ] = False,
 ) -> None:
-    """Show what a scenario is about, what to watch, what to predict, and its script."""
+    """Show a scenario's description, what to watch, what to predict, and its script."""
     from commands.output.session_tables import as_json as encoded
 
     scenario = _find(name)
@@ -98,7 +98,7 @@ def run(
 ) -> int:
     """Run a scenario as 'tidegauge run' does, with the same output and exit status.
 
-    On a release for which its expectations are not written some may fail.
+    Some expectations may fail on a release that they are not written for.
     """
     from pathlib import Path
 
@@ -140,7 +140,7 @@ def open_scenario(
 ) -> int:
     """Open a scenario in the console, paused at its start.
 
-    With --against the same script runs on two releases: they step together, and the first
+    With --against, the same script runs on two releases: they step together, and the first
     difference is marked.
     """
     scenario = _find(name, version)
@@ -166,7 +166,7 @@ def open_scenario(
 
 
 def briefing(scenario: "Scenario") -> str:
-    """Title, what to watch, and the questions."""
+    """Return the title, what to watch, and the questions."""
     rows = [scenario.title, f"  name: {scenario.name}", f"  releases: {span(scenario.versions)}"]
     rows.append(f"  watch: {scenario.watch}")
     rows += [f"  predict: {question}" for question in scenario.questions]
@@ -187,7 +187,7 @@ def _find(name: str, version: str | None = None) -> "Scenario":
 
 
 def _judged_version(scenario: "Scenario", version: str | None) -> str:
-    """The release to run on; one for which the expectations are not written is told of."""
+    """Return the release to run on; print a note if the expectations are not written for it."""
     chosen = version or scenario.version
     if not scenario.is_written_for(chosen):
         written = span(scenario.versions)
@@ -198,7 +198,7 @@ def _judged_version(scenario: "Scenario", version: str | None) -> str:
 
 
 def span(versions: tuple[str, ...]) -> str:
-    """Releases in a few words: ``all``, ``0.11 to 3.9``, or each of them."""
+    """Abbreviate a list of releases: ``all``, ``0.11 to 3.9``, or each of them."""
     from emulator.releases.profiles import RECOMMENDED, VERSIONS
 
     if versions == VERSIONS:

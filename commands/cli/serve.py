@@ -68,13 +68,13 @@ def serve(
         flag("--standby", text="no cluster until the control channel asks; ends with its input"),
     ] = False,
 ) -> int:
-    """Serve a cluster to Kafka clients: one TCP port a broker, the wire protocol of its release.
+    """Serve a cluster to Kafka clients: one TCP port per broker, the wire protocol of its release.
 
-    The first line on standard output is bootstrap.servers=... Without a script messages between
+    The first line on standard output is bootstrap.servers=... Without a script, messages between
     brokers take 0.02 ms, topics get up to three replicas, groups do not wait for members
-    (group.initial.rebalance.delay.ms=0) and followers fetch every 30 ms at least
-    (replica.fetch.wait.max.ms); --config sets other values. A script's statements are
-    given while clients are served. ctrl-c or SIGTERM stops it, with every response sent.
+    (group.initial.rebalance.delay.ms=0) and followers fetch at least every 30 ms
+    (replica.fetch.wait.max.ms); --config sets other values. A script's statements run while
+    clients are served. ctrl-c or SIGTERM stops the server after all responses are sent.
     """
     from commands.runs.recording import recorder
     from commands.runs.serve import Service, script_to_serve

@@ -1,4 +1,4 @@
-"""``tidegauge config``: what the user has set for the console, and where each value comes from."""
+"""``tidegauge config``: the console's settings, and where each value comes from."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,8 +45,8 @@ def config(
     """Print the console's settings and the origin of each.
 
     Options override the environment (TIDEGAUGE_THEME and so on), which overrides the file, which
-    overrides the defaults. TIDEGAUGE_CONFIG names another file. Mistakes in the file are reported
-    and make the exit status 2; the console reports them too, and ignores those lines.
+    overrides the defaults. TIDEGAUGE_CONFIG names another file. Errors in the file are reported
+    and set the exit status to 2; the console reports them too, and ignores those lines.
     """
     from commands.output.grids import Grid, as_text
     from console.model.settings import configuration, example_file
@@ -84,10 +84,10 @@ def config(
 def settings(
     *, theme: str | None = None, ascii_only: bool = False, read_only: bool = False
 ) -> "Configuration":
-    """The console's settings, with what options say.
+    """Return the console's settings, including those given as options.
 
     Raises:
-        CommandError: an option's value is wrong.
+        CommandError: an option's value is invalid.
     """
     from console.model.settings import Wrong, configuration
 

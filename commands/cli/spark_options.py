@@ -10,10 +10,10 @@ from sessions.grammar.words import BadWord
 
 
 def spark_setting(word: str) -> Setting:
-    """One of Spark's settings.
+    """Parse a Spark setting.
 
     Raises:
-        BadWord: it is none.
+        BadWord: it is not a Spark setting.
     """
     name, separator, value = word.partition("=")
     if not separator or not name.startswith("spark."):
@@ -36,7 +36,7 @@ SparkConf = Annotated[
 
 
 def spark_conf(settings: Sequence[Setting] | None) -> dict[str, str]:
-    """Settings by name; the last one given counts."""
+    """Return the settings by name; the last one given wins."""
     return {setting.name: setting.value for setting in settings or ()}
 
 

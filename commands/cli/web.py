@@ -20,7 +20,7 @@ app = typer.Typer()
 LOOPBACK = "127.0.0.1"
 PORT = 8000
 PROGRAM = "import sys; sys.path[:] = {}; from commands.cli.main import main; main()"
-"""What each page runs; it imports from where this process does."""
+"""The command that each page runs; it uses this process's import path."""
 MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 
 
@@ -51,9 +51,9 @@ def web(
 ) -> None:
     """Open the console in a browser, on this machine only.
 
-    Each page runs its own console: pages of a script have a cluster each, and do not see each
-    other's changes. Statements are refused unless --allow-changes is given. The server listens on
-    the loopback interface only; ctrl-c stops it and its pages.
+    Each page runs its own console: pages that run a script each have their own cluster and do not
+    see each other's changes. Statements are refused unless --allow-changes is given. The server
+    listens on the loopback interface only; ctrl-c stops it and its pages.
     """
     from sessions.format.nearest import nearest_file
     from sessions.format.schema import SUFFIX
@@ -85,12 +85,12 @@ def web(
 
 
 def page_command(arguments: list[str]) -> list[str]:
-    """The command that each page runs, with the program's arguments."""
+    """Return the command that each page runs, with the program's arguments."""
     return python_command("-c", PROGRAM.format(import_path()), *arguments)
 
 
 def _need_port(port: int) -> None:
-    """Refuse a port that another program has."""
+    """Exit with an error if the port is in use."""
     import socket
 
     with socket.socket() as probe:

@@ -1,7 +1,7 @@
-"""The console in a browser: each page that is opened gets a program of its own, behind a socket.
+"""The console in a browser: each page gets its own process, connected by a WebSocket.
 
-A page of another site must not reach it: only a browser that has the page from here may open the
-socket, no other page may frame it, and nothing is loaded from elsewhere.
+Pages of other sites must not reach it: only a page served from here may open the WebSocket, no
+other page may embed it in a frame, and nothing is loaded from other sites.
 """
 
 import logging
@@ -12,25 +12,25 @@ from aiohttp import web
 from textual_serve.server import Server
 
 FOREIGN: Final = re.compile(r"<link\b[^>]*https?://fonts\.googleapis\.com[^>]*>", re.DOTALL)
-"""The page's one piece from another site, a font; the terminal's own will do."""
+"""The page's only external resource, a font; the terminal widget's own font is used instead."""
 
 
 class ConsoleServer(Server):
-    """Serves one command line to browsers on this machine."""
+    """Serve one command line to browsers on this machine."""
 
     def __init__(self, command: str, host: str, port: int, title: str) -> None:
         super().__init__(command, host=host, port=port, title=title)
         self.origins = (self.public_url, f"http://localhost:{port}")
 
     def initialize_logging(self) -> None:
-        """Say nothing of each request."""
+        """Do not log requests."""
         logging.getLogger("textual-serve").setLevel(logging.ERROR)
 
     async def on_startup(self, app: web.Application) -> None:
-        """The caller has said where to look."""
+        """Print nothing: the caller has already printed the URL."""
 
     async def handle_index(self, request: web.Request) -> Any:  # noqa: ANN401 - as inherited
-        """The page, with nothing in it from other sites."""
+        """Serve the page without external resources."""
         page = await super().handle_index(request)
         assert isinstance(page, web.Response)
         page.text = FOREIGN.sub("", page.text or "")
@@ -39,7 +39,7 @@ class ConsoleServer(Server):
         return page
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """The socket to a program, for pages from here only."""
+        """Accept the WebSocket of a page that was served from here, and connect it to a process."""
         origin = request.headers.get("Origin")
         if origin is not None and origin not in self.origins:
             raise web.HTTPForbidden(text="this console is for pages of its own address only\n")

@@ -1,1 +1,1 @@
-"""The language of statements: from text to what the emulator is asked."""
+"""The language of statements: parses text into the emulator's inputs."""

@@ -1,4 +1,4 @@
-"""Options that override what a script's ``cluster`` line says."""
+"""Options that override a script's ``cluster`` line."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ def cluster_options(
     brokers: int | None = None,
     mode: str | None = None,
 ) -> list[str]:
-    """The ``cluster`` statement's own words for these options."""
+    """Return these options as words of the ``cluster`` statement."""
     options = ["--version", version] if version is not None else []
     options += ["--seed", str(seed)] if seed is not None else []
     options += ["--mode", mode] if mode is not None else []

@@ -1,8 +1,8 @@
-"""What may stand at the cursor of a statement that is being typed.
+"""Completion of a statement that is being typed.
 
-Statement words and options come from the language itself; which topics, partitions, brokers,
-znodes and clients there are comes from the read model. The kind of a word is known by the name that
-help gives it (``TP``, ``B``, ``seed|kafka``).
+Statement words and options come from the language itself; topics, partitions, brokers, znodes and
+clients come from the read model. The kind of a word is identified by its metavar in the help
+(``TP``, ``B``, ``seed|kafka``).
 """
 
 import shlex
@@ -21,7 +21,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.states import ViewState
 
 CANDIDATES_MAX: Final = 100
-"""No more candidates than this are offered."""
+"""Maximum number of candidates."""
 WORDS_OF_FIELDS: Final = {
     "state": (
         *("online", "offline", "nonexistent"),
@@ -31,18 +31,18 @@ WORDS_OF_FIELDS: Final = {
     "exists": ("true", "false"),
     "under_replicated": ("true", "false"),
 }
-"""What a condition's right side may say beside these fields."""
+"""Values that a condition's right side can have besides these fields."""
 PLACES: Final = ("LEFT", "OP", "RIGHT", "and")
-"""What a condition's words are, in turn."""
+"""The kinds of a condition's words, in order."""
 CONDITIONAL: Final = {"wait": "until", "expect": "error"}
-"""Statements that read a condition, and the word that may stand first in them."""
+"""Statements that take a condition, and the word that can come before it."""
 
 
 def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
-    """The words that may stand at ``cursor`` and begin as what is there, in a useful order.
+    """Return the words that can go at ``cursor`` and start with the text there, best first.
 
-    ``cursor`` is an index into ``text``; each candidate replaces the whole word before it. Nothing
-    is offered where anything goes (numbers, values), or where the statement is already wrong.
+    ``cursor`` is an index into ``text``; a candidate replaces the whole word before it. Free-form
+    words (numbers, values) have no candidates, nor do statements that are already wrong.
     """
     head = text[:cursor]
     try:
@@ -59,7 +59,7 @@ def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
 
 
 def complete_line(text: str, view: ClusterView) -> list[str]:
-    """The same for a line whose end is being typed, as whole lines."""
+    """Complete a line at its end, and return whole lines."""
     typed = 0 if not text or text[-1].isspace() else len(text.rsplit(maxsplit=1)[-1])
     kept = text[: len(text) - typed]
     return [f"{kept}{word}" for word in complete(text, len(text), view)]
@@ -80,7 +80,7 @@ def _candidates(words: Sequence[str], prefix: str, state: ViewState) -> Iterable
 def _in_command(
     command: click.Command, rest: Sequence[str], prefix: str, state: ViewState
 ) -> Iterable[str]:
-    """Options, an option's value, or the word of the next place."""
+    """Return options, an option's values, or candidates for the next positional argument."""
     options = {
         word: param
         for param in command.params
@@ -101,7 +101,7 @@ def _in_command(
 
 
 def _placed(rest: Sequence[str], options: dict[str, click.Option]) -> list[str]:
-    """The words that are neither options nor options' values."""
+    """Return the words that are neither options nor options' values."""
     placed = []
     words = iter(rest)
     for word in words:
@@ -140,7 +140,7 @@ def _right(left: str, prefix: str, state: ViewState) -> Iterator[str]:
 
 
 def _subjects(prefix: str, state: ViewState) -> Iterator[str]:
-    """Names of values; their last part only once the rest stands, lest there be ten of each."""
+    """Return the names of values; the last part only once the rest is typed, for brevity."""
     yield from FIELDS["cluster"]
     for base, kind in _bases(prefix, state):
         if prefix.startswith(f"{base}."):
@@ -164,7 +164,7 @@ def _bases(prefix: str, state: ViewState) -> Iterator[tuple[str, str]]:
 
 
 def _of_kind(kind: str, state: ViewState) -> Iterator[str]:
-    """The words of a kind; ``a|b`` are kinds or the words themselves."""
+    """Return the words of a kind; ``a|b`` lists kinds or literal words."""
     for part in kind.split("|"):
         if part in KINDS:
             yield from KINDS[part](state)
@@ -186,14 +186,14 @@ def _replicas(state: ViewState) -> Iterator[str]:
 
 
 def _versions(_state: ViewState) -> Iterable[str]:
-    """The recommended ones, then every other name of a release."""
+    """Return the recommended releases, then all other release names."""
     from emulator.releases.profiles import PROFILES, VERSIONS
 
     return [*VERSIONS, *PROFILES]
 
 
 def _settings(state: ViewState) -> Iterable[str]:
-    """The names of the release's settings, those that a topic can have first."""
+    """Return the release's configuration names, those of topics first."""
     from emulator.releases.config_names import SETTINGS
     from emulator.releases.profiles import DEFAULT_VERSION
     from emulator.releases.versions import is_since, is_until, numbers_of
@@ -227,4 +227,4 @@ KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
     "API": lambda _state: apis(),
     "K=V": _settings,
 }
-"""The words of each kind that the read model knows."""
+"""The candidates for each kind of word, from the read model."""

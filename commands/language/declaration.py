@@ -1,7 +1,7 @@
-"""How a statement is declared: a function, whose annotated parameters are the words it takes.
+"""Declare a statement: a function whose annotated parameters are the words it takes.
 
-:func:`statement` makes a click command of it. So a statement's words, their meaning and their help
-stand in one place, and parsing, help, completion and documentation all read that.
+:func:`statement` turns it into a click command. A statement's words, their meaning and their help
+are thus defined in one place, which parsing, help, completion and documentation all use.
 """
 
 import inspect
@@ -15,16 +15,16 @@ from sessions.grammar.words import BadWord
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Parse = Callable[[str], Any]
-"""What a word means; raises :class:`~sessions.grammar.words.BadWord`."""
+"""Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
 
 RAW: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""For statements that read their words themselves: ``-1`` and the like are words, not options."""
+"""For statements that parse their words themselves: ``-1`` is a word, not an option."""
 
 
 class Declared(Struct, frozen=True):
-    """One word of a statement, or an option of it, which has ``names``.
+    """One positional argument of a statement, or an option, which has ``names``.
 
-    ``text`` is what help says of it.
+    ``text`` is its help text.
     """
 
     names: tuple[str, ...]
@@ -35,23 +35,23 @@ class Declared(Struct, frozen=True):
 
 
 def argument(metavar: str, parse: Parse = str, text: str = "") -> Declared:
-    """A word that stands at its place."""
+    """Declare a positional argument."""
     return Declared((), metavar, text, parse)
 
 
 def option(*names: str, metavar: str, parse: Parse = str, text: str, default: str = "") -> Declared:
-    """An option with a value; ``default`` is what help says of it being left out."""
+    """Declare an option with a value; ``default`` is the default shown in help."""
     said = f"{text} [default: {default}]" if default else text
     return Declared(names, metavar, said, parse)
 
 
 def flag(*names: str, text: str) -> Declared:
-    """An option without a value."""
+    """Declare an option without a value."""
     return Declared(names, "", text, is_flag=True)
 
 
 class WrongWordError(click.BadParameter):
-    """A word that means nothing where it stands; ``word`` is that word as it was given."""
+    """An invalid word in a statement; ``word`` is the word as it was given."""
 
     def __init__(
         self, error: BadWord, word: str, param: click.Parameter | None, ctx: click.Context | None
@@ -61,7 +61,7 @@ class WrongWordError(click.BadParameter):
 
 
 class Meaning(click.ParamType[Any]):
-    """What a word means, by its function."""
+    """Parameter type that converts a word with a parse function."""
 
     name = "word"
 
@@ -69,7 +69,7 @@ class Meaning(click.ParamType[Any]):
         self.parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as inherited
-        """The word's meaning; a default that is not a word stays as it is."""
+        """Parse the word; a default that is not a word is returned unchanged."""
         if not isinstance(value, str):
             return value
         try:
@@ -79,10 +79,10 @@ class Meaning(click.ParamType[Any]):
 
 
 class Argument(click.Argument):
-    """The words at a place; any number of them are a list."""
+    """A positional argument; with any number of words its value is a list."""
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - as inherited
-        """The word's meaning, or a list of them."""
+        """Return the parsed word, or a list of them."""
         found = super().type_cast_value(ctx, value)
         return list(found) if self.nargs == -1 else found
 
@@ -90,7 +90,7 @@ class Argument(click.Argument):
 def statement(
     group: click.Group, name: str, settings: dict[str, Any] | None = None
 ) -> Callable[[Function], Function]:
-    """Declare a function as the statement ``name`` of a group; ``settings`` are its context's."""
+    """Declare a function as the statement ``name`` of a group, with click's context settings."""
 
     def declared(function: Function) -> Function:
         hints = get_type_hints(function, include_extras=True)
@@ -111,7 +111,7 @@ def statement(
 
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:  # noqa: ANN401 - a type
-    """The click parameter of a function's; a list takes any number of words."""
+    """Return the click parameter for a function's parameter; a list takes any number of words."""
     assert get_origin(hint) is Annotated
     kind, declared = get_args(hint)
     assert isinstance(declared, Declared)

@@ -1,6 +1,6 @@
-"""The whole command language: one group of all statements, and its errors in words.
+"""The whole command language: one group of all statements, and its error messages.
 
-The program is built once, on first use; from then on a statement parses in a fraction of a
+The click program is built once, on first use; after that, a statement parses in a fraction of a
 millisecond.
 """
 
@@ -32,7 +32,7 @@ from emulator.inputs.statements import AnyInput
 from sessions.grammar.words import BadWord, nearest
 
 Meaning = AnyInput | Show | At | Include
-"""What a statement's words mean."""
+"""What a parsed statement returns."""
 
 GROUPS: Final = (
     *(cluster.app, topics.app, clients.app, replication.app, replication.replica_app),
@@ -47,14 +47,14 @@ GROUPS: Final = (
     ),
     *(time.app, expect.app, show.app),
 )
-"""The statements in the order of the documentation; a group without a name is of one word each."""
+"""The statements in the order of the documentation; a nameless group has one-word statements."""
 
 
 def meaning(words: Sequence[str]) -> Meaning:
-    """What a statement's words mean.
+    """Parse a statement's words.
 
     Raises:
-        BadWord: they are no statement; one sentence with the nearest valid word.
+        BadWord: they are not a valid statement; one sentence with the nearest valid word.
     """
     command, name, rest = find(words)
     try:
@@ -68,7 +68,7 @@ def meaning(words: Sequence[str]) -> Meaning:
 
 
 def _wrong_word(error: click.UsageError, words: Sequence[str]) -> str | None:
-    """The word that click's error is about; None where something is missing."""
+    """Return the word that click's error is about; None if something is missing."""
     if isinstance(error, WrongWordError):
         return error.word
     if isinstance(error, click.NoSuchOption | click.BadOptionUsage):
@@ -80,7 +80,7 @@ def _wrong_word(error: click.UsageError, words: Sequence[str]) -> str | None:
 
 
 def find(words: Sequence[str]) -> tuple[click.Command, str, Sequence[str]]:
-    """The command that the first words name, its full name, and the words after it.
+    """Return the command that the first words name, its full name, and the remaining words.
 
     Raises:
         BadWord: there is no such statement, or its second word is missing or unknown.
@@ -102,7 +102,7 @@ def find(words: Sequence[str]) -> tuple[click.Command, str, Sequence[str]]:
 
 @cache
 def program() -> click.Group:
-    """All statements as one group, in the order of the documentation."""
+    """Return all statements as one group, in the order of the documentation."""
     whole = click.Group(help="The command language.")
     for group in GROUPS:
         if group.name is not None:
@@ -113,7 +113,7 @@ def program() -> click.Group:
 
 
 def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:
-    """Every statement by its full name, such as ``topic create``."""
+    """Return every statement by its full name, such as ``topic create``."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from ((f"{name} {second}", leaf) for second, leaf in leaves(command))
@@ -122,7 +122,7 @@ def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:
 
 
 def _nearest_statement(word: str) -> str:
-    """The statement nearest to a first word, which may be another's second (``create``)."""
+    """Return the statement nearest to a first word, which may match a second word (``create``)."""
     owners = [name for name, _ in leaves(program()) if name.split()[-1] == word]
     if owners:
         return f"; did you mean '{owners[0]}'?"

@@ -1,6 +1,6 @@
-"""A script's text as the words of statements, without their meaning.
+"""Split a script's text into the words of statements, without interpreting them.
 
-Here are comments, continued lines, ``;``, ``${NAME}`` and quoting.
+Handles comments, continued lines, ``;``, ``${NAME}`` and quoting.
 """
 
 import re
@@ -25,15 +25,15 @@ _PIECE = re.compile(
 )
 _VARIABLE = re.compile(r"\$\{(?P<inside>[^}\n]*)(?P<closed>\}?)")
 STATEMENT_CHARACTERS_MAX: Final = 65_536
-"""The longest statement: splitting it into words takes time that grows with its square."""
+"""Maximum length of a statement: splitting it into words takes quadratic time."""
 
 
 class Origin(NamedTuple):
-    """Where a piece of a statement's text comes from.
+    """The source position of a piece of a statement's text.
 
-    The piece begins at ``at`` in the text and is ``length`` characters long in the script, where it
-    begins in ``column`` of ``line``; both count from 1. A variable's value has length 0: all of it
-    comes from where the variable stands.
+    The piece begins at ``at`` in the text and at ``column`` of ``line`` in the script, where it is
+    ``length`` characters long; line and column start at 1. A variable's value has length 0: all of
+    it maps to the position of the variable.
     """
 
     at: int
@@ -43,14 +43,14 @@ class Origin(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One statement's text without comments, in one line; ``number`` is where it starts."""
+    """One statement's text without comments, on one line; ``number`` is the line it starts on."""
 
     number: int
     text: str
     origins: tuple[Origin, ...] = ()
 
     def place(self, at: int) -> tuple[int, int]:
-        """The script's line and column of a character of the text."""
+        """Return the script's line and column for a character of the text."""
         found = [origin for origin in self.origins if origin.at <= at]
         if not found:
             return self.number, 1
@@ -58,7 +58,7 @@ class Line(NamedTuple):
         return last.line, last.column + min(at - last.at, last.length)
 
     def with_values(self, variables: Mapping[str, str]) -> "Line":
-        """The statement with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
+        """Return the statement with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
 
         Raises:
             BadWord: a name has neither a value nor a default, or is not a name.
@@ -79,7 +79,7 @@ class Line(NamedTuple):
         return Line(self.number, "".join((*pieces, self.text[done:])), tuple(origins))
 
     def _between(self, start: int, end: int, shift: int) -> Iterator[Origin]:
-        """The origins of a part of the text, which stands ``shift`` characters further on."""
+        """Return the origins of a part of the text, moved right by ``shift`` characters."""
         starts = [start, *(origin.at for origin in self.origins if start < origin.at < end)]
         for first, following in zip(starts, [*starts[1:], end], strict=True):
             if following > first:
@@ -87,15 +87,15 @@ class Line(NamedTuple):
 
 
 class Word(str):
-    """A word that knows where in its statement's text it begins (``at``, from 0)."""
+    """A word with its position in its statement's text (``at``, from 0)."""
 
     at: int = 0
 
 
 def split_lines(text: str, semicolons: bool = False) -> Iterator[Line]:
-    """The statements of a script in order; blank ones are left out.
+    """Return the statements of a script in order, without blank ones.
 
-    With ``semicolons`` (the shell's ``-c``) a ``;`` outside quotes ends a statement too, and
+    With ``semicolons`` (the shell's ``-c``), a ``;`` outside quotes also ends a statement, and
     ``number`` counts statements.
     """
     number = start = 1
@@ -123,7 +123,7 @@ def split_lines(text: str, semicolons: bool = False) -> Iterator[Line]:
 
 
 def _joined(pieces: list[tuple[str, int, int]], number: int) -> Line:
-    """The statement that the pieces make, without space around it."""
+    """Join the pieces into a statement and strip surrounding whitespace."""
     whole = "".join(piece for piece, _, _ in pieces)
     before = len(whole) - len(whole.lstrip())
     origins: list[Origin] = []
@@ -140,12 +140,12 @@ def _joined(pieces: list[tuple[str, int, int]], number: int) -> Line:
 
 
 def _counted(line: Line) -> Line:
-    """The statement of a ``-c``: its columns are those of its own text."""
+    """Return a statement of ``-c`` with columns relative to its own text."""
     return line._replace(origins=(Origin(0, line.number, 1, len(line.text)),))
 
 
 def substitute(text: str, variables: Mapping[str, str]) -> str:
-    """The text with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
+    """Return the text with every ``${NAME}`` and ``${NAME:-DEFAULT}`` replaced.
 
     Raises:
         BadWord: a name has neither a value nor a default, or is not a name.
@@ -154,7 +154,7 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
 
 
 def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
-    """What a variable stands for."""
+    """Return the value of a variable."""
     name, has_default, default = match["inside"].partition(":-")
     if not match["closed"]:
         raise BadWord(f"'{match[0]}' is not closed with }} (written ${{NAME}})", match[0])
@@ -170,16 +170,16 @@ def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
 
 
 def variables_in(text: str) -> set[str]:
-    """The names that a text asks for."""
+    """Return the names of the variables that a text uses."""
     return {match["inside"].partition(":-")[0] for match in _VARIABLE.finditer(text)}
 
 
 def split_words(text: str) -> list[Word]:
-    """The words of a statement, as a POSIX shell splits them.
+    """Split a statement into words, as a POSIX shell does.
 
     Raises:
-        BadWord: a quote that is not closed, a backslash with nothing after it, a text that is too
-            long, or one that UTF-8 cannot hold (bytes of a shell that were not text).
+        BadWord: an unclosed quote, a backslash with nothing after it, a text that is too long, or
+            one that cannot be encoded in UTF-8 (bytes from the shell that were not text).
     """
     if len(text) > STATEMENT_CHARACTERS_MAX:
         longest = f"{STATEMENT_CHARACTERS_MAX:,} is the most"

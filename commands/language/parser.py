@@ -1,4 +1,4 @@
-"""Scripts, ``-c`` texts and single lines as statements, all checked before anything runs."""
+"""Parse scripts, ``-c`` texts and single lines into statements, all checked before any is run."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,17 +21,17 @@ from sessions.format.nearest import nearest_file
 from sessions.grammar.words import BadWord
 
 COMMAND_LINE: Final = "-c"
-"""What errors call a text that was given with ``-c``."""
+"""The name of a ``-c`` text in error messages."""
 CONSOLE: Final = ""
-"""What errors call a line of the console: they need no name for it."""
+"""The name of a console line in error messages: none is needed."""
 INCLUDE_DEPTH_MAX: Final = 20
 SCRIPT_SUFFIX: Final = ".tide"
 SCRIPT_BYTES_MAX: Final = 1 << 24
-"""No script is longer: a statement for each second of half a year fits."""
+"""Maximum length of a script: enough for a statement every second for half a year."""
 
 
 class ShowStatement(Struct, frozen=True):
-    """A ``show`` with the text and line that it was written as; the cluster knows nothing of it."""
+    """A ``show`` with its source text and line; it does not involve the cluster."""
 
     show: Show
     text: str
@@ -39,7 +39,7 @@ class ShowStatement(Struct, frozen=True):
 
 
 class AtStatement(Struct, frozen=True):
-    """An ``at`` with the text and line that it was written as; it is for whoever runs a script."""
+    """An ``at`` with its source text and line; it is addressed to the script runner."""
 
     at: At
     text: str
@@ -52,7 +52,7 @@ Step = Statement | ShowStatement | AtStatement
 class Script(Struct, frozen=True):
     """A checked script: its name in errors, its ``cluster`` statement, and all others in order.
 
-    ``unused`` are variables that were given and that nothing in it asks for.
+    ``unused`` lists the given variables that the script does not use.
     """
 
     name: str
@@ -62,15 +62,15 @@ class Script(Struct, frozen=True):
 
     @property
     def spec(self) -> CreateCluster:
-        """The cluster to be made."""
+        """The cluster to create."""
         assert isinstance(self.cluster.input, CreateCluster)
         return self.cluster.input
 
 
 class ScriptError(CommandError):
-    """A script that does not parse: one line a problem, ``FILE:LINE:COLUMN: what is wrong``.
+    """A script that does not parse: one line per problem, ``FILE:LINE:COLUMN: what is wrong``.
 
-    ``column`` is the first problem's, from 1: the place at which a line without a file is wrong.
+    ``column`` is that of the first problem, from 1, for a line that does not come from a file.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class ScriptError(CommandError):
 
 
 class _Written(Struct, frozen=True):
-    """A statement as written in a certain place, and what it means."""
+    """A statement with its source position and its parsed value."""
 
     meaning: Meaning
     text: str
@@ -92,7 +92,7 @@ class _Written(Struct, frozen=True):
 
 
 class _Reader:
-    """Reads one text and what it includes, collecting problems."""
+    """Reads a text and the files it includes, and collects problems."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
@@ -147,10 +147,10 @@ class _Reader:
 
 
 def _not_to_be_run(path: Path, trail: tuple[Path, ...]) -> str:
-    """Why ``run`` in a script does not read a file, or nothing.
+    """Return why ``run`` in a script must not read a file, or an empty string.
 
-    A script may be somebody else's. What does not parse is quoted, so it may name scripts only:
-    otherwise it could print any file that its reader can read.
+    A script may come from an untrusted source. Errors quote text that does not parse, so ``run``
+    may only name scripts: otherwise it could print any file that its user can read.
     """
     if path.resolve() in trail:
         return "would run itself"
@@ -167,9 +167,9 @@ def parse_script(
     variables: Mapping[str, str] | None = None,
     cluster_options: Sequence[str] = (),
 ) -> Script:
-    """A whole script, ``source`` being its path, ``-`` or ``-c``.
+    """Parse a whole script; ``source`` is its path, ``-`` or ``-c``.
 
-    ``cluster_options`` are words that go before what the ``cluster`` line says, such as
+    ``cluster_options`` are words that override those of the ``cluster`` line, such as
     ``--version 2.0.1``.
 
     Raises:
@@ -189,7 +189,7 @@ def parse_script(
 
 
 def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:
-    """What one line asks of a cluster that is there: statements, with ``;`` between them.
+    """Parse a line for an existing cluster: statements, separated by ``;``.
 
     Raises:
         ScriptError: the line is wrong, or is a ``cluster`` statement.
@@ -207,7 +207,7 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
 
 
 def read_text(path: Path) -> str:
-    """A script's text.
+    """Read a script's text.
 
     Raises:
         CommandError: it cannot be read.
@@ -226,7 +226,7 @@ def read_text(path: Path) -> str:
 
 
 def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
-    """Where in a statement's text a wrong word stands; its beginning if that is not known."""
+    """Return the position of a wrong word in a statement's text; 0 if it is unknown."""
     if wrong is None:
         return 0
     if isinstance(wrong, Word):
@@ -238,7 +238,7 @@ def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
 
 
 def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) -> None:
-    """``cluster`` stands first, and once."""
+    """Check that ``cluster`` is the first statement and occurs only once."""
     if reader.problems and not written:
         return
     if not written or not isinstance(written[0].meaning, CreateCluster):
@@ -254,7 +254,7 @@ def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) ->
 def _cluster(
     written: Sequence[_Written], options: Sequence[str], reader: _Reader
 ) -> Statement | None:
-    """The ``cluster`` statement, with further options after its own: the last one counts."""
+    """Return the ``cluster`` statement with extra options appended: the last value of each wins."""
     if not written or not isinstance(written[0].meaning, CreateCluster):
         return None
     first = written[0]
@@ -270,7 +270,7 @@ def _cluster(
 
 
 def _cluster_meaning(text: str) -> CreateCluster:
-    """The cluster that a statement makes; its version and settings are known ones."""
+    """Parse a ``cluster`` statement and check its version and settings."""
     found = meaning(split_words(text))
     assert isinstance(found, CreateCluster)
     resolve(found.version, found.config)
@@ -286,7 +286,7 @@ def _is_cluster(text: str) -> bool:
 
 
 def _steps(written: Sequence[_Written]) -> list[Step]:
-    """Statements in order, each knowing the error that the next one expects of it."""
+    """Return the statements in order, each with the error that the next one expects of it."""
     return [_step(each, after) for each, after in zip_longest(written, written[1:])]
 
 

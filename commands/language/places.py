@@ -1,4 +1,4 @@
-"""Places in a recording that the ``sessions`` commands take, and sizes of files."""
+"""Positions in a recording, as the ``sessions`` commands take them, and file sizes."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ _SIZE: Final = re.compile(r"(\d{1,9})(KB|MB|GB)", re.ASCII)
 
 
 def first_seq(place: Place, chunks: "Chunks") -> int:
-    """The first event at or after a place of a recording."""
+    """Return the first event at or after a position of a recording."""
     if place.seq is not None:
         return place.seq
     found = place.in_recording(chunks.last_seq, chunks.last_us)
@@ -24,7 +24,7 @@ def first_seq(place: Place, chunks: "Chunks") -> int:
 
 
 def last_seq(place: Place, chunks: "Chunks") -> int:
-    """The last event at or before a place of a recording."""
+    """Return the last event at or before a position of a recording."""
     if place.seq is not None:
         return place.seq
     found = place.in_recording(chunks.last_seq, chunks.last_us)
@@ -32,7 +32,7 @@ def last_seq(place: Place, chunks: "Chunks") -> int:
 
 
 def size(word: str) -> int:
-    """The bytes of ``64MB`` or ``2GB``, at least what a bounded recording needs.
+    """Parse a size such as ``64MB`` or ``2GB``; at least the minimum of a bounded recording.
 
     Raises:
         BadWord: it is not a size, or too small.

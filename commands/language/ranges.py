@@ -1,4 +1,4 @@
-"""What a campaign's words mean: seeds such as ``0..9999``, and what is varied, ``acks=1,all``."""
+"""Words of a campaign: seeds such as ``0..9999``, and varied parameters such as ``acks=1,all``."""
 
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -8,23 +8,23 @@ from sessions.grammar.words import BadWord
 from sessions.text import clean
 
 CONFIG: Final = "config."
-"""What a broker setting's name begins with where it is varied."""
+"""Prefix of a varied broker setting's name."""
 SEEDS_MAX: Final = 100_000_000
 
 
 class Variation(NamedTuple):
-    """A name, and the values that it takes in turn."""
+    """A varied parameter's name and its values."""
 
     name: str
     values: list[str]
 
 
 class Seeds(list[tuple[int, int]]):
-    """Ranges of seeds, first and last."""
+    """Ranges of seeds: first and last of each."""
 
 
 def variation(word: str) -> Variation:
-    """``NAME=V,V,..``: NAME is a script's variable, ``version``, ``seed`` or ``config.K``."""
+    """Parse ``NAME=V,V,..``: NAME is a script's variable, ``version``, ``seed`` or ``config.K``."""
     name, equals, values = word.partition("=")
     known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
     parts = values.split(",")
@@ -36,7 +36,7 @@ def variation(word: str) -> Variation:
 
 
 def seeds(word: str) -> Seeds:
-    """Seeds such as ``0..999`` (both ends count), ``7`` or ``1,5,10..20``."""
+    """Parse seeds such as ``0..999`` (inclusive), ``7`` or ``1,5,10..20``."""
     found = Seeds(_range(part) for part in word.split(","))
     if sum(last - first + 1 for first, last in found) > SEEDS_MAX:
         raise BadWord(f"'{word}' are too many seeds (at most {SEEDS_MAX:,})")

@@ -1,4 +1,4 @@
-"""docs/statements.md: the command language, rendered from the statements' own declarations."""
+"""docs/statements.md: the command language, rendered from the statements' declarations."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -43,7 +43,7 @@ This page is rendered from the declarations that parse the statements
 
 
 def statements_page() -> str:
-    """docs/statements.md as Markdown."""
+    """Render docs/statements.md as Markdown."""
     head = HEAD
     for kind, fields in FIELDS.items():
         head = head.replace(f"{{{kind}}}", ", ".join(f"`{field}`" for field in fields))
@@ -67,7 +67,7 @@ def _section(name: str, command: click.Command) -> Iterator[str]:
 
 
 def help_of(param: click.Parameter) -> str:
-    """What help says of a word or an option."""
+    """Return the help text of a word or an option."""
     return (param.help or "") if isinstance(param, click.Argument | click.Option) else ""
 
 

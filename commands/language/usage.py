@@ -1,7 +1,7 @@
-"""What is wrong with the words of a statement or of the program, in one sentence.
+"""Describe what is wrong with the words of a statement or of the program, in one sentence.
 
-Statements are click's commands. The program's are typer's, which brings a copy of click's classes
-under names of its own; so what is read of either is what both have.
+Statements are click commands. The program's commands are typer's, which bundles its own copy of
+click's classes under other names; so only what both have in common is used here.
 """
 
 import re
@@ -20,13 +20,13 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def surplus_words(error: UsageProblem) -> list[str]:
-    """The words that are too many, if that is what is wrong."""
+    """Return the superfluous words, if those are the error."""
     surplus = _SURPLUS.search(str(error.message))
     return surplus[1].split(" ") if surplus else []
 
 
 def explained(error: UsageProblem, command: Command, name: str) -> str:
-    """The statement or command, what is wrong with its words, and the nearest valid word."""
+    """Return the statement or command, what is wrong with its words, and the nearest valid word."""
     option = getattr(error, "option_name", None)
     if option is not None:
         return _option_explained(option, command, name)

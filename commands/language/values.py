@@ -1,4 +1,4 @@
-"""What single words mean: topic-partitions, replicas, hosts, numbers, settings.
+"""Parsers for single words: topic-partitions, replicas, hosts, numbers, settings.
 
 Each function takes a word and returns its value, or raises
 :class:`~sessions.grammar.words.BadWord` with one sentence that says what is wrong and names the
@@ -13,19 +13,19 @@ from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 
 LISTED_MAX: Final = 20
-"""More known words than this are not listed in an error."""
+"""Maximum number of known words that an error lists."""
 BROKERS_MAX: Final = 1_000
 CONTROLLERS_MAX: Final = 9
 BROKER_ID_MAX: Final = 999_999_999
 PARTITIONS_MAX: Final = 200_000
-"""The partitions of one topic: as many as Kafka's largest clusters have in all."""
+"""Maximum partitions of a topic: as many as Kafka's largest clusters have in total."""
 PERCENT_MAX: Final = 100
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-"""What stands in ``${NAME}``."""
+"""Pattern for the name in ``${NAME}``."""
 HOSTS: Final = {"zk": -1, "clients": -2}
-"""The hosts that are not brokers, with the numbers that events give them."""
+"""The hosts that are not brokers, with their numbers in events."""
 
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
@@ -34,7 +34,7 @@ _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 
 
 class Replica(NamedTuple):
-    """One replica: a topic-partition and the broker that holds it."""
+    """One replica: a topic-partition and the broker that hosts it."""
 
     tp: str
     broker: int
@@ -60,7 +60,7 @@ class Setting(NamedTuple):
 
 
 def one_of(word: str, known: Sequence[str], what: str) -> str:
-    """The word itself if it is one of ``known``; ``what`` says in an error what was looked for."""
+    """Return the word if it is one of ``known``; ``what`` describes it in the error."""
     if word in known:
         return word
     listed = f" ({', '.join(known)})" if len(known) <= LISTED_MAX else ""
@@ -68,14 +68,14 @@ def one_of(word: str, known: Sequence[str], what: str) -> str:
 
 
 def article(noun: str) -> str:
-    """The noun with its indefinite article: ``a count``, ``an offset``; ``acks`` is plural."""
+    """Return the noun with an article: ``a count``, ``an offset``; ``acks`` is plural."""
     if noun.endswith("s") and not noun.startswith("number "):
         return f"a value of {noun}"
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def integer(word: str, least: int, what: str, most: int | None = None) -> int:
-    """A whole number of at least ``least``; ``most`` is the largest, or None for 18 digits."""
+    """Parse an integer of at least ``least``, at most ``most``; None allows up to 18 digits."""
     if _INTEGER.fullmatch(word):
         value = int(word)
         if value >= least and (most is None or value <= most):
@@ -87,73 +87,73 @@ def integer(word: str, least: int, what: str, most: int | None = None) -> int:
 
 
 def natural(word: str) -> int:
-    """A whole number, 0 or more."""
+    """Parse an integer, 0 or more."""
     return integer(word, 0, "number")
 
 
 def count(word: str) -> int:
-    """A whole number, 1 or more."""
+    """Parse an integer, 1 or more."""
     return integer(word, 1, "count")
 
 
 def port(word: str) -> int:
-    """A TCP port that anybody may listen on."""
+    """Parse an unprivileged TCP port."""
     return integer(word, 1024, "port", 65_535)
 
 
 def port_or_any(word: str) -> int:
-    """As :func:`port`, or 0: the system chooses one."""
+    """Parse like :func:`port`, or 0: the system chooses one."""
     return 0 if word == "0" else port(word)
 
 
 def brokers(word: str) -> int:
-    """How many brokers a cluster has."""
+    """Parse the number of brokers in a cluster."""
     return integer(word, 1, "count", BROKERS_MAX)
 
 
 def controllers(word: str) -> int:
-    """How many controllers a cluster in KRaft mode has."""
+    """Parse the number of controllers of a KRaft cluster."""
     return integer(word, 1, "count", CONTROLLERS_MAX)
 
 
 def first_broker(word: str) -> int:
-    """The first broker's id, which leaves ids for all others."""
+    """Parse the first broker's id, low enough to leave ids for all others."""
     return integer(word, 0, "broker id", BROKER_ID_MAX - BROKERS_MAX)
 
 
 def partitions(word: str) -> int:
-    """How many partitions a topic has."""
+    """Parse the number of a topic's partitions."""
     return integer(word, 1, "count", PARTITIONS_MAX)
 
 
 def seed(word: str) -> int:
-    """A seed: a whole number, which may be negative."""
+    """Parse a seed: an integer, which may be negative."""
     if _INTEGER.fullmatch(word):
         return int(word)
     raise BadWord(f"'{word}' is not a seed (a whole number of up to 18 digits)")
 
 
 def znode_version(word: str) -> int:
-    """A znode's dataVersion; -1 stands for any."""
+    """Parse a znode's dataVersion; -1 matches any version."""
     return integer(word, -1, "version")
 
 
 def positive_duration(word: str) -> int:
-    """A time of at least a millisecond, in microseconds."""
+    """Parse a duration of at least a millisecond, into microseconds."""
     if value := duration(word):
         return value
     raise BadWord(f"'{word}' is too short a time (1ms or more)")
 
 
 def topic_partition(word: str) -> str:
-    """A topic-partition such as ``orders-0``."""
+    """Parse a topic-partition such as ``orders-0``."""
     if _TOPIC_PARTITION.fullmatch(word):
         return word
     raise BadWord(f"'{word}' is not a topic-partition (written orders-0)")
 
 
 def replica(word: str) -> Replica:
-    """A replica such as ``orders-0@2``."""
+    """Parse a replica such as ``orders-0@2``."""
     match = _REPLICA.fullmatch(word)
     if not match:
         raise BadWord(f"'{word}' is not a replica (written orders-0@2: partition, then broker)")
@@ -161,42 +161,42 @@ def replica(word: str) -> Replica:
 
 
 def broker(word: str) -> int:
-    """A broker id."""
+    """Parse a broker id."""
     if _DIGITS.fullmatch(word):
         return int(word)
     raise BadWord(f"'{word}' is not a broker id (a number such as 0)")
 
 
 CONTROLLERS: Final = ("active", "standby", "any", "last")
-"""Words for a controller, beside its id."""
+"""Words that select a controller without naming its id."""
 
 
 def controller(word: str) -> str:
-    """A controller's id, or a word for one."""
+    """Parse a controller's id, or a word that selects one."""
     if _DIGITS.fullmatch(word):
         return word
     return one_of(word, CONTROLLERS, "controller id (such as 100) or a word for one")
 
 
 def controller_or_all(word: str) -> str:
-    """A controller's id, a word for one, or ``all``."""
+    """Parse a controller's id, a word that selects one, or ``all``."""
     return word if word == "all" else controller(word)
 
 
 def broker_or_default(word: str) -> int | None:
-    """A broker id, or None for ``default``."""
+    """Parse a broker id; ``default`` gives None."""
     return None if word == "default" else broker(word)
 
 
 def difference(word: str) -> int:
-    """A whole number that is added to a true value."""
+    """Parse an integer to add to an actual value."""
     if _INTEGER.fullmatch(word):
         return int(word)
     raise BadWord(f"'{word}' is not a difference (a whole number such as -1)")
 
 
 def broker_difference(word: str) -> tuple[int, int]:
-    """A broker and a difference: ``2:-1``."""
+    """Parse a broker and a difference: ``2:-1``."""
     number, colon, added = word.partition(":")
     if not colon:
         raise BadWord(f"'{word}' is not a broker and a difference (written 2:-1)")
@@ -204,7 +204,7 @@ def broker_difference(word: str) -> tuple[int, int]:
 
 
 def host(word: str) -> int:
-    """A broker id, ``zk`` or ``clients``; the last two have the numbers that events give them."""
+    """Parse a broker id, ``zk`` or ``clients``; the last two become host numbers as in events."""
     if word in HOSTS:
         return HOSTS[word]
     if _DIGITS.fullmatch(word):
@@ -213,12 +213,12 @@ def host(word: str) -> int:
 
 
 def host_text(number: int) -> str:
-    """A host number as it is written."""
+    """Format a host number the way it is written in statements."""
     return {value: name for name, value in HOSTS.items()}.get(number, str(number))
 
 
 def broker_ids(word: str, separator: str = ",") -> BrokerIds:
-    """Broker ids such as ``1,2,3``."""
+    """Parse broker ids such as ``1,2,3``."""
     parts = word.split(separator)
     if all(_DIGITS.fullmatch(part) for part in parts):
         return BrokerIds(int(part) for part in parts)
@@ -226,7 +226,7 @@ def broker_ids(word: str, separator: str = ",") -> BrokerIds:
 
 
 def assignment(word: str) -> Assignment:
-    """Replica lists such as ``0:1:2,1:2:0``: one for each partition, the preferred leader first."""
+    """Parse replica lists such as ``0:1:2,1:2:0``: one per partition, preferred leader first."""
     try:
         return Assignment(list(broker_ids(part, ":")) for part in word.split(","))
     except BadWord:
@@ -235,7 +235,7 @@ def assignment(word: str) -> Assignment:
 
 
 def setting(word: str) -> Setting:
-    """``K=V``; an empty V removes the value."""
+    """Parse ``K=V``; an empty V removes the value."""
     name, equals, value = word.partition("=")
     if name and equals:
         return Setting(name, value)
@@ -243,7 +243,7 @@ def setting(word: str) -> Setting:
 
 
 def variable(word: str) -> Setting:
-    """``NAME=VALUE``: what ``${NAME}`` stands for; the value may be empty."""
+    """Parse ``NAME=VALUE``: the value of ``${NAME}``, which may be empty."""
     name, equals, value = word.partition("=")
     if equals and VARIABLE_NAME.fullmatch(name) and is_text(value):
         return Setting(name, value)
@@ -251,14 +251,14 @@ def variable(word: str) -> Setting:
 
 
 def file_name(word: str) -> str:
-    """The name of a file or a folder to be made."""
+    """Parse the name of a file or folder to create."""
     if word and is_text(word) and "\0" not in word:
         return word
     raise BadWord(f"'{clean(word)}' is not a name for a file")
 
 
 def is_text(text: str) -> bool:
-    """Whether UTF-8 can hold it: a shell's bytes that are no text come as lone surrogates."""
+    """Return whether the text encodes in UTF-8: undecodable shell bytes become lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -267,7 +267,7 @@ def is_text(text: str) -> bool:
 
 
 def names(word: str) -> Names:
-    """Names such as ``a,b,c``."""
+    """Parse names such as ``a,b,c``."""
     parts = word.split(",")
     if all(parts):
         return Names(parts)
@@ -275,13 +275,13 @@ def names(word: str) -> Names:
 
 
 def acks(word: str) -> int:
-    """``0``, ``1`` or ``all`` (also written -1), as the number that Kafka sends."""
+    """Parse ``0``, ``1`` or ``all`` (also written -1) into the number that Kafka sends."""
     known = {"0": 0, "1": 1, "all": -1, "-1": -1}
     return known[one_of(word, tuple(known), "acks")]
 
 
 def percent(word: str) -> float:
-    """A number from 0 to 100."""
+    """Parse a number from 0 to 100."""
     try:
         value = float(word)
     except ValueError:
@@ -292,7 +292,7 @@ def percent(word: str) -> float:
 
 
 def speed(word: str) -> float | None:
-    """Virtual seconds in a second; None for ``max``: as many as the machine can."""
+    """Parse virtual seconds per second; None for ``max``: as fast as the machine can."""
     if word == "max":
         return None
     try:
@@ -305,14 +305,14 @@ def speed(word: str) -> float | None:
 
 
 def znode_path(word: str) -> str:
-    """A znode path such as ``/brokers/ids``."""
+    """Parse a znode path such as ``/brokers/ids``."""
     if word.startswith("/"):
         return word
     raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
 
 
 def version(word: str) -> str:
-    """The name of a release: ``3.6.1``, ``3.6`` (its latest patch release), or ``seed``."""
+    """Parse a release: ``3.6.1``, ``3.6`` (its latest patch release), or ``seed``."""
     from emulator.releases import versions
 
     if word in versions.RELEASE_OF:
@@ -321,12 +321,12 @@ def version(word: str) -> str:
 
 
 def api(word: str) -> str:
-    """The name of a request or response: ``LeaderAndIsr`` (its request), ``FetchResponse``."""
+    """Parse the name of a request or response: ``LeaderAndIsr`` (a request), ``FetchResponse``."""
     return one_of(word, apis(), "request or response")
 
 
 def apis() -> tuple[str, ...]:
-    """The names of all requests and responses; one without ``Request`` stands for the request.
+    """Return the names of all requests and responses; without a suffix, a name means the request.
 
     AlterPartition was called AlterIsr in 2.7.
     """
@@ -340,31 +340,31 @@ def apis() -> tuple[str, ...]:
 
 
 def choice(*known: str) -> Callable[[str], str]:
-    """A function that takes one of the known words."""
+    """Return a parser that accepts one of the known words."""
 
     def chosen(word: str) -> str:
-        """The word, if it is known."""
+        """Return the word if it is known."""
         return one_of(word, known, "choice here")
 
     return chosen
 
 
 def kafka_error(word: str) -> str:
-    """The name of a Kafka error."""
+    """Parse the name of a Kafka error."""
     from emulator.protocol.errors import ERRORS
 
     return one_of(word, [name for name in ERRORS if name != "NONE"], "error")
 
 
 def refusable_api(word: str) -> str:
-    """The name of an API whose requests by clients outside can be refused."""
+    """Parse the name of an API whose requests from external clients can be failed."""
     from emulator.clients.external.injection import REFUSABLE
 
     return one_of(word, REFUSABLE, "request that can be refused")
 
 
 def error_name(word: str) -> str:
-    """The name of a Kafka or ZooKeeper error, or NONE."""
+    """Parse the name of a Kafka or ZooKeeper error, or NONE."""
     from emulator.protocol.errors import ERRORS
     from emulator.zookeeper.errors import ZooKeeperError
 

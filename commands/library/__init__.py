@@ -1,1 +1,1 @@
-"""The scenarios and scripts that come with the program."""
+"""The scenarios and scripts shipped with the program."""

@@ -1,13 +1,13 @@
-"""The library of scenarios that comes with the program: flows of replication, and known failures.
+"""The library of scenarios shipped with the program: flows of replication, and known failures.
 
-Each is one script in ``commands/library/scenarios/``, whose first comments say what it is: a
-``title``, what to ``watch``, what to ``ask`` oneself before stepping on, the ``source`` in Kafka's
-code where one is named, and the ``versions`` for which its expectations are written (all if left
-out). Some put every release to test: these have
-``outcomes``, which is what is known of real Kafka, so that a run which says something else can be
-told, and the ``change`` that made it end. A statement that ends in ``# answers 1`` answers the
-first question once it has been checked or done. What comes out of them is never written down for
-printing: ``tidegauge matrix`` runs them and looks.
+Each is one script in ``commands/library/scenarios/``, whose leading comments describe it: a
+``title``, what to ``watch``, questions to ``ask`` before stepping on, the ``source`` in Kafka's
+code if one is named, and the ``versions`` for which its expectations are written (all if left
+out). Some are run on every release: these have ``outcomes``, the known behaviour of real Kafka,
+so that a run with a different outcome is reported, and the ``change`` that fixed the problem. A
+statement that ends in ``# answers 1`` answers the first question once it has been checked or
+run. Outcomes are never printed from this file: ``tidegauge matrix`` runs the scenarios to find
+them.
 """
 
 import re
@@ -37,7 +37,7 @@ MEANINGS: Final = {
     DIVERGE: "two replicas hold different records at one offset",
     SHORT: "a member of the ISR lacks a committed record, which is lost if it is elected",
 }
-"""What the words of an outcome say; ``loss+diverge`` is both."""
+"""What the words of an outcome mean; ``loss+diverge`` is both."""
 
 GROUPS: Final = {
     "A": "HW and LEO",
@@ -48,7 +48,7 @@ GROUPS: Final = {
     "K": "KRaft",
     "": "known failures",
 }
-"""The parts of the library by how names begin: flows by a letter, failures by what they are."""
+"""The parts of the library by name prefix: flows by a letter, failures by their kind."""
 
 _FLOW = re.compile(r"([A-EK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
@@ -58,11 +58,11 @@ _ANSWERS = re.compile(r"[^#].*  # answers (\d+(?:,\d+)*)\b")
 
 
 class Scenario(Struct, frozen=True):
-    """One script. ``watch`` says what to look at while it runs, ``change`` what made it end.
+    """One script. ``watch`` says what to watch while it runs, ``change`` what fixed the problem.
 
-    ``questions`` are to be answered before one steps on; ``source`` names Kafka's code.
-    ``outcomes`` are (since release, outcome), oldest first, as known of real Kafka; empty where
-    none is judged.
+    ``questions`` are to be answered before stepping on; ``source`` refers to Kafka's code.
+    ``outcomes`` are (since release, outcome), oldest first, as known from real Kafka; empty if the
+    scenario is not judged.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class Scenario(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without its extension."""
         return self.path.stem
 
     @property
@@ -87,11 +87,11 @@ class Scenario(Struct, frozen=True):
 
     @property
     def version(self) -> str:
-        """The release that it is shown on unless another is asked for."""
+        """The default release to show it on."""
         return DEFAULT_VERSION if DEFAULT_VERSION in self.versions else self.versions[-1]
 
     def answers(self) -> dict[int, tuple[int, ...]]:
-        """Which of the questions (from 1) the statements answer, by their lines."""
+        """The questions (from 1) that each statement answers, by line."""
         found = {}
         for number, line in enumerate(self.text().splitlines(), start=1):
             if match := _ANSWERS.match(line):
@@ -99,22 +99,22 @@ class Scenario(Struct, frozen=True):
         return found
 
     def known(self, version: str) -> str:
-        """What is known to come out on a release."""
+        """Return the known outcome on a release."""
         numbers = PROFILES[version].numbers
         return [what for since, what in self.outcomes if is_since(numbers, since)][-1]
 
     def is_written_for(self, version: str) -> bool:
-        """Whether the expectations hold on a release, as far as its neighbours tell."""
+        """Return whether the expectations should hold on a release, judging by its neighbours."""
         return set(neighbours(version)) <= set(self.versions)
 
     def text(self) -> str:
-        """The script as it stands in its file."""
+        """The script as it is in its file."""
         return self.path.read_text(encoding="utf-8")
 
     def script(self, version: str) -> str:
-        """The whole script for one release, as ``tidegauge run -`` takes it.
+        """Return the whole script for one release, as ``tidegauge run -`` takes it.
 
-        Where there is no ZooKeeper, a statement gives way to the one that its comment has.
+        Without ZooKeeper, a statement is replaced by the one in its comment.
         """
         text = self.text()
         if has_no_zookeeper(PROFILES[version].numbers):
@@ -123,7 +123,7 @@ class Scenario(Struct, frozen=True):
 
 
 def named_versions(text: str) -> tuple[str, ...]:
-    """The releases that a script's first comments say it is written for; empty if they say none.
+    """Return the releases that a script's leading comments list; empty if they list none.
 
     Raises:
         BadWord: one of them is not a release.
@@ -138,7 +138,7 @@ def named_versions(text: str) -> tuple[str, ...]:
 
 
 def read(path: Path) -> Scenario:
-    """The scenario in a file."""
+    """Read the scenario in a file."""
     heads: dict[str, list[str]] = {}
     last: list[str] = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -181,7 +181,7 @@ SCENARIOS: Final = tuple(read(FOLDER / f"{name}.tide") for name in JUDGED)
 
 @cache
 def library() -> tuple[Scenario, ...]:
-    """Every scenario: flows in order, then failures, those first that every release is put to."""
+    """Return every scenario: flows in order, then failures, those run on every release first."""
     return tuple(sorted(map(read, FOLDER.glob("*.tide")), key=_place))
 
 
@@ -193,9 +193,9 @@ def _place(scenario: Scenario) -> tuple[int, int, list[tuple[int, str]]]:
 
 
 def find(name: str, among: Sequence[Scenario] = SCENARIOS, release: str | None = None) -> Scenario:
-    """The scenario of that name, or the one whose name begins so.
+    """Return the scenario with that name, or the only one whose name starts with it.
 
-    If several names begin so, the one that is written for the ``release`` is meant.
+    If several names do, return the one that is written for ``release``.
 
     Raises:
         BadWord: there is none, or more than one.

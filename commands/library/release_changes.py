@@ -1,4 +1,4 @@
-"""What each release changed, and which behave alike: features of the rules, and defaults."""
+"""What each release changed, and which behave alike: protocol rules and defaults."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -37,7 +37,7 @@ CLIENTS: Final = {
     "fetch_max_bytes": "fetch.max.bytes",
     "max_partition_fetch_bytes": "max.partition.fetch.bytes",
 }
-"""Kafka's name of each default that clients have."""
+"""Kafka's name for each client default."""
 
 LABELS: Final = {
     "replica.lag.time.max.ms": "KIP-537",
@@ -82,13 +82,13 @@ LABELS: Final = {
     "metadata.log.segment.ms": "KIP-630",
     "unclean.leader.election.interval.ms": "KAFKA-12670",
 }
-"""What changed a default or brought a name, where one thing did."""
+"""The feature that changed a default or introduced a configuration name, if it was only one."""
 CONSUMER_LABELS: Final = {"rebalance_timeout": "KIP-62", "session_timeout_45s": "KIP-735"}
-"""The same for a consumer's defaults, which changed more than once, by the feature that did it."""
+"""The same for a consumer's defaults, which changed more than once, by feature."""
 
 
 class Behaviour(Struct, frozen=True):
-    """Releases that behave alike in all that is emulated: the same features, the same defaults.
+    """Releases with identical behaviour in all that is emulated: same features, same defaults.
 
     ``version`` is the recommended version among them, or else the shortest name of one of them.
     """
@@ -97,7 +97,7 @@ class Behaviour(Struct, frozen=True):
     releases: tuple[str, ...]
 
     def __str__(self) -> str:
-        """``3.5.0 to 3.5.2``, or the only one."""
+        """Return ``3.5.0 to 3.5.2``, or the only release."""
         first, last = self.releases[0], self.releases[-1]
         return first if first == last else f"{first} to {last}"
 
@@ -106,9 +106,9 @@ class Change(Struct, frozen=True):
     """One thing that a release changed.
 
     ``what`` is ``since``, ``last``, ``only`` (a feature, or a configuration name) or ``default``.
-    ``name`` is the feature's, or Kafka's configuration name; ``label`` the KIP or JIRA, or else
-    what shows it. ``releases`` are all that behave as ``version`` does; ``alike`` says which, and
-    stands before all else, also where nothing but an end tells releases from those before them.
+    ``name`` is the feature's, or Kafka's configuration name; ``label`` the KIP or JIRA issue, or
+    else what shows it. ``releases`` are all that behave like ``version``; ``alike`` describes them,
+    and comes before everything else, even if the release differs only in what it removed.
     """
 
     version: str
@@ -121,7 +121,7 @@ class Change(Struct, frozen=True):
 
 @cache
 def behaviours() -> tuple[Behaviour, ...]:
-    """All releases by how they behave, oldest first; ``seed`` is one by itself."""
+    """Return all releases grouped by behaviour, oldest first; ``seed`` forms a group of its own."""
     alike: dict[tuple[object, ...], list[str]] = {}
     for release in (DOCUMENTS, *RELEASES):
         alike.setdefault(_behaviour(release), []).append(release)
@@ -152,7 +152,7 @@ def _exists(setting: Setting, release: str) -> bool:
 
 
 def changes(place: int) -> Iterator[Change]:
-    """Everything that began, ended or got another default at one of :func:`behaviours`."""
+    """Yield what was added, removed or got a new default in one of :func:`behaviours`."""
     before, here, after = _at(place - 1), behaviours()[place], _at(place + 1)
     yield _change(here, "alike", "", "", str(here))
     for feature in FEATURES:
@@ -193,7 +193,7 @@ def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
     old, new = (PROFILES[each.version] for each in (before, here))
     for setting in SETTINGS:
         values = setting.default(old.numbers), setting.default(new.numbers)
-        # A name that did not exist had no default; it is told of as new.
+        # A name that did not exist had no default; it is reported as new.
         existed = _exists(setting, before.releases[0]) and _exists(setting, here.releases[0])
         if values[0] != values[1] and existed:
             label = LABELS.get(setting.name, "")

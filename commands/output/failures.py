@@ -1,13 +1,13 @@
-"""What the program makes of an error: an exit status and one sentence."""
+"""Convert an error to an exit status and one sentence."""
 
 from commands.exits import CommandError, ExitCode
 
 TRACEBACK = "TIDEGAUGE_TRACEBACK"
-"""Set this in the environment to see where an unexpected error came from."""
+"""Environment variable that makes unexpected errors print their traceback."""
 
 
 def judged(error: Exception) -> tuple[ExitCode, str]:
-    """The status and the sentence of an error."""
+    """Return the exit status and the message of an error."""
     if isinstance(error, CommandError):
         return error.code, error.message
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""Tables as plain data, and as text: the same rows serve the terminal, pipes and JSON."""
+"""Tables as plain data, and as text: the same rows are used for terminals, pipes and JSON."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ GAP = "  "
 
 
 class Grid(Struct, frozen=True):
-    """A titled table; ``empty`` is what stands in place of rows that there are none of."""
+    """A titled table; ``empty`` is shown if there are no rows."""
 
     title: str
     columns: tuple[str, ...]
@@ -24,18 +24,18 @@ class Grid(Struct, frozen=True):
     empty: str = "none"
 
     def plain(self) -> list[dict[str, Cell]]:
-        """The rows as objects, keyed by column in small letters."""
+        """Return the rows as objects, keyed by column name in lower case."""
         keys = [column.lower().replace(" ", "_") for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in self.rows]
 
     @property
     def heading(self) -> str:
-        """The title, with what stands for rows that there are none of."""
+        """Return the title, and the ``empty`` text if there are no rows."""
         return self.title if self.rows or not self.empty else f"{self.title}: {self.empty}"
 
     @property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers alone, and so stand right."""
+        """Return which columns contain only numbers, and are therefore right-aligned."""
         return [all(isinstance(cell, int | None) for cell in cells) for cells in self._columns()]
 
     def _columns(self) -> list[tuple[Cell, ...]]:
@@ -43,7 +43,7 @@ class Grid(Struct, frozen=True):
 
 
 def shown(cell: Cell) -> str:
-    """A cell as text: lists with commas, nothing as ``-``, control characters escaped."""
+    """Format a cell: lists with commas, nothing as ``-``, control characters escaped."""
     if cell is None or cell == []:
         return "-"
     if isinstance(cell, list):
@@ -52,7 +52,7 @@ def shown(cell: Cell) -> str:
 
 
 def as_text(grids: Sequence[Grid]) -> str:
-    """The tables one below the other, each under its title, ending in a newline; never cut."""
+    """Format the tables one below another, each with its title; nothing is truncated."""
     return "\n\n".join("\n".join(_lines(grid)) for grid in grids) + "\n"
 
 
@@ -74,12 +74,12 @@ def _lines(grid: Grid) -> Iterator[str]:
 
 
 def _padded(cell: str, room: int, is_number: bool) -> str:
-    """The cell with what is left of its columns of the terminal: some characters take two."""
+    """Pad the cell to its width in terminal columns: some characters take two."""
     return " " * room + cell if is_number else cell + " " * room
 
 
 def for_terminal(grids: Sequence[Grid], width: int) -> str:
-    """The same for a terminal of ``width`` columns: long cells are folded, headings stand out."""
+    """Format the tables for a terminal of ``width`` columns: fold long cells, style headings."""
     from io import StringIO
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, if that is a terminal."""
+"""A progress bar on standard error, if it is a terminal."""
 
 import shutil
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from typing import Final
 from commands.output import streams
 
 Tell = Callable[[str], object]
-"""Is told a passing line; an empty one takes it away."""
+"""Receives a temporary line; an empty one removes it."""
 
 SECONDS: Final = 0.2
-"""How often the bar is drawn anew."""
+"""Interval between redraws of the bar."""
 BAR_CELLS: Final = 24
 
 
 class Progress:
-    """Call it with how much of ``total`` is done; as a context it takes its line away at the end.
+    """Call it with how much of ``total`` is done; as a context manager it removes its line on exit.
 
-    What took less than a moment never shows a bar.
+    Tasks that take only a moment show no bar.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Progress:
         clock: Callable[[], float] = monotonic,
         tell: Tell | None = None,
     ) -> None:
-        """Measure from now; ``tell`` shows the line instead of standard error."""
+        """Start measuring now; ``tell`` receives the line instead of standard error."""
         self._tell = tell
         self.what = what
         self.unit = unit
@@ -39,14 +39,14 @@ class Progress:
         self._began = self._shown = clock()
 
     def __call__(self, done: int) -> None:
-        """So much is done."""
+        """Report the amount done so far."""
         now = self._clock()
         if now - self._shown >= SECONDS:
             self._shown = now
             self._show(self.line(done, now - self._began)[: _columns() - 1])
 
     def line(self, done: int, seconds: float) -> str:
-        """``exporting a  [#####-----]  45%  1,200 of 2,400 events  312 /s  4 s left``."""
+        """Format ``exporting a  [#####-----]  45%  1,200 of 2,400 events  312 /s  4 s left``."""
         done = min(done, self.total)
         full = BAR_CELLS * done // self.total
         bar = "#" * full + "-" * (BAR_CELLS - full)

@@ -1,4 +1,4 @@
-"""What is told of two sessions that were compared."""
+"""Output of a comparison of two sessions."""
 
 from typing import Any, Final
 
@@ -10,13 +10,13 @@ from sessions.playback.diff import Change, Comparison
 from sessions.text import clock
 
 CHARACTERS_MAX: Final = 80
-"""A longer value is cut in a table; JSON has all of it."""
+"""Longer values are truncated in a table; JSON has them in full."""
 ROWS_MAX: Final = 200
-"""More values than this are counted and not shown; JSON has all of them."""
+"""Further values are counted but not shown; JSON has all of them."""
 
 
 def as_plain(found: Comparison) -> dict[str, Any]:
-    """The comparison as plain data."""
+    """Return the comparison as plain data."""
     difference = found.difference
     return {
         "first": str(found.first),
@@ -43,7 +43,7 @@ def _plain_event(event: Event | None) -> dict[str, Any] | None:
 
 
 def told(found: Comparison) -> list[Grid]:
-    """The comparison as tables, the first with nothing but a sentence for its title."""
+    """Return the comparison as tables, the first with only a sentence as its title."""
     difference = found.difference
     tables = [Grid(_sentence(found), (), [], empty="")]
     if found.asked:
@@ -81,7 +81,7 @@ def _cell(value: object) -> Cell:
 
 
 def _events(seq: int, first: Event | None, second: Event | None) -> Grid:
-    """The two events field by field; those that are the same in both, too."""
+    """Return the two events field by field, including the fields that are the same."""
     plain = [_plain_event(event) or {"type": "no such event"} for event in (first, second)]
     for each in plain:
         if "time_us" in each:

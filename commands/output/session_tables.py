@@ -1,4 +1,4 @@
-"""What is told of session files: a folder's list, and all about one."""
+"""Tables of session files: a folder's list, and the details of one session."""
 
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ COLUMNS = ("FILE", "BYTES", "VERSION", "SEED", "EVENTS", "TIME", "ENDED", "FAILE
 
 
 def as_json(value: object) -> str:
-    """A value as one line of JSON."""
+    """Serialize a value as one line of JSON."""
     return msgspec.json.encode(value).decode() + "\n"
 
 
 def listing(folder: Path) -> Grid:
-    """A row a session, by name; one that cannot be read has the reason in its row.
+    """Return one row per session, by name; an unreadable one has the reason in its row.
 
     Raises:
         SessionError: there is no such folder.
@@ -35,7 +35,7 @@ def listing(folder: Path) -> Grid:
 
 
 def listed_plain(folder: Path) -> list[dict[str, Any]]:
-    """The same as plain data, with more about each: keys of the table, then numbers and names.
+    """The same as plain data with more details: keys of the table, then numbers and names.
 
     Raises:
         SessionError: there is no such folder.
@@ -59,7 +59,7 @@ def _more(listed: Listed) -> dict[str, Any]:
 
 
 def _origin(origin: Origin) -> dict[str, Any]:
-    """Where a session comes from, without all that its cluster was made of."""
+    """Return a session's origin, without the full cluster configuration."""
     return {name: value for name, value in msgspec.to_builtins(origin).items() if name != "cluster"}
 
 
@@ -81,7 +81,7 @@ def _row(listed: Listed) -> tuple[Cell, ...]:
 
 
 def described_plain(session: SessionFile) -> dict[str, Any]:
-    """Everything that a session says of itself, as plain data."""
+    """Return everything known about a session as plain data."""
     outcome = session.outcome
     return {
         "path": str(session.path),
@@ -119,7 +119,7 @@ def described_plain(session: SessionFile) -> dict[str, Any]:
 
 
 def described(session: SessionFile) -> list[Grid]:
-    """The same as tables, with the partitions and the audit as they were at the end."""
+    """Return the same as tables, with the partitions and the audit of the final state."""
     replay = Replay(Chunks(session))
     replay.seek_seq(session.last_seq)
     tables = [Grid(str(session.path), ("WHAT", "VALUE"), _described_rows(session))]

@@ -1,4 +1,4 @@
-"""What ``show`` shows, and the end of a run: tables made from the read model alone."""
+"""Tables of ``show`` and of the end of a run, made from the read model alone."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -18,14 +18,14 @@ from sessions.model.truths import truths
 from sessions.text import clock, hexadecimal
 
 WORDS: Final = {"leader_epoch": "epoch", "zk_version": "version"}
-"""Columns that are called otherwise than what stands in them."""
+"""Columns whose title differs from the field's name."""
 
 
 def grids(show: Show, view: ClusterView) -> list[Grid]:
-    """The tables of a ``show``.
+    """Return the tables of a ``show``.
 
     Raises:
-        BadWord: what it names does not exist; one sentence with the nearest that does.
+        BadWord: something it names does not exist; one sentence with the nearest that does.
     """
     return TABLES[show.what](view, show.target)
 
@@ -278,13 +278,13 @@ def _known_partition(view: ClusterView, tp: str) -> PartitionState:
 
 
 def _counted(names: list[str]) -> Iterator[str]:
-    """``NAME x3`` for each name, in order of first appearance."""
+    """Yield ``NAME x3`` for each name, in order of first appearance."""
     for name in dict.fromkeys(names):
         yield f"{name} x{names.count(name)}"
 
 
 def events_grid(show: Show, happened: Iterable[Event]) -> Grid:
-    """The events that ``show events`` asks for.
+    """Return the events that ``show events`` selects.
 
     Raises:
         BadWord: there is no such mark.
@@ -299,13 +299,13 @@ def events_grid(show: Show, happened: Iterable[Event]) -> Grid:
 
 
 def _fields(event: Event) -> str:
-    """An event's own fields, as an event pattern compares them: ``broker=2 tp=orders-0``."""
+    """Format an event's own fields as an event pattern compares them: ``broker=2 tp=orders-0``."""
     names = event.__struct_fields__[len(Event.__struct_fields__) :]
     return " ".join(f"{name}={_plain(getattr(event, name))}" for name in names)
 
 
 def _plain(value: object) -> str:
-    """A field as it is written in a pattern."""
+    """Format a field as it is written in a pattern."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -322,4 +322,4 @@ TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "log": _log,
     "truths": _truths,
 }
-"""Each table by the word that asks for it."""
+"""The function that makes each table, by the word that selects it."""

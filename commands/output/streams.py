@@ -1,8 +1,8 @@
-"""The program's two streams: standard output is data, standard error is narration.
+"""The program's two output streams: standard output for data, standard error for narration.
 
-Neither may break a run: a reader that has gone away (``| head``) and a character that the terminal
-cannot show are taken quietly. Data that cannot be written for another reason (a full disk, a stream
-that was closed before) is an error, narration that cannot be is none.
+Neither may break a run: a closed pipe (``| head``) and a character that the terminal cannot show
+are ignored. Data that cannot be written for another reason (a full disk, a stream that was already
+closed) is an error; narration that cannot be written is not.
 """
 
 import os
@@ -17,7 +17,7 @@ from sessions.text import clean
 
 
 def prepare() -> None:
-    """Let both streams show every character, as an escape where they cannot."""
+    """Make both streams escape the characters that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -37,7 +37,7 @@ def emit(text: str) -> None:
 
 
 def emit_tables(grids: Sequence[Grid]) -> None:
-    """Write tables as data: as they are for a reader, fitted and with headings for a terminal."""
+    """Write tables as data: plain text for a pipe, fitted to the width for a terminal."""
     stream = sys.stdout
     if stream is None or stream.closed or not stream.isatty():
         emit(as_text(grids))
@@ -46,7 +46,7 @@ def emit_tables(grids: Sequence[Grid]) -> None:
 
 
 def narrate(text: str) -> None:
-    """Write a line about what is happening; control characters in it are shown as escapes."""
+    """Write a line of narration; control characters in it are escaped."""
     lines = (clean(line) for line in text.split("\n"))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
@@ -58,12 +58,12 @@ def progress(text: str) -> None:
 
 
 def watched() -> bool:
-    """Whether standard error is a terminal."""
+    """Return whether standard error is a terminal."""
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
 def finish() -> None:
-    """Flush both streams, so that nothing fails later than here."""
+    """Flush both streams, so that no write fails later."""
     for stream in (sys.stdout, sys.stderr):
         _write(stream, "")
 
@@ -84,7 +84,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Discard all further output: the reader is gone."""
+    """Discard all further output: the reader has closed the pipe."""
     try:
         number = stream.fileno()
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""What the commands do, without the command line."""
+"""Implementation of the commands, independent of the command line."""

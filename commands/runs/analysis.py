@@ -1,4 +1,4 @@
-"""Running the Spark jobs for the terminal: their tables as text, their errors as sentences."""
+"""Run the Spark jobs for the terminal: their tables as text, their errors as sentences."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ def analysis(
     conf: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = streams.narrate,
 ) -> "AnalysisReport":
-    """The results of jobs (none named: all) over a dataset; ``tell`` is told what is being done.
+    """Run jobs (all if none is named) over a dataset; report progress to ``tell``.
 
     Raises:
         CommandError: no such job, no Java, no Spark, no dataset, or Spark failed.
@@ -52,7 +52,7 @@ def analysis(
 
 
 def tables(report: "AnalysisReport") -> list[Grid]:
-    """Every result's worst rows, with what was read and where all rows are."""
+    """Return the worst rows of every result, with what was read and where all rows are."""
     summary: list[tuple[Cell, ...]] = [(report.sessions, report.events, str(report.out))]
     found = [Grid(f"analysis of {report.dataset}", ("SESSIONS", "EVENTS", "RESULTS"), summary)]
     for table in report.tables:
@@ -64,7 +64,7 @@ def tables(report: "AnalysisReport") -> list[Grid]:
 
 
 def plain(report: "AnalysisReport") -> dict[str, Any]:
-    """The same as one object: what was read, and by result its folder and its worst rows."""
+    """Return the same as one object: what was read, and each result's folder and worst rows."""
     return {
         "dataset": str(report.dataset),
         "out": str(report.out),

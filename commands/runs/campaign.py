@@ -1,4 +1,4 @@
-"""Running a campaign for the terminal: how far it has come, its matrix, and what to look at."""
+"""Run a campaign for the terminal: its progress, its matrix, and the runs to look at."""
 
 from collections.abc import Mapping
 from time import monotonic
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sessions.campaign.runner import Progress as Reached
 
 SCHEMA: Final = 1
-"""The version of the shape of ``--json``."""
+"""Version of the schema of ``--json``."""
 LINE_SECONDS: Final = 60
-"""How often a line is written where nobody watches."""
+"""Interval between progress lines if standard error is not a terminal."""
 US_PER_SECOND: Final = 1_000_000
 HEADERS: Final = (
     *("RUNS", "FAILED", "RAISED", "HUNG", "LOST", "DUPLICATED", "DIVERGED"),
@@ -38,7 +38,7 @@ def campaign(
     *,
     shrink: bool = False,
 ) -> "CampaignReport | None":
-    """Run a campaign and tell how far it has come; None if it was broken off.
+    """Run a campaign and report its progress; return None if it was interrupted.
 
     Raises:
         CommandError: no Java, no Spark, or a dataset that cannot be used.
@@ -68,7 +68,7 @@ def campaign(
 
 
 class _Progress:
-    """A bar for who watches, else a line a minute; of what was missing when this began."""
+    """A bar on a terminal, otherwise a line per minute; counts the runs missing at the start."""
 
     def __init__(self) -> None:
         self.said = "no run has ended"
@@ -77,7 +77,7 @@ class _Progress:
         self._began = self._line = monotonic()
 
     def __call__(self, reached: "Reached") -> None:
-        """So far it is now."""
+        """Update the progress."""
         now = monotonic()
         bar = self._bar
         if bar is None:
@@ -92,11 +92,11 @@ class _Progress:
             streams.narrate(bar.line(reached.done - self._there, now - self._began))
 
 
-# ---- showing
+# ---- output
 
 
 def matrix(report: "CampaignReport") -> Grid:
-    """A row for each combination; lost, duplicated and diverged count the runs with any."""
+    """Return one row per combination; lost, duplicated and diverged count the runs with any."""
     names = tuple(report.variants[0].values)
     rows = [_row(names, variant) for variant in report.variants]
     title = f"campaign {report.script}: {plural(report.runs, 'run')}, in {report.dataset}"
@@ -120,7 +120,7 @@ def _seconds(time_us: float | None) -> str:
 
 
 def to_look_at(report: "CampaignReport") -> str:
-    """The runs to look at, each as the command that opens it, with why."""
+    """Return the runs to look at, each as the command that opens it, and the reason."""
     if not report.failing_in_all:
         return "no run failed, lost, duplicated or diverged\n"
     count, shown = report.failing_in_all, len(report.failing)
@@ -134,7 +134,7 @@ def to_look_at(report: "CampaignReport") -> str:
 
 
 def _shrunk(report: "CampaignReport") -> list[str]:
-    """The runs that were reduced, each as the script that is left of it."""
+    """Return the runs that were reduced, each with its minimal script."""
     if not report.shrunk:
         return []
     return ["", "reduced to what matters:"] + [
@@ -144,6 +144,6 @@ def _shrunk(report: "CampaignReport") -> list[str]:
 
 
 def as_json(report: "CampaignReport") -> str:
-    """The report as one JSON object; keys may be added, none renamed."""
+    """Return the report as one JSON object; keys may be added, none renamed."""
     made: dict[str, Any] = msgspec.to_builtins(report, enc_hook=str)
     return msgspec.json.encode({"schema": SCHEMA, **made}).decode() + "\n"

@@ -1,4 +1,4 @@
-"""A campaign's plan: its script, read once for each combination of what is varied."""
+"""A campaign's plan: its script, parsed once for each combination of the varied parameters."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -23,11 +23,11 @@ SEED: Final = "seed"
 VERSION: Final = "version"
 VARIANTS_MAX: Final = 1_000
 ANY_SEED: Final = 0
-"""Stands for a seed while the script is read."""
+"""Placeholder for the seed while the script is parsed."""
 
 
 class Given(NamedTuple):
-    """What the command line says of a campaign."""
+    """The campaign's options from the command line."""
 
     file: str
     seeds: Seeds | None
@@ -39,11 +39,11 @@ class Given(NamedTuple):
 
 
 def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
-    """The campaign, and variables that were given and that nothing in the script asks for.
+    """Return the campaign, and the given variables that the script does not use.
 
     Raises:
-        CommandError: the script does not parse with some combination, or something that is to be
-            varied makes no difference.
+        CommandError: the script does not parse with some combination, or a varied parameter has no
+            effect.
     """
     vary = {each.name: each.values for each in given.vary}
     if len(vary) < len(given.vary):
@@ -79,7 +79,7 @@ def _checked_seeds(values: list[str]) -> Seeds:
 
 
 class _Reading:
-    """The script as it is read with one combination."""
+    """The script as it is parsed with one combination."""
 
     def __init__(self, given: Given, source: str, values: dict[str, str]) -> None:
         self.given = given
@@ -96,7 +96,7 @@ class _Reading:
                 raise _bad(f"--vary {name}: nothing in {given.file} asks for ${{{name}}}")
 
     def variant(self, name: str) -> Variant:
-        """The combination as a part of a plan; its sessions' ids begin with ``name``."""
+        """Return the combination as a part of a plan; its session ids start with ``name``."""
         script = self.script
         return Variant(
             id=name,
@@ -122,7 +122,7 @@ class _Reading:
                 yield Setting(name.removeprefix(CONFIG), value)
 
     def _command(self) -> Around:
-        """The command that opens a run in the console."""
+        """Return the command that opens a run in the console."""
         settings = cluster_options(None, None, self.config)
         for name, value in self.variables.items():
             if name not in self.script.unused:
@@ -133,7 +133,7 @@ class _Reading:
 
 
 def _around(text: str, after: list[str]) -> Around:
-    """A text that ends in a seed and the words after it, without the seed."""
+    """Split a text that ends in a seed around the seed; ``after`` are the words that follow."""
     end = f" {shlex.join(after)}" if after else ""
     return Around(text.removesuffix(f"{ANY_SEED}{end}"), end)
 

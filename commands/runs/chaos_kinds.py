@@ -1,4 +1,4 @@
-"""What ``--chaos`` says: kinds of faults, each with how many of it a run has."""
+"""Parse ``--chaos``: kinds of faults, and how many of each a run has."""
 
 from typing import Final, get_args
 
@@ -10,10 +10,10 @@ BUDGET_MAX: Final = 100
 
 
 def chaos_kinds(words: str) -> Chaos:
-    """``crash,freeze:2``: kinds of faults, one of each unless it is told.
+    """Parse ``crash,freeze:2``: kinds of faults, one of each by default.
 
     Raises:
-        BadWord: there is no such kind, or no such number.
+        BadWord: there is no such kind, or the number is invalid.
     """
     budgets: dict[Kind, int] = {}
     for each in words.split(","):

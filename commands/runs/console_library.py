@@ -1,4 +1,4 @@
-"""What the console is handed to work with: the library, recordings, and scripts that are saved."""
+"""What the console works with: the library, recordings, and saved scripts."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ from sessions.sources.source import ReplaySource, Source
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """What goes wrong is told in the console's words."""
+    """Convert errors to the console's error messages."""
     try:
         yield
     except (CommandError, BadWord, SessionError) as error:
@@ -41,7 +41,7 @@ def _sentences() -> Iterator[None]:
 
 
 class ConsoleLibrary:
-    """The console's :class:`console.model.library.Library`."""
+    """Implements the console's :class:`console.model.library.Library`."""
 
     def __init__(self, folder: Path = Path()) -> None:
         """Look for sessions in ``folder``, and write scripts there."""
@@ -56,7 +56,7 @@ class ConsoleLibrary:
         return [card_of(scenario) for scenario in library()]
 
     def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
-        """A scenario that has been run, with the cursor at its start."""
+        """Run a scenario and open it with the cursor at its start."""
         with _sentences():
             scenario = find(name, library())
             source, recording = _live(scenario, version)
@@ -69,7 +69,7 @@ class ConsoleLibrary:
             return _opened(twin, [source, other], [recording, other_recording], scenario)
 
     def fork(self, source: Source, statement: str) -> Opened:
-        """A second cluster that did the same up to the time cursor, beside the first one."""
+        """Run a second cluster with the same inputs up to the time cursor, beside the first one."""
         from sessions.playback.rerun import rerun
 
         if not isinstance(source, LiveSource):
@@ -97,13 +97,13 @@ class ConsoleLibrary:
             return Opened(twin, close, completer(twin))
 
     def open_session(self, path: Path) -> Opened:
-        """A recording, with the cursor at its beginning."""
+        """Open a recording with the cursor at its beginning."""
         with _sentences():
             source = ReplaySource(path)
             return Opened(source, source.close, completer(source))
 
     def open_script(self, name: str, script: str) -> Opened:
-        """A script that has been run, with the cursor at its start."""
+        """Run a script and open it with the cursor at its start."""
         with _sentences():
             parsed = parse_script(script, f"{name}.tide", {}, [])
             source, recording = _run(parsed, name)
@@ -111,14 +111,14 @@ class ConsoleLibrary:
             return _closing(source, [source], [recording], None)
 
     def explore(self, question: Question, version: str, watch: Watch) -> Explored:
-        """Search a release for what must not be."""
+        """Search a release for a violation."""
         from commands.runs.exploration import in_console
 
         with _sentences():
             return in_console(question, version, watch)
 
     def save_script(self, source: Source, name: str) -> str:
-        """Write what was asked of a source as a script."""
+        """Write a source's statements as a script."""
         with _sentences():
             path = write_script(script_of_source(source), self.folder / name)
             return f"saved as {path}: 'tidegauge run {path}' comes to the same state"
@@ -148,7 +148,7 @@ class ConsoleLibrary:
 
 @cache
 def card_of(scenario: Scenario) -> Card:
-    """A scenario as the Lab shows it."""
+    """Return a scenario as the Lab shows it."""
     return Card(
         scenario.name,
         scenario.title,
@@ -165,7 +165,7 @@ def card_of(scenario: Scenario) -> Card:
 
 
 def watched(scenario: Scenario) -> Iterator[Subject | EventPattern]:
-    """What the statements are about that answer a scenario's questions."""
+    """Yield the subjects of the statements that answer a scenario's questions."""
     answers = scenario.answers()
     for step in parse_script(scenario.text(), scenario.path.name, {}).steps:
         if step.line not in answers or not isinstance(step, Statement):
@@ -179,9 +179,9 @@ def watched(scenario: Scenario) -> Iterator[Subject | EventPattern]:
 
 
 def apart(scenario: Scenario) -> tuple[str, str]:
-    """The two neighbouring releases between which it changes, as far as that is known.
+    """Return the two adjacent releases between which the outcome changes, as far as it is known.
 
-    For KRaft it is the first that it is written for and the next: those before may refuse it.
+    For KRaft: the first release that it is written for, and the next; earlier ones may refuse it.
     """
     if scenario.group == GROUPS["K"]:
         place = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
@@ -195,7 +195,7 @@ def apart(scenario: Scenario) -> tuple[str, str]:
 
 
 def _live(scenario: Scenario, version: str) -> tuple[LiveSource, Recorder]:
-    """A cluster on which the scenario has been run to its end."""
+    """Run the scenario on a live cluster to its end."""
     script = parse_script(scenario.text(), scenario.path.name, {}, ["--version", version])
     return _run(script, f"{scenario.name} {version}")
 
@@ -210,7 +210,7 @@ def _run(script: Script, name: str) -> tuple[LiveSource, Recorder]:
 
 
 def start_of(source: Source) -> int:
-    """The event after which the cluster is made, and nothing has been asked of it yet."""
+    """Return the event after which the cluster exists but no statement has run yet."""
     from emulator.events import InputFinished
 
     for first in range(1, source.last_seq + 1, 256):
@@ -248,10 +248,10 @@ def _closing(
 
 
 def script_of_source(source: Source) -> str:
-    """What was asked of a source, as a script.
+    """Return a source's statements as a script.
 
     Raises:
-        CommandError: nothing is known of what was asked.
+        CommandError: its statements are not known.
     """
     if isinstance(source, TwinSource):
         return script_of_source(source.front)
@@ -263,7 +263,7 @@ def script_of_source(source: Source) -> str:
 
 
 def script_of_live(source: LiveSource) -> str:
-    """What was asked of a live cluster up to now."""
+    """Return a live cluster's statements so far as a script."""
     runner = source.runner
     source.recorder.flush()
     with SessionFile(source.recorder.path, check=False) as session:
@@ -272,10 +272,10 @@ def script_of_live(source: LiveSource) -> str:
 
 
 def script_of_recording(source: ReplaySource) -> str:
-    """What was asked in a recording, up to its end.
+    """Return a recording's statements as a script.
 
     Raises:
-        CommandError: it does not begin with the making of its cluster.
+        CommandError: the recording does not start with the creation of its cluster.
     """
     session = source.session
     ending = Ending(session.last_us, None)
@@ -285,7 +285,7 @@ def script_of_recording(source: ReplaySource) -> str:
 
 
 def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> str:
-    """The script; what clients outside sent is left out, and then it is known to no step."""
+    """Return the script; if requests of external clients are left out, no step count is known."""
     inputs = session.inputs()
     if not inputs or inputs[0].seq != 1:
         raise CommandError(

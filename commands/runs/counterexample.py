@@ -1,8 +1,8 @@
-"""A path of the explorer as a script of statements, which stages the same on an emulated cluster.
+"""Convert a path of the explorer to a script that reproduces it on an emulated cluster.
 
-Broker 0 is the controller and holds no replica. Everything goes at the path's own pace: the cluster
-is stepwise, LeaderAndIsr requests are held back until the step that delivers them, and so are the
-responses to fetches. At the end the script expects the state that the path ends in.
+Broker 0 is the controller and has no replica. The script controls the order of everything: the
+cluster is stepwise, and LeaderAndIsr requests and fetch responses are held back until the step that
+delivers them. At the end the script expects the state that the path ends in.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ SETTINGS: Final = (
     "replica.lag.time.max.ms=60000",
     "zookeeper.session.timeout.ms=2000",
 )
-"""Nothing that is held back for long may be given up, and an empty fetch is answered at once.
+"""Held messages must never time out, and an empty fetch must be answered immediately.
 
-A follower lags when the script says so, however many other steps there are.
+A follower lags only if the script says so, however many steps are in between.
 """
 KRAFT_SETTINGS: Final = (
     *SETTINGS[:-1],
@@ -47,19 +47,19 @@ State = tuple[Value, ...]
 
 
 def script_of(violation: Violation, bounds: Bounds) -> str:
-    """The script that reproduces a violation."""
+    """Return the script that reproduces a violation."""
     staging = _KRaftStaging if bounds.kraft else _Staging
     return "\n".join(staging(violation, bounds).lines()) + "\n"
 
 
 class _Staging:
-    """Writes the statements of a path, and remembers what they have left on the way.
+    """Writes the statements of a path, and tracks what is in flight.
 
-    ``_decisions`` are the LeaderAndIsr requests of the path on their way to each broker: as how
-    many messages each is delivered. ``_stale`` counts messages since the last one that the path
-    lacks. ``_queued`` counts the records that wait on their way to each leader. ``_asked`` says of
-    a follower whose round went on by itself which leader its next request is addressed to; that one
-    is held back.
+    ``_decisions`` are the path's LeaderAndIsr requests in flight to each broker: the number of
+    messages that each is delivered as. ``_stale`` counts messages since the last one that are not
+    in the path. ``_queued`` counts the records in flight to each leader. ``_asked`` is the leader
+    that a follower's next request goes to if its round has continued on its own; that request is
+    held back.
     """
 
     settings: tuple[str, ...] = SETTINGS
@@ -83,7 +83,7 @@ class _Staging:
         self._queued = dict.fromkeys(self.order, 0)
 
     def lines(self) -> list[str]:
-        """The whole script."""
+        """Return the whole script."""
         found = [*self._heading(), *self._beginning()]
         states, path = self.violation.states, self.violation.path
         self._early = _produced_late(path, states, self.parts)
@@ -109,11 +109,11 @@ class _Staging:
         )
 
     def _mode(self) -> str:
-        """What else the cluster is made with."""
+        """Return the other options of the cluster."""
         return ""
 
     def _beginning(self) -> Iterator[str]:
-        """The first leader is not the preferred one, so that leadership can move."""
+        """Start with a leader other than the preferred one, so that leadership can move."""
         created = self._quorum(self.violation.states[0]).isr
         minimum = self.bounds.min_insync_replicas
         config = f" --config min.insync.replicas={minimum}" if minimum > 1 else ""
@@ -151,7 +151,7 @@ class _Staging:
             yield "expect audit.lost > 0"
 
     def _eligible(self, _state: State) -> str:
-        """What else is expected of the partition."""
+        """Return the other expectations about the partition."""
         return ""
 
     # ---- steps
@@ -196,15 +196,15 @@ class _Staging:
         yield "wait 100ms"
 
     def _early_produces(self, number: int) -> Iterator[str]:
-        """Records for a leader that clients will not know any more when it writes them."""
+        """Send records to a leader that clients no longer know when it writes them."""
         for record in self._early.get(number, []):
             yield from self._send_record(record, self._quorum(self.violation.states[number]).leader)
             self._sent_early.add(record)
 
     def _send_record(self, record: int, leader: int) -> Iterator[str]:
-        """Let a producer send a record; the request waits on the way.
+        """Let a producer send a record; the request stays in flight.
 
-        What a producer sends again because its leader has changed is lost: it is not in the path.
+        Records that a producer resends after a leader change are lost: the path lacks them.
         """
         if record and not self._queued[leader]:
             yield "wait 200ms"  # retry.backoff.ms, and a request for metadata
@@ -235,7 +235,7 @@ class _Staging:
     def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         follower, leader = details["broker"], details["leader"]
         replica, was = self._replica(after, follower), self._replica(before, follower)
-        # A round that asked a question goes on by itself; what it asks next is a later step.
+        # A round that sent a request continues on its own; its next request is a later step.
         goes_on = was.phase != replica.phase or was.phase == "truncating"
         if goes_on and replica.fetches and was.phase != "out of range":
             yield from self._hold_questions(follower, leader)
@@ -258,19 +258,19 @@ class _Staging:
             yield from self._lose(broker, self._asked.pop(broker))
         yield from self._tell(broker)
         if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
-            # The request of a leader that knows better by now is refused; the path has none.
+            # A leader with a newer epoch rejects the request; the path does not have it.
             if was.alter_answer is None:
                 yield from self._release(broker, self.controller)
             yield from self._release(self.controller, broker, "AlterPartitionResponse")
 
     def _tell(self, broker: int) -> Iterator[str]:
-        """Let a broker hear of the controller's next decision."""
+        """Deliver the controller's next decision to a broker."""
         for _ in range(self._decisions[broker].pop(0)):
             yield from self._release(self.controller, broker, self.channel)
         yield from self._release_stale(broker)
 
     def _release_stale(self, broker: int) -> Iterator[str]:
-        """Deliver what changes nothing, so that what comes after it arrives: who is alive."""
+        """Deliver messages that change nothing (live brokers), so that the next one can arrive."""
         if not self._decisions[broker]:
             for _ in range(self._stale[broker]):
                 yield from self._release(self.controller, broker, self.channel)
@@ -295,7 +295,7 @@ class _Staging:
     def _gone(self, broker: int, before: State, after: State) -> Iterator[str]:
         yield f"wait until {self._is_gone(broker)}"
         yield "wait 100ms"
-        # What was on its way to the process, or from it, is gone with it.
+        # What was in flight to the process, or from it, is lost with it.
         yield from self._lose_all(self.controller, broker)
         yield from self._lose_all(str(broker), self.controller)
         if self._queued[broker]:
@@ -310,15 +310,15 @@ class _Staging:
         yield from self._noticed(broker, before, after)
 
     def _is_gone(self, broker: int) -> str:
-        """The condition under which the controller knows that a broker is gone."""
+        """Return the condition that the controller knows that a broker has failed."""
         return f"zk./brokers/ids/{broker}.exists == false"
 
     def _noticed(self, broker: int, before: State, after: State) -> Iterator[str]:
-        """The controller has decided what becomes of the partition without a broker."""
+        """Yield the statements for the controller's decision about a failed broker's partition."""
         self._decisions[broker], self._stale[broker] = [], 0
         self._decided(before, after)
         if self._quorum(before).leader == broker and self._quorum(after).leader >= 0:
-            # After the election the replica goes offline, which changes the ISR no more.
+            # After the election the replica goes offline, which does not change the ISR any more.
             for other in self._live(after):
                 self._stale[other] += 1
         for other in self._live(after):
@@ -345,7 +345,7 @@ class _Staging:
         yield "wait 100ms"
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
-        """The request reaches the controller."""
+        """Deliver the request to the controller."""
         yield from self._release(details["leader"], self.controller)
 
     def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
@@ -364,7 +364,7 @@ class _Staging:
         yield "wait 100ms"
 
     def _lose_all(self, source: str, to: int | str) -> Iterator[str]:
-        """Lose what is held on a link, and go on holding."""
+        """Lose the messages held on a link, and keep holding."""
         yield f"network release {source} {to} --lose"
         for held_source, held_to, api in sorted(self._held):
             if (held_source, held_to) == (source, str(to)):
@@ -372,7 +372,7 @@ class _Staging:
         yield "wait 100ms"
 
     def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
-        """Hold what a follower asks a leader, or with ``ending`` what it is answered."""
+        """Hold a follower's requests to a leader, or with ``ending`` the responses."""
         for question in QUESTIONS:
             if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
                 yield from self._hold(str(source), to, question + ending)
@@ -383,9 +383,9 @@ class _Staging:
         yield "wait 100ms"
 
     def _decided(self, before: State, after: State, only: int | None = None) -> None:
-        """The controller has told the live brokers, or without an election one of them.
+        """Record that the controller has notified the live brokers, or one if there is no election.
 
-        It sends requests too that change nothing, as a replica goes offline; the path has none.
+        It also sends requests that change nothing, as a replica goes offline; the path lacks these.
         """
         is_decided = self._quorum(after) != self._quorum(before)
         for broker in self._live(after):
@@ -422,9 +422,9 @@ class _Staging:
 
 
 class _KRaftStaging(_Staging):
-    """Writes the statements of a path of a cluster without ZooKeeper.
+    """Writes the statements of a path of a KRaft cluster.
 
-    What brokers fetch of the metadata log is held back, until a step lets one read all of it.
+    Fetches of the metadata log are held back until a step lets a broker read all of it.
     """
 
     settings = KRAFT_SETTINGS
@@ -450,7 +450,7 @@ class _KRaftStaging(_Staging):
         yield from self._hold_metadata(broker)
 
     def _hold_metadata(self, broker: int) -> Iterator[str]:
-        """Let a response without any news wait, so that the next one has all that there is then."""
+        """Hold a response without new records, so that the next one has all records by then."""
         yield f"network hold {self.controller} {broker} --only {self.channel}"
         yield "wait 1s"
 
@@ -469,13 +469,13 @@ class _KRaftStaging(_Staging):
         yield from self._hold_metadata(broker)
 
     def _decided(self, before: State, after: State, only: int | None = None) -> None:
-        """Nothing is sent: brokers fetch."""
+        """Do nothing: brokers fetch the metadata log."""
 
 
 def _produced_late(
     path: Sequence[Action], states: Sequence[State], parts: Parts
 ) -> dict[int, list[int]]:
-    """The records that a leader writes when clients know another: by the step before which to send.
+    """Return the records that a leader writes once clients know another, by the step to send at.
 
     That is the last step before which clients were still told of that leader.
     """
@@ -503,6 +503,6 @@ def _leader(state: State, parts: Parts) -> int:
 
 
 def _told(action: Action) -> str:
-    """An action in one line, such as ``Fetch broker 2, leader 1, offset 0``."""
+    """Format an action on one line, such as ``Fetch broker 2, leader 1, offset 0``."""
     details = ", ".join(f"{name} {value}" for name, value in action.details)
     return f"{action.name} {details}"

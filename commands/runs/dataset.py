@@ -1,4 +1,4 @@
-"""Looking after a dataset for the terminal."""
+"""Maintain a dataset from the terminal."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +21,10 @@ HEADERS: Final = ("TABLE", "ROWS", "FILES", "BYTES")
 
 @contextmanager
 def _existing(place: str) -> "Iterator[Dataset]":
-    """A dataset that there is.
+    """Open an existing dataset.
 
     Raises:
-        CommandError: there is none, or something is wrong with it in the block.
+        CommandError: there is none, or it causes an error in the block.
     """
     from sessions.dataset.layout import Dataset
 
@@ -36,7 +36,7 @@ def _existing(place: str) -> "Iterator[Dataset]":
 
 
 def info(place: str) -> "DatasetInfo":
-    """What is in a dataset."""
+    """Return the contents of a dataset."""
     from sessions.dataset import maintenance
 
     with _existing(place) as dataset:
@@ -44,7 +44,7 @@ def info(place: str) -> "DatasetInfo":
 
 
 def tables(found: "DatasetInfo") -> list[Grid]:
-    """The same for people."""
+    """Return the same as tables."""
     summary: list[tuple[Cell, ...]] = [
         (found.sessions, found.events, found.files, found.size_bytes, found.layout)
     ]
@@ -61,13 +61,13 @@ def tables(found: "DatasetInfo") -> list[Grid]:
 
 
 def plain(found: "DatasetInfo") -> dict[str, Any]:
-    """The same as one object."""
+    """Return the same as one object."""
     made: dict[str, Any] = msgspec.to_builtins(found)
     return made
 
 
 def compact(place: str) -> None:
-    """Merge small commits, and say how many files that makes."""
+    """Merge small commits, and print the resulting number of files."""
     from sessions.dataset import maintenance
 
     with _existing(place) as dataset:
@@ -86,7 +86,7 @@ def compact(place: str) -> None:
 
 
 def remove(place: str, sessions: Sequence[str]) -> None:
-    """Take sessions out of a dataset."""
+    """Remove sessions from a dataset."""
     from sessions.dataset import maintenance
 
     with _existing(place) as dataset:
@@ -96,7 +96,7 @@ def remove(place: str, sessions: Sequence[str]) -> None:
 
 
 def convert(place: str, out: str) -> None:
-    """Make a dataset of today's layout."""
+    """Write a dataset of the current layout."""
     from sessions.dataset import maintenance
     from sessions.dataset.location import Location, LocationError
 

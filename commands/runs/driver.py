@@ -1,7 +1,7 @@
-"""The wall clock of a run: how far time may pass before the next look at it.
+"""The wall clock of a run: how far time may advance before the next check.
 
-Between two slices of time, and nowhere else, it notices ctrl-c, termination (``SIGTERM``) and the
-wall clock's limit; so the cluster and a recording are always whole when a run is broken off.
+Only between two slices of time does it check for ctrl-c, termination (``SIGTERM``) and the wall
+clock's limit; so the cluster and a recording are always consistent when a run is interrupted.
 """
 
 import signal
@@ -18,31 +18,31 @@ from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Advance, Runner, Ticket
 
 EVENTS_BETWEEN_LOOKS: Final = 2_000
-"""Kernel events between two looks at the wall clock: about 10 ms."""
+"""Kernel events between two checks of the wall clock: about 10 ms."""
 NAP_SECONDS_MAX: Final = 0.05
-"""The longest sleep at a speed, so that ctrl-c and the recorder's flush never wait."""
+"""Maximum sleep when a speed is set, so that ctrl-c and the recorder's flush are never delayed."""
 US_PER_SECOND: Final = 1_000_000
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
-"""The signals that break a run off in order."""
+"""The signals that interrupt a run gracefully."""
 
 Handler = signal.Handlers | int | Callable[..., object] | None
 
 
 class TimeLimitError(Exception):
-    """The wall clock's limit ran out."""
+    """The wall clock's limit was reached."""
 
 
 class Pace(Struct, frozen=True):
-    """``speed``: virtual seconds in a second (None: all that go); ``limit_us`` of wall time."""
+    """``speed``: virtual seconds per second (None: unlimited); ``limit_us`` of wall time."""
 
     speed: float | None = None
     limit_us: int | None = None
 
 
 class Driver:
-    """Drives one runner. ``look`` is called now and then, for progress and flushing.
+    """Drives one runner. ``look`` is called periodically, for progress and flushing.
 
-    As a context it takes ctrl-c and termination over: within it they break off between two events.
+    As a context manager it handles ctrl-c and termination: they interrupt between two events.
     """
 
     def __init__(self, runner: Runner, pace: Pace, look: Callable[[], None]) -> None:
@@ -72,11 +72,11 @@ class Driver:
             signal.signal(number, handler)
 
     def execute(self, statement: Statement) -> Outcome:
-        """Give a statement and let time pass until it has ended.
+        """Run a statement and let time pass until it has ended.
 
         Raises:
-            KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
-            TimeLimitError: the limit ran out; no event is half done.
+            KeyboardInterrupt: ctrl-c or a termination signal; no event is half processed.
+            TimeLimitError: the limit was reached; no event is half processed.
         """
         ticket = self.begin(statement)
         came = None
@@ -87,17 +87,17 @@ class Driver:
         return ticket.outcome or Outcome()
 
     def begin(self, statement: Statement) -> Ticket:
-        """Give a statement, and let no time pass."""
+        """Start a statement without letting time pass."""
         return self.runner.submit(statement)
 
     def go_to(self, time_us: int, steps: int | None = None) -> bool:
-        """Let time pass to a moment, as fast as possible; False if it lies in the past.
+        """Let time pass to a moment, as fast as possible; return False if it is in the past.
 
-        With ``steps`` to the very place between two kernel events at which so many were dispatched.
+        With ``steps``, stop exactly after that many kernel events were dispatched.
 
         Raises:
-            KeyboardInterrupt: ctrl-c was pressed, or an end was asked for; no event is half done.
-            TimeLimitError: the limit ran out; no event is half done.
+            KeyboardInterrupt: ctrl-c or a termination signal; no event is half processed.
+            TimeLimitError: the limit was reached; no event is half processed.
         """
         runner = self.runner
         if runner.now_us > time_us or (steps is not None and runner.steps > steps):
@@ -113,7 +113,7 @@ class Driver:
         return runner.now_us == time_us and steps in (None, runner.steps)
 
     def _advance(self) -> Advance:
-        """Let time pass as far as the speed allows; at a speed, sleep until more is due."""
+        """Advance time as far as the speed allows; sleep until more is due."""
         runner, speed = self.runner, self._speed
         if speed is None:
             return runner.advance(budget=EVENTS_BETWEEN_LOOKS)

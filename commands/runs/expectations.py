@@ -1,6 +1,6 @@
 """Which expectations held, and what fails a run.
 
-An assertion counts as it is checked. A statement that was refused, and a ``wait until`` that ran
+An assertion is counted when it is checked. A rejected statement, or a ``wait until`` that timed
 out, counts as failed unless the very next statement is ``expect error`` with its name.
 """
 
@@ -14,7 +14,7 @@ from emulator.scenario.outcome import Outcome
 
 
 class Failure(Struct, frozen=True):
-    """What did not hold: the script's line, the condition or statement, and the value there was."""
+    """A failed expectation: the script's line, the condition or statement, and the actual value."""
 
     line: int
     text: str
@@ -22,14 +22,14 @@ class Failure(Struct, frozen=True):
 
 
 class Tally(Struct):
-    """The count so far; ``pending`` is a refused statement whose next line is not known yet."""
+    """The count so far; ``pending`` is a failed statement whose next line is not known yet."""
 
     passed: int = 0
     failed: list[Failure] = field(default_factory=list)
     pending: tuple[Failure, str] | None = None
 
     def note(self, step: Step, outcome: Outcome) -> None:
-        """Count how a statement ended."""
+        """Count a statement's outcome."""
         self._settle(step)
         if outcome.refused:
             actual = outcome.error if outcome.passed is None else outcome.actual
@@ -40,11 +40,11 @@ class Tally(Struct):
             self.failed.append(Failure(step.line, asserted(step), outcome.actual))
 
     def close(self) -> None:
-        """No statement follows."""
+        """Count the pending statement: no other follows."""
         self._settle(None)
 
     def _settle(self, step: Step | None) -> None:
-        """The next statement is known: does it expect the refusal?"""
+        """Count the pending statement as expected or failed, depending on the next one."""
         if self.pending is None:
             return
         failure, error = self.pending
@@ -55,7 +55,7 @@ class Tally(Struct):
 
 
 def asserted(step: Step) -> str:
-    """What an ``expect`` asserts, without that word."""
+    """Return what an ``expect`` asserts, without that word."""
     if isinstance(step, Statement) and isinstance(step.input, Expect | ExpectError | ExpectEvents):
         return step.text.removeprefix("expect").strip()
     return step.text

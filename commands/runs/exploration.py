@@ -1,4 +1,4 @@
-"""Searches as people ask for them: what is explored, how long, and what is told of it."""
+"""User-facing searches: what to explore, for how long, and how to report it."""
 
 import contextlib
 import resource
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 MEMORY: Final = "the memory limit was reached"
 TIME: Final = "the time limit was reached"
 REPLICAS: Final = (2, 4)
-"""How many replicas can be explored."""
+"""Numbers of replicas that can be explored."""
 SHOWN_SECONDS: Final = 0.2
 
 
 class Subject(Struct, frozen=True):
-    """What is explored: a specification, or a release within bounds.
+    """What to explore: a specification, or a release within bounds.
 
-    ``label`` and ``name`` are how it stands in JSON, ``constants`` what bounds the search.
+    ``label`` and ``name`` appear in JSON, ``constants`` bound the search.
     """
 
     label: str
@@ -58,12 +58,12 @@ class Subject(Struct, frozen=True):
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """What is looked at."""
+        """The properties that are checked."""
         return self.question.properties
 
 
 class Kept(Struct, frozen=True):
-    """Where a search is kept, and where it runs: here, or on the Spark of ``master``."""
+    """Where a search is stored, and where it runs: locally, or on the Spark of ``master``."""
 
     place: str
     resume: bool = False
@@ -72,14 +72,14 @@ class Kept(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """Where a search ends though there is more: real time in seconds, memory in bytes."""
+    """Limits that end a search early: real time in seconds, memory in bytes."""
 
     seconds: float | None = None
     memory_bytes: int | None = None
 
 
 class Explored(Struct, frozen=True):
-    """A search that has ended."""
+    """A finished search."""
 
     subject: Subject
     result: Result
@@ -91,7 +91,7 @@ class Explored(Struct, frozen=True):
         return bool(self.result.stopped)
 
     def plain(self) -> dict[str, Any]:
-        """The search as an object for JSON."""
+        """Return the search as an object for JSON."""
         subject, result = self.subject, self.result
         return {
             subject.label: subject.name,
@@ -117,7 +117,7 @@ class Explored(Struct, frozen=True):
         }
 
     def text(self) -> str:
-        """The search as a person reads it."""
+        """Return the search as text."""
         return "\n".join((*self._counterexamples(), self.summary())) + "\n"
 
     def _counterexamples(self) -> list[str]:
@@ -128,7 +128,7 @@ class Explored(Struct, frozen=True):
         return lines
 
     def summary(self) -> str:
-        """How much was looked at, and what holds, in one line."""
+        """Return the size of the search and what holds, on one line."""
         result, subject = self.result, self.subject
         counted = (
             f"{result.states:,} states, depth {result.depth}, "
@@ -147,7 +147,7 @@ class Explored(Struct, frozen=True):
 
 
 def path_lines(violation: Violation) -> list[str]:
-    """A violation's path, a line a step."""
+    """Return a violation's path, one line per step."""
     lines = []
     for number, action in enumerate(violation.path, 1):
         details = ", ".join(f"{name} {value}" for name, value in action.details)
@@ -156,7 +156,7 @@ def path_lines(violation: Violation) -> list[str]:
 
 
 def steps_of(violation: Violation) -> str:
-    """``14 steps``, or ``14 steps with 2 faults``."""
+    """Return ``14 steps``, or ``14 steps with 2 faults``."""
     faults = violation.faults
     with_faults = f" with {faults} {'fault' if faults == 1 else 'faults'}" if faults else ""
     return f"{violation.steps} steps{with_faults}"
@@ -168,7 +168,7 @@ def steps_of(violation: Violation) -> str:
 def specified(
     spec: str, numbers: Sequence[int], *, symmetric: bool, properties: Sequence[str]
 ) -> Subject:
-    """A published specification.
+    """Return a published specification as a subject.
 
     Raises:
         BadWord: there is no such specification or property.
@@ -185,7 +185,7 @@ def specified(
 
 
 def released(bounds: Bounds, properties: Sequence[str]) -> Subject:
-    """A release's own rules.
+    """Return a release's own rules as a subject.
 
     Raises:
         BadWord: there is no such property.
@@ -206,13 +206,13 @@ def _asked(properties: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]
 
 
 def bounds_of(path: Path, bounds: Bounds) -> Bounds:
-    """The bounds with what a script says of its first topic and the first record produced to it.
+    """Return the bounds with the settings of a script's first topic and its first produced record.
 
     Raises:
         ScriptError: the script does not parse.
-        BadWord: it makes no topic, or one that cannot be explored.
+        BadWord: it creates no topic, or one that cannot be explored.
     """
-    # The language knows every statement, and so all of the emulator; other searches need none.
+    # The parser imports the whole emulator; other searches need none of it.
     from commands.language.parser import parse_script, read_text
 
     script = parse_script(read_text(path), str(path))
@@ -240,7 +240,7 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
 
 
 def require_possible(bounds: Bounds) -> None:
-    """Refuse bounds within which nothing could happen.
+    """Reject bounds within which nothing could happen.
 
     Raises:
         BadWord: they are impossible.
@@ -260,9 +260,9 @@ def require_possible(bounds: Bounds) -> None:
 
 
 def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
-    """The bounds of a release in a mode: kraft, zk, or empty for its own.
+    """Return the bounds of a release in a mode: kraft, zk, or empty for its default.
 
-    ``elr`` is the level of eligible leader replicas, None that of the release.
+    ``elr`` is the level of eligible leader replicas, None for the release's default.
 
     Raises:
         BadWord: the release does not have that mode, or not this feature.
@@ -284,9 +284,9 @@ def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
 
 
 def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "lab.Explored":
-    """A release's answer to the Lab's question.
+    """Answer the Lab's question for a release.
 
-    A release that does not have what is asked answers with why.
+    If the release does not support it, the answer says why.
     """
     from console.model import exploration as lab
 
@@ -322,10 +322,10 @@ def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "l
 def explore(
     subject: Subject, limits: Limits, *, keep_going: bool, kept: Kept | None = None
 ) -> Explored:
-    """Search, showing how far it is, until there is nothing more to find or a limit is reached.
+    """Search and show progress, until the search is exhausted or a limit is reached.
 
     Raises:
-        CommandError: it cannot be ``kept`` there, or there is no Spark.
+        CommandError: it cannot be stored in ``kept``, or Spark is missing.
     """
     watch = _Watch(subject, limits, time.monotonic())
     if kept is not None and kept.master is not None:
@@ -342,7 +342,7 @@ def explore(
 
 @contextlib.contextmanager
 def _search(subject: Subject, kept: Kept | None) -> Iterator[tuple[Search, Keep | None]]:
-    """A search in this process, and what keeps its levels."""
+    """Yield a search in this process, and the store of its levels."""
     question = subject.question
     if kept is None:
         yield Search(question.of.model(), question.properties), None
@@ -414,7 +414,7 @@ class _Watch:
 
 
 def memory_bytes() -> int:
-    """The most memory that this process has used."""
+    """Return the peak memory use of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -422,7 +422,7 @@ def memory_bytes() -> int:
 
 
 def as_grid(explored: Sequence[Explored]) -> Grid:
-    """A row a release, a column a property: the shortest violation, or how much was looked at."""
+    """Return a row per release, a column per property: the shortest violation, or the size."""
     properties = tuple(dict.fromkeys(name for each in explored for name in each.subject.properties))
     rows: list[tuple[Cell, ...]] = [
         (each.subject.name, *(_cell(each, name) for name in properties)) for each in explored

@@ -1,4 +1,4 @@
-"""Handing recorded sessions on to a dataset, and telling how far that has come."""
+"""Export recorded sessions to a dataset, and report progress."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from sessions.format.file import SessionFile
 
 
 def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -> ExitCode:
-    """Add sessions to a dataset, a line of narration for each; those that cannot be are left out.
+    """Add sessions to a dataset and narrate each on one line; skip those that cannot be added.
 
-    With ``replace``, other sessions of their names give way. Returns the status of the first that
-    was left out; without any, whether one is not complete.
+    With ``replace``, other sessions of the same names are replaced. Returns the status of the first
+    skipped session; if there is none, whether one is incomplete.
     """
     failed: list[ExitCode] = []
     incomplete = 0
@@ -40,7 +40,7 @@ def export_files(files: Sequence[str], dataset: str, *, replace: bool = False) -
 
 
 def _is_cut_off(session: SessionFile) -> bool:
-    """Whether a session lacks its end, and nobody has cut it off on purpose; if so, it is told."""
+    """Return whether a session lacks its end and was not trimmed on purpose; if so, say so."""
     if session.complete or (session.extent.is_trimmed and not session.damage):
         return False
     why = "it is damaged" if session.damage else "its recording goes on, or was killed"
@@ -79,10 +79,10 @@ def export_file(
 
 @contextmanager
 def dataset_sentences() -> Iterator[None]:
-    """What is wrong with a dataset, as this program says it.
+    """Convert a dataset's errors to this program's error messages.
 
     Raises:
-        CommandError: of what a dataset raises.
+        CommandError: in place of a dataset's error.
     """
     from sessions.dataset.layout import DatasetError, DatasetUnreadable
 

@@ -1,4 +1,4 @@
-"""What a run yields on standard output: the JSON object, or its final tables."""
+"""The result of a run on standard output: the JSON object, or its final tables."""
 
 from typing import Any, Final
 
@@ -13,11 +13,11 @@ from sessions.grammar.words import UNITS_US
 from sessions.model.summary import contract, marks
 
 ROWS_MAX: Final = 100
-"""How many rows of a table stand at the end of a run."""
+"""Maximum number of rows of a table at the end of a run."""
 
 
 def json_object(runner: ScriptRunner) -> dict[str, Any]:
-    """The object of ``run --json``: schema 1; keys may be added, none renamed."""
+    """Return the object of ``run --json``: schema 1; keys may be added, none renamed."""
     facts = {
         "time_ms": runner.cluster.now_us // UNITS_US["ms"],
         "state_hash": runner.runner.state_hash,
@@ -29,18 +29,18 @@ def json_object(runner: ScriptRunner) -> dict[str, Any]:
 
 
 def expectations(tally: Tally) -> dict[str, Any]:
-    """How many held, and those that did not."""
+    """Return how many held, and those that did not."""
     failed = [msgspec.structs.asdict(failure) for failure in tally.failed]
     return {"passed": tally.passed, "failed": failed}
 
 
 def as_json(made: dict[str, Any]) -> str:
-    """One line of JSON, in UTF-8."""
+    """Serialize as one line of JSON, in UTF-8."""
     return msgspec.json.encode(made).decode() + "\n"
 
 
 def final_tables(runner: ScriptRunner) -> list[Grid]:
-    """Partitions (if there are very many, some), clients, audit and failed expectations."""
+    """Return partitions (only some of very many), clients, audit and failed expectations."""
     view = runner.view
     found = [_shortened(grid) for grid in grids(Show("partitions"), view)]
     found += [grid for grid in grids(Show("producers"), view) if grid.rows]
@@ -49,7 +49,7 @@ def final_tables(runner: ScriptRunner) -> list[Grid]:
 
 
 def _shortened(grid: Grid) -> Grid:
-    """The table with its first rows only; ``show`` prints all of them."""
+    """Return the table's first rows; ``show`` prints all of them."""
     if len(grid.rows) <= ROWS_MAX:
         return grid
     title = f"{grid.title} ({ROWS_MAX} of {len(grid.rows):,})"

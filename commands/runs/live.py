@@ -1,6 +1,6 @@
-"""What the console shows: a cluster that a script has made and that goes on, or a recording.
+"""What the console shows: a live cluster created by a script, or a recording.
 
-The console knows no parser: the ``:`` line's is handed to its source from here.
+The console does not import the parser: this module passes it to the source, for the ``:`` line.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from sessions.sources.live import Asked, LiveSource
 from sessions.sources.source import ReplaySource, Reply, Source
 
 DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"
-"""What the console shows if it is given no script."""
+"""The script that the console runs by default."""
 
 
 def live_source(
@@ -42,14 +42,14 @@ def live_source(
     options: Sequence[str],
     limit_bytes: int | None = None,
 ) -> tuple[LiveSource, Recorder]:
-    """A live cluster on which a script has been run to its end, and its recorder.
+    """Run a script on a live cluster to its end; return the cluster and its recorder.
 
     ``options`` are words for the ``cluster`` statement. Without ``record`` the recording is a
-    temporary file that goes with the recorder; ``limit_bytes`` is how large it may become. Both
-    are the caller's to close.
+    temporary file that is deleted with the recorder; ``limit_bytes`` limits its size. The caller
+    closes both.
 
     Raises:
-        CommandError: the script does not parse or cannot be read, or there is no place to record.
+        CommandError: the script does not parse or cannot be read, or the recording cannot be made.
         KeyboardInterrupt: ctrl-c while the script ran.
     """
     path = path or DEMO
@@ -66,12 +66,12 @@ def live_source(
 
 
 def _all_events(source: Source) -> Sequence[Event]:
-    """All events of a source that are kept."""
+    """Return all retained events of a source."""
     return source.events(source.first_seq, source.last_seq)
 
 
 def replay_source(path: Path) -> ReplaySource:
-    """A recording, with the cursor at its beginning.
+    """Open a recording with the cursor at its beginning.
 
     Raises:
         SessionError: it cannot be read.
@@ -82,9 +82,9 @@ def replay_source(path: Path) -> ReplaySource:
 def asked(
     text: str, variables: dict[str, str] | None = None, happened: Happened = tuple
 ) -> list[Asked]:
-    """What a line of the console asks: statements for the cluster, and looks at the view.
+    """Parse a console line: statements for the cluster, and queries of the view.
 
-    ``happened`` gives the events that ``show events`` looks at.
+    ``happened`` returns the events that ``show events`` searches.
 
     Raises:
         ValueError: the line is wrong; its text is one sentence.
@@ -101,7 +101,7 @@ def asked(
 
 
 def completer(source: Source) -> Callable[[str], list[str]]:
-    """Completions of a line that is being typed, with the names that the source shows."""
+    """Return a completer for a line being typed, with the names that the source shows."""
     return lambda text: complete_line(text, source.view)
 
 

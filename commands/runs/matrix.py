@@ -1,4 +1,4 @@
-"""Every scenario on every release, run and judged: by the audit, and by what the replicas hold."""
+"""Run every scenario on every release and judge it by the audit and the replicas' records."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -22,9 +22,9 @@ from sessions.model.states import PartitionState, ReplicaState
 class Cell(Struct, frozen=True):
     """One scenario on one release.
 
-    ``lost`` and ``diverged`` are the audit's lists as ``run --json`` has them, ``script`` is the
-    whole text that was run. ``wrong`` says what did not go as it has to for the outcome to count,
-    and whether the outcome is another one than is known of Kafka.
+    ``lost`` and ``diverged`` are the audit's lists as in ``run --json``, ``script`` is the full
+    text that was run. ``wrong`` says what invalidates the outcome, and whether the outcome differs
+    from the known behaviour of Kafka.
     """
 
     scenario: str
@@ -53,7 +53,7 @@ def run_cell(scenario: Scenario, version: str) -> Cell:
 
 
 def _read(scenario: Scenario, version: str, steps: tuple[Step, ...] = ()) -> Script:
-    """The script; what follows the cluster statement is read once for the releases of a mode."""
+    """Parse the script; everything after its cluster statement is parsed once per mode."""
     text, name = scenario.script(version), scenario.path.name
     if not steps:
         return parse_script(text, name)
@@ -78,7 +78,7 @@ def _run(scenario: Scenario, version: str, script: Script) -> Cell:
 
 
 def judged(view: ClusterView) -> str:
-    """What has become of the records: one of :data:`commands.library.index.MEANINGS`, or two."""
+    """Return the outcome for records: one of :data:`commands.library.index.MEANINGS`, or two."""
     partitions = view.state.partitions.values()
     found = {
         LOSS: any(partition.lost for partition in partitions),
@@ -91,7 +91,7 @@ def judged(view: ClusterView) -> str:
 
 
 def short_members(partition: PartitionState) -> list[int]:
-    """The members of the ISR (the znode's) that lack a record below the leader's HW."""
+    """Return the members of the znode's ISR that lack a record below the leader's HW."""
     leader = partition.leader_replica
     if leader is None:
         return []
@@ -106,7 +106,7 @@ def short_members(partition: PartitionState) -> list[int]:
 
 
 def _records(replica: ReplicaState, below: int) -> dict[int, int]:
-    """The record at each offset below a bound."""
+    """Return the record at each offset below a bound."""
     return {
         run.base_offset + at: run.first_record + at
         for run in replica.log
@@ -115,11 +115,11 @@ def _records(replica: ReplicaState, below: int) -> dict[int, int]:
     }
 
 
-# ---- showing
+# ---- output
 
 
 def grid(found: Sequence[Cell], titles: dict[str, str], each: bool) -> Grid:
-    """A row a scenario, a column a release; with ``each`` even if neighbours agree in everything.
+    """Return a row per scenario, a column per release; ``each`` keeps equal adjacent columns.
 
     ``titles`` by scenario name.
     """
@@ -138,7 +138,7 @@ def grid(found: Sequence[Cell], titles: dict[str, str], each: bool) -> Grid:
 
 
 def legend(found: Iterable[Cell]) -> str:
-    """What the words that came up mean."""
+    """Return what the words that occurred mean."""
     seen = {word for cell in found for word in cell.outcome.split("+")}
     lines = [f"  {word:16}  {MEANINGS[word]}\n" for word in MEANINGS if word in seen]
     return "".join(lines)

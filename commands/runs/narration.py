@@ -1,4 +1,4 @@
-"""What a run tells people while it goes: a line a statement, and progress where somebody looks."""
+"""Narrate a run: one line per statement, and progress on a terminal."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -10,21 +10,21 @@ from emulator.scenario.outcome import Outcome
 from sessions.text import clean, clock
 
 PROGRESS_SECONDS: Final = 0.5
-"""How long a statement takes before progress is shown, and how often it is."""
+"""How long a statement runs before progress is shown, and the interval between updates."""
 
 
 class Narrator:
     """Narrates one run. ``now`` gives virtual time in microseconds and the number of events."""
 
     def __init__(self, now: Callable[[], tuple[int, int]]) -> None:
-        """Begin to watch the clock."""
+        """Start measuring time."""
         self._now = now
         self._shown = monotonic()
         self._watched = streams.watched()
         self._standing = False
 
     def finished(self, step: Step, outcome: Outcome) -> None:
-        """A statement has ended."""
+        """Narrate the end of a statement."""
         self._clear()
         time_us, _ = self._now()
         text = " ".join(step.text.split())
@@ -32,7 +32,7 @@ class Narrator:
         self._shown = monotonic()
 
     def look(self) -> None:
-        """Show how far a long statement has come."""
+        """Show the progress of a long statement."""
         if self._watched and monotonic() - self._shown >= PROGRESS_SECONDS:
             self._shown = monotonic()
             self._standing = True
@@ -46,7 +46,7 @@ class Narrator:
 
 
 def told(outcome: Outcome) -> str:
-    """How a statement ended, in a few words."""
+    """Describe how a statement ended, in a few words."""
     said = f": {clean(outcome.message)}" if outcome.message else ""
     if outcome.refused:
         name = "" if outcome.error == "NONE" else f" {outcome.error}"

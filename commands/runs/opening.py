@@ -1,4 +1,4 @@
-"""Opening session files for commands."""
+"""Open session files for commands."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def opened(file: str) -> "SessionFile":
-    """The session; what is damaged in it is told.
+    """Open a session; print a warning if it is damaged.
 
     Raises:
         SessionError: it cannot be read.

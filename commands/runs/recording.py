@@ -1,4 +1,4 @@
-"""Where a run is recorded: the file that ``--record`` means, and the recorder that writes it."""
+"""Where a run is recorded: the file that ``--record`` names, and the recorder that writes it."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from sessions.text import clean
 
 NUMBERS_MAX: Final = 100_000
 TEMPORARY_BYTES_MAX: Final = 1 << 30
-"""How large a recording may become for which nobody asked."""
+"""Maximum size of a recording that was not requested."""
 
 
 def recorder(
@@ -23,13 +23,13 @@ def recorder(
     variables: dict[str, str],
     limit_bytes: int | None = None,
 ) -> Recorder:
-    """A recorder of this script's run; without a target into a file that goes with the process.
+    """Return a recorder for this script's run; without a target it writes a temporary file.
 
-    With ``limit_bytes`` the file keeps about that size: the oldest events are dropped. One that
-    goes with the process always has a limit.
+    With ``limit_bytes`` the file stays at about that size: the oldest events are dropped. A
+    temporary file always has a limit.
 
     Raises:
-        CommandError: the target is there already, or cannot be written.
+        CommandError: the target already exists, or cannot be written.
     """
     path = None if target is None else session_path(target, stem_of(script.name))
     origin = origin_of(script, path, variables)
@@ -39,7 +39,7 @@ def recorder(
 
 
 def origin_of(script: Script, path: Path | None, variables: dict[str, str]) -> Origin:
-    """What a session in ``path`` says of where it comes from."""
+    """Return the origin that a session in ``path`` stores."""
     spec = script.spec
     return Origin(
         name=clean(stem_of(script.name) if path is None else path.name.removesuffix(SUFFIX)),
@@ -54,7 +54,7 @@ def origin_of(script: Script, path: Path | None, variables: dict[str, str]) -> O
 
 
 def session_path(target: Path, stem: str) -> Path:
-    """The file to be written: the target itself, or one with a free name in the folder it names.
+    """Return the file to write: the target itself, or an unused name in the folder that it names.
 
     Raises:
         CommandError: the file exists, or its folder cannot be written.
@@ -69,10 +69,10 @@ def session_path(target: Path, stem: str) -> Path:
 
 
 def new_session(target: Path) -> Path:
-    """The name of a session file that is about to be written.
+    """Return the name of a session file to create.
 
     Raises:
-        CommandError: it is no such name, the file exists, or its folder cannot be written.
+        CommandError: the name is not valid, the file exists, or its folder cannot be written.
     """
     if not target.name.endswith(SUFFIX):
         message = f"'{target}' is not a name for a session: a session file is named *{SUFFIX}"
@@ -84,7 +84,7 @@ def new_session(target: Path) -> Path:
 
 
 def _writable(target: Path) -> Path:
-    """The target, if files can be made in its folder."""
+    """Return the target, if files can be created in its folder."""
     folder = target.parent
     if not folder.is_dir():
         raise CommandError(ExitCode.UNREACHABLE, f"cannot record: there is no folder '{folder}'")
@@ -95,12 +95,12 @@ def _writable(target: Path) -> Path:
 
 
 def stem_of(script_name: str) -> str:
-    """A session's name for a script: the file's without its ending; ``session`` for other texts."""
+    """Return a session's name for a script: the file's stem; ``session`` for other texts."""
     return Path(script_name).stem if script_name not in ("-", "-c", "") else "session"
 
 
 def _folder(target: Path) -> Path:
-    """The target as a folder, which is made if nothing is there."""
+    """Return the target as a folder, and create it if it does not exist."""
     if target.is_dir():
         return target
     if target.exists() or target.suffix:

@@ -1,4 +1,4 @@
-"""The command line that comes back to where the console's time cursor stands."""
+"""The command line that reproduces the position of the console's time cursor."""
 
 import shlex
 from pathlib import Path
@@ -14,9 +14,9 @@ from sessions.sources.source import ReplaySource, Source
 
 
 def command_line(source: Source) -> str:
-    """How a shell comes back here: the recording at this time, or the statements given so far.
+    """Return the shell command to get back here: open the recording, or run the statements so far.
 
-    Empty where neither is known, or where clients outside had their part in it.
+    Empty if neither is known, or if external clients took part.
     """
     if isinstance(source, TwinSource):
         return command_line(source.front)

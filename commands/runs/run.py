@@ -1,4 +1,4 @@
-"""A whole run as people and programs see it: narrated, printed, recorded, and judged."""
+"""A complete run: narrated, printed, recorded, and judged."""
 
 from commands.exits import ExitCode
 from commands.language.parser import Script, Step
@@ -21,10 +21,10 @@ def run_script(
     ending: Statement | None,
     json: bool,
 ) -> ExitCode:
-    """Run a script and print what it yields; ``ending`` is the statement of ``--until``.
+    """Run a script and print its result; ``ending`` is the statement of ``--until``.
 
     Raises:
-        CommandError: the cluster cannot be made; there is no recording then.
+        CommandError: the cluster cannot be created; no recording is kept then.
         SessionError: the recording failed; the run has been printed.
     """
     for name in script.unused:
@@ -41,7 +41,7 @@ def run_script(
 
 
 def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:
-    """The runner with its cluster; if that fails, the recording that was begun goes."""
+    """Return the runner with its cluster; if that fails, delete the recording that was started."""
     try:
         return ScriptRunner(script, pace, recording)
     except BaseException:
@@ -52,7 +52,7 @@ def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRun
 
 
 def driven(runner: ScriptRunner, ending: Statement | None, json: bool) -> ExitCode:
-    """Run to the end, or to where it is broken off, and judge; ``json``: nothing is printed yet."""
+    """Run to the end or until interrupted, and judge; with ``json`` nothing is printed yet."""
     narrator = Narrator(lambda: (runner.cluster.now_us, runner.cluster.sequence))
     runner.watchers.append(narrator.look)
     printed = 0

@@ -1,8 +1,8 @@
-"""A session as a script: what was asked of it, each statement at the moment at which it was given.
+"""Convert a session to a script: its statements, each at the time at which it was given.
 
-The script comes to the very same state as the session: ``at`` says where time had come to, to the
-step. Where a statement followed at once on the end of the one before, as in a script, nothing needs
-saying.
+The script reaches exactly the same state as the session: ``at`` gives the time, to the kernel step.
+Where a statement followed the end of the previous one immediately, as in a script, no ``at`` is
+needed.
 """
 
 import os
@@ -22,18 +22,18 @@ from sessions.grammar.words import moment_text
 from sessions.text import clean
 
 CONTROL: Final = ("Cc", "Cs", "Zl", "Zp")
-"""Unicode's categories of controls, halves of characters, and line and paragraph ends."""
+"""Unicode categories of control characters, surrogates, and line and paragraph separators."""
 TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Unicode's characters that change the direction of the text after them."""
+"""Unicode characters that change the direction of the text after them."""
 AGAIN: Final = "'tidegauge serve' of it does the same while clients are served"
-"""What a script is good for that lacks what clients outside sent."""
+"""Note for a script that lacks the requests of external clients."""
 ESCAPED: Final = "# the next statement had control characters; here they are escapes"
 
 
 class Given(Struct, frozen=True):
-    """A statement as it was given: the event that says so, and the place in time.
+    """A statement as it was given: the event that recorded it, and its time.
 
-    ``steps`` None: only the time is known at which it is to be given.
+    ``steps`` None: only the time is known at which to run it.
     """
 
     seq: int
@@ -44,7 +44,7 @@ class Given(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """How far the session had come; ``state_hash`` is empty where it is not known."""
+    """Where the session ended; ``state_hash`` is empty if it is not known."""
 
     time_us: int
     steps: int | None
@@ -52,7 +52,7 @@ class Ending(Struct, frozen=True):
 
 
 EventAt = Callable[[int], Event | None]
-"""The event of a number."""
+"""Returns the event with a number."""
 
 
 def script_of(
@@ -63,9 +63,9 @@ def script_of(
     event_at: EventAt,
     of_clients: int = 0,
 ) -> str:
-    """The script of a session; ``given`` begins with the ``cluster`` statement.
+    """Return the script of a session; ``given`` starts with the ``cluster`` statement.
 
-    ``of_clients`` is how many inputs of clients outside were left out.
+    ``of_clients`` is the number of inputs of external clients that were left out.
     """
     rows = [f"# what was done in {clean(name)}, at the same moments"]
     if of_clients:
@@ -87,10 +87,10 @@ def script_of(
 
 
 def without_controls(text: str) -> str:
-    r"""The text with control characters as escapes (``\x1b``, ``\n``), also those that turn lines.
+    r"""Escape control characters (``\x1b``, ``\n``), including those that change text direction.
 
-    No statement that was parsed has a line end; tabs separate words. Whoever made the session may
-    have written anything, and a script is printed on terminals and run line by line.
+    No parsed statement has a line end; tabs separate words. A session may come from an untrusted
+    source, and a script is printed on terminals and run line by line.
     """
     return "".join(clean(each) if _controls(each) else each for each in text)
 
@@ -103,7 +103,7 @@ def _controls(character: str) -> bool:
 
 
 def _follows_at_once(each: Given, before: Event | None) -> bool:
-    """Whether a runner gives the statement here anyway; lines that are typed have the number 1."""
+    """Return whether a runner gives the statement here anyway; typed lines have the number 1."""
     return each.line > 1 and isinstance(before, InputFinished) and before.time_us == each.time_us
 
 
@@ -112,7 +112,7 @@ def _at(time_us: int, steps: int | None) -> str:
 
 
 def cluster_text(spec: CreateCluster) -> str:
-    """The ``cluster`` statement that makes this cluster."""
+    """Return the ``cluster`` statement that creates this cluster."""
     words = ["cluster", "--brokers", str(spec.brokers), "--first-id", str(spec.first_id)]
     words += ["--version", spec.version, "--seed", str(spec.seed)]
     words += ["--racks", ",".join(spec.racks)] if spec.racks else []
@@ -130,10 +130,10 @@ def cluster_text(spec: CreateCluster) -> str:
 
 
 def write_script(text: str, path: Path) -> Path:
-    """Write a script into a new file; ``.tide`` is added to a name without an ending.
+    """Write a script into a new file; ``.tide`` is added to a name without an extension.
 
     Raises:
-        CommandError: there is such a file, or it cannot be written.
+        CommandError: the file exists, or cannot be written.
     """
     path = path.expanduser()
     path = path if path.suffix else path.with_name(path.name + SCRIPT_SUFFIX)
@@ -151,7 +151,7 @@ def write_script(text: str, path: Path) -> Path:
 
 
 def free_name(path: Path) -> Path:
-    """The path itself, or the first of ``NAME-2``, ``NAME-3`` .. that no file has."""
+    """Return the path itself, or the first of ``NAME-2``, ``NAME-3`` .. that is unused."""
     number, free = 1, path
     while free.exists():
         number += 1

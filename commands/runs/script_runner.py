@@ -1,4 +1,4 @@
-"""Running a script on a cluster: statement by statement, with all that a run yields."""
+"""Run a script on a cluster, statement by statement, and collect its results."""
 
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
@@ -28,9 +28,9 @@ from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
 UNKNOWN_SUBJECT = "UNKNOWN_TOPIC_OR_PARTITION"
-"""How a ``show`` of something that does not exist ends."""
+"""Outcome of a ``show`` of something that does not exist."""
 TOO_LATE = "TOO_LATE"
-"""How an ``at`` ends that lies in the past."""
+"""Outcome of an ``at`` that is in the past."""
 
 
 class Output(Struct, frozen=True):
@@ -43,13 +43,13 @@ class Output(Struct, frozen=True):
 
 
 Finished = Callable[[Step, Outcome], None]
-"""Told of each statement that has ended, after everything that it did is in the view."""
+"""Called with each finished statement, after the view has all of its effects."""
 
 
 class ScriptRunner:
-    """One run of one script. What it yields is in its attributes, whole after each statement.
+    """One run of one script. Its results are in its attributes, complete after each statement.
 
-    ``happened`` gives all events so far, as long as the script asks for any.
+    ``happened`` returns all events so far, if the script uses any.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class ScriptRunner:
         recorder: Recorder | None = None,
         view: ResultView | None = None,
     ) -> None:
-        """Make the cluster; all its brokers have registered when this returns.
+        """Create the cluster; all its brokers have registered when this returns.
 
-        Without a ``recorder`` events are folded by ``view`` or, if there is none, by the smallest
-        that does for the script.
+        Without a ``recorder``, events are applied to ``view`` or, if there is none, to the smallest
+        view that suffices for the script.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
@@ -91,7 +91,7 @@ class ScriptRunner:
         self._left: list[tuple[Step, Ticket]] = []
 
     def _observers(self) -> tuple[tuple[Observer, ...], Mapping[type[Event], Observer]]:
-        """Who is told what happens: of everything, and by type of event."""
+        """Return the observers of all events, and those by event type."""
         kept = () if self._events is None else (self._events.append,)
         if self.recorder is not None:
             return (self.recorder, *kept), {}
@@ -100,11 +100,11 @@ class ScriptRunner:
         return (self._view.apply, *kept), {}
 
     def run(self, finished: Finished, until: Statement | None = None) -> None:
-        """Give all statements, then go on until a condition holds.
+        """Run all statements, then continue until a condition holds.
 
         Raises:
             KeyboardInterrupt: ctrl-c was pressed.
-            TimeLimitError: the wall clock's limit ran out.
+            TimeLimitError: the wall clock's limit was reached.
         """
         try:
             self._run(finished, until)
@@ -128,7 +128,7 @@ class ScriptRunner:
                 finished(until, outcome)
 
     def perform(self, step: Step) -> Outcome:
-        """Give one statement and let time pass until it has ended."""
+        """Run one statement and let time pass until it has ended."""
         if isinstance(step, ShowStatement):
             return self.shown(step)
         assert isinstance(step, Statement)
@@ -138,7 +138,7 @@ class ScriptRunner:
         return self.performed(step, self.driver.execute(step))
 
     def performed(self, step: Statement, outcome: Outcome) -> Outcome:
-        """Keep what a statement that has ended put out."""
+        """Keep the output of a statement that has ended."""
         if outcome.output is not None or outcome.result is not None:
             self._put_out(step, outcome.output or "", outcome.result)
         if isinstance(step.input, Mark):
@@ -146,7 +146,7 @@ class ScriptRunner:
         return outcome
 
     def _mark(self, name: str, outcome: Outcome) -> Outcome:
-        """Keep the moment; of two with one name the later one, which the outcome says."""
+        """Store the mark; a later one replaces one of the same name, and the outcome says so."""
         before = self.marks.get(name)
         self.marks[name] = self.view.copy()
         if before is None:
@@ -154,22 +154,22 @@ class ScriptRunner:
         message = f"in place of the mark of this name at {clock(before.time_us)}"
         return msgspec.structs.replace(outcome, message=message)
 
-    # ---- statements that go on while others are given
+    # ---- statements that continue while others are given
 
     def _begin(self, step: Statement) -> None:
-        """Give a statement whose end the script does not wait for: ``at`` says when to go on."""
+        """Start a statement without waiting for its end: ``at`` says when to continue."""
         if self.recorder is not None:
             self.recorder.announce(step)
         self._left.append((step, self.driver.begin(step)))
 
     def _at(self, step: AtStatement, finished: Finished) -> None:
-        """Go to a moment; only one that is past is worth a word."""
+        """Advance to a moment; report it only if it is in the past."""
         if not self.driver.go_to(step.at.time_us, step.at.steps):
             now = moment_text(self.cluster.now_us)
             self._end(step, Outcome(TOO_LATE, f"it is {now} already", refused=True), finished)
 
     def _end_what_was_left(self, finished: Finished) -> None:
-        """Take note of the statements that have ended meanwhile."""
+        """Report the statements that have ended meanwhile."""
         for step, ticket in list(self._left):
             if ticket.outcome is not None:
                 self._left.remove((step, ticket))
@@ -183,7 +183,7 @@ class ScriptRunner:
     # ---- tables
 
     def shown(self, step: ShowStatement) -> Outcome:
-        """Keep what a ``show`` prints of the view."""
+        """Keep the output of a ``show``."""
         try:
             if step.show.what == "events":
                 found = [events_grid(step.show, self.happened())]
@@ -208,7 +208,7 @@ class ScriptRunner:
 
     @property
     def view(self) -> ClusterView:
-        """The read model after the last event."""
+        """Return the read model after the last event."""
         if self.recorder is not None:
             return self.recorder.view
         if isinstance(self._view, ResultView):
@@ -217,12 +217,12 @@ class ScriptRunner:
 
     @property
     def violations(self) -> int:
-        """Invariants that were broken although the profile is not known to break them."""
+        """Violations of invariants that the release is not known to violate."""
         return sum(not known for *_, known in self.view.state.invariants)
 
 
 def _asks_for_events(script: Script) -> bool:
-    """Whether a script looks at events that have happened, so that they have to be kept."""
+    """Return whether a script queries past events, so that they have to be kept."""
     return any(
         step.show.what == "events"
         if isinstance(step, ShowStatement)
@@ -232,5 +232,5 @@ def _asks_for_events(script: Script) -> bool:
 
 
 def _shows(script: Script) -> bool:
-    """Whether a script prints tables, which may be of anything."""
+    """Return whether a script prints tables, which may show any part of the state."""
     return any(isinstance(step, ShowStatement) for step in script.steps)

@@ -1,4 +1,4 @@
-"""Serving clusters to clients outside: ports, the control channel, statements, recordings."""
+"""Serve clusters to external clients: ports, the control channel, statements, recordings."""
 
 import asyncio
 import logging
@@ -49,11 +49,11 @@ from sessions.recording.recorder import Recorder
 from sessions.text import clock
 
 LATENCY: Final = "0.00002s"
-"""How long messages take in a served cluster: clients outside bring a network of their own."""
+"""Message delay in a served cluster: external clients have a real network of their own."""
 REPLICAS: Final = 3
 MIN_ISR: Final = 2
 FETCH_WAIT_MS: Final = "30"
-"""A follower that waits for records of other partitions hears of a new one so much later."""
+"""Maximum time until a follower waiting for other partitions' records sees a new one."""
 FOR_TESTS: Final = {
     "broker.heartbeat.interval.ms": "250",
     "broker.session.timeout.ms": "1000",
@@ -61,9 +61,9 @@ FOR_TESTS: Final = {
     "replica.lag.time.max.ms": "2000",
     "zookeeper.session.timeout.ms": "1000",
 }
-"""Settings of a test's cluster: it begins at once, and soon notices that a broker is gone."""
+"""Settings of a test's cluster: it starts immediately and detects broker failures quickly."""
 FILES_WANTED: Final = CONNECTIONS_MAX + 1_000
-"""Files that a server may have open: a connection is one."""
+"""Number of files that a server may open: each connection is one."""
 KEYS: Final = (
     "statement",
     "result",
@@ -74,13 +74,13 @@ KEYS: Final = (
     "open",
     "close",
 )
-"""What a line of the control channel may ask."""
+"""Requests that the control channel accepts."""
 
 Reply = dict[str, Any]
 
 
 class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
-    """The cluster that somebody asks for by the control channel."""
+    """A request for a cluster on the control channel."""
 
     brokers: int | None = None
     version: str | None = None
@@ -96,9 +96,9 @@ def served_script(
     brokers: int | None = None,
     defaults: Mapping[str, str] = MappingProxyType({}),
 ) -> Script:
-    """The script of a cluster for clients: its links are fast, and its topics are replicated.
+    """Return the script of a cluster for clients: fast links, replicated topics.
 
-    ``defaults`` are settings in place of the release's own, where ``config`` has no others.
+    ``defaults`` replace the release's defaults, unless ``config`` sets a value.
 
     Raises:
         ScriptError: an option is wrong.
@@ -131,7 +131,7 @@ def script_to_serve(
     config: Sequence[Setting],
     brokers: int | None,
 ) -> Script:
-    """The script of that file or, if it is empty, of a cluster for clients; options change both.
+    """Return the script in a file, or by default one of a cluster for clients; apply the options.
 
     Raises:
         CommandError: the file cannot be read, or it or an option is wrong.
@@ -143,7 +143,7 @@ def script_to_serve(
 
 
 def _settings_of(version: str) -> set[str]:
-    """The configuration names that a release has."""
+    """Return the configuration names that a release has."""
     from emulator.releases.config_names import SETTINGS
     from emulator.releases.versions import is_since
 
@@ -152,7 +152,7 @@ def _settings_of(version: str) -> set[str]:
 
 
 class ServedCluster:
-    """One cluster with its gateway, and what is asked of it."""
+    """One cluster with its gateway; answers requests about it."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class ServedCluster:
         speed: float = 1.0,
         host: str = "127.0.0.1",
     ) -> None:
-        """Make the script's cluster; its other statements are for :meth:`run_script`.
+        """Create the script's cluster; :meth:`run_script` runs its other statements.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
@@ -185,7 +185,7 @@ class ServedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The brokers' addresses, as clients want them."""
+        """The brokers' addresses, in the format of the clients' configuration."""
         return self.gateway.bootstrap_servers
 
     def _announce(self, statement: Statement) -> None:
@@ -198,13 +198,13 @@ class ServedCluster:
         """Open the ports.
 
         Raises:
-            OSError: one is taken.
+            OSError: a port is in use.
         """
         self.gateway.bind(port)
         await self.gateway.start()
 
     async def stop(self, outcome: str = "") -> None:
-        """Close the ports, and end the recording."""
+        """Close the ports, and finish the recording."""
         await self.gateway.stop()
         if self.recorder is not None:
             self.recorder.close(outcome)
@@ -212,7 +212,7 @@ class ServedCluster:
     # ---- statements
 
     async def run_script(self, tell: Callable[[str], None] = streams.narrate) -> None:
-        """Give the script's statements one after another, at the speed of the served time."""
+        """Run the script's statements one after another, at the speed of served time."""
         for step in self.script.steps:
             if isinstance(step, AtStatement):
                 left_us = (step.at.time_us or 0) - self.run.cluster.now_us
@@ -223,7 +223,7 @@ class ServedCluster:
                 tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
 
     async def perform(self, step: Step) -> Outcome:
-        """Give one statement, and return how it ended."""
+        """Run one statement, and return its outcome."""
         if isinstance(step, ShowStatement):
             outcome = self.run.shown(step)
         else:
@@ -234,7 +234,7 @@ class ServedCluster:
         return outcome
 
     async def answer_statement(self, text: str) -> Reply:
-        """Do what a line asks, and say how it ended."""
+        """Run the statements of a line, and return the outcome."""
         try:
             steps = parse_line(text)
         except CommandError as error:
@@ -252,7 +252,7 @@ class ServedCluster:
         return answer
 
     async def answer(self, asked: Reply) -> Reply:
-        """Answer a line that is about this cluster."""
+        """Answer a control request about this cluster."""
         match asked:
             case {"statement": str(text)}:
                 return await self.answer_statement(text)
@@ -271,33 +271,33 @@ class ServedCluster:
         return _refused(f"a line has one of {keys}, not {found}")
 
     def result(self) -> Reply:
-        """What ``run --json`` prints, as of now, and the ``clients`` that are connected."""
+        """Return the current result as in ``run --json``, and the connected ``clients``."""
         return {"ok": True, "result": {**json_object(self.run), "clients": self._clients()}}
 
     def _clients(self) -> list[Reply]:
-        """The connections of clients, oldest first."""
+        """Return the clients' connections, oldest first."""
         view = self.run.view
         found = view.state.connections.values()
         return [clients.summary_of(view, each, self.gateway.runner.now_us) for each in found]
 
     def clients(self) -> Reply:
-        """Who is connected: cheap, so that a test may look often."""
+        """Return the connected clients: cheap, so that a test can poll."""
         return {"ok": True, "clients": self._clients()}
 
     def partition(self, tp: str) -> Reply:
-        """What the result says of one partition: cheap, so that a test may look often."""
+        """Return the result for one partition: cheap, so that a test can poll."""
         found = self.run.view.state.partitions.get(tp)
         if found is None:
             return _refused(f"there is no partition {tp}")
         return {"ok": True, "partition": summary.partition(self.run.view, found)}
 
     def controller(self) -> Reply:
-        """The broker that is controller; -1: none is."""
+        """Return the active controller's broker id; -1: there is none."""
         found = self.run.cluster.controller_id()
         return {"ok": True, "controller": -1 if found is None else found}
 
     def write_recording(self, path: str) -> Reply:
-        """Write the session of everything up to now."""
+        """Write the session of everything so far."""
         if self.journal is None:
             where = "elsewhere" if self.recorder is None else str(self.recorder.path)
             return _refused(f"the cluster is recorded already, in {where}")
@@ -310,7 +310,7 @@ class ServedCluster:
 
 
 def recorded_events(recorder: Recorder) -> list[Event]:
-    """All events that a recorder has taken.
+    """Return all events of a recorder.
 
     Raises:
         SessionError: its file cannot be read.
@@ -325,16 +325,16 @@ def _refused(error: str) -> Reply:
 
 
 class Clusters:
-    """The clusters of one server; the control channel asks for them and of them."""
+    """The clusters of one server; the control channel creates and queries them."""
 
     def __init__(self, make: Callable[[Script], ServedCluster]) -> None:
-        """Make further ones by ``make``."""
+        """Create further clusters with ``make``."""
         self._make = make
         self.by_number: dict[int, ServedCluster] = {}
         self._last = 0
 
     def add(self, cluster: ServedCluster) -> int:
-        """Know a cluster by a number."""
+        """Register a cluster and return its number."""
         self._last += 1
         self.by_number[self._last] = cluster
         return self._last
@@ -373,7 +373,7 @@ class Clusters:
         }
 
     async def stop(self, outcome: str = "") -> None:
-        """Stop all of them."""
+        """Stop all clusters."""
         for cluster in list(self.by_number.values()):
             await cluster.stop(outcome)
         self.by_number.clear()
@@ -384,10 +384,10 @@ def _word(value: str | int | bool) -> str:
 
 
 class Service(Struct, frozen=True, kw_only=True):
-    """What ``tidegauge serve`` is to do.
+    """The configuration of ``tidegauge serve``.
 
-    ``script`` None: clusters are asked for by the control channel (``--standby``), and the server
-    ends with its standard input. ``control`` None: there is no control channel; 0: any port.
+    ``script`` None: clusters are requested on the control channel (``--standby``), and the server
+    exits when its standard input ends. ``control`` None: there is no control channel; 0: any port.
     """
 
     script: Script | None
@@ -423,7 +423,7 @@ def need_checksums(command: str) -> None:
 
 
 def allow_many_files() -> None:
-    """Let the process have as many connections as the system lets it have."""
+    """Raise the process's file limit as far as the system allows."""
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
@@ -434,7 +434,7 @@ def allow_many_files() -> None:
 
 
 def ports_taken(port: int, error: OSError) -> CommandError:
-    """What is said where ports cannot be opened."""
+    """Return the error for ports that cannot be opened."""
     reason = error.strerror or str(error)
     message = f"cannot open the ports from {port} on: {reason}; name others by --port"
     return CommandError(ExitCode.UNREACHABLE, message)
@@ -505,7 +505,7 @@ def _on_end(end: Callable[[], None]) -> None:
 
 
 async def _end_of_input() -> None:
-    """Return when standard input has ended: whoever started this process is gone."""
+    """Return at the end of standard input: the parent process has exited."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     with suppress(OSError, ValueError):
@@ -515,7 +515,7 @@ async def _end_of_input() -> None:
 
 
 def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, int] | None) -> None:
-    """The first line of standard output: where clients connect."""
+    """Print the first line of standard output: where clients connect."""
     address = "" if control is None else f"{control[0]}:{control[1]}"
     if service.json:
         line: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
@@ -530,7 +530,7 @@ def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, i
 
 
 def _tell_warnings() -> None:
-    """Connections that are closed for what they sent get a line on standard error."""
+    """Write a line to standard error for each connection that is closed for a bad request."""
 
     class Narration(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

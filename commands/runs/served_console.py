@@ -1,4 +1,4 @@
-"""``tidegauge console --serve``: a served cluster under the console's eyes."""
+"""``tidegauge console --serve``: a served cluster shown in the console."""
 
 import asyncio
 import logging
@@ -26,27 +26,27 @@ from sessions.sources.served import ServedSource
 
 
 class ConsoleService:
-    """The ports of a cluster, its control channel and its script, beside the console."""
+    """A cluster's ports, control channel and script, running alongside the console."""
 
     def __init__(self, cluster: ServedCluster, control: ControlChannel | None) -> None:
-        """Serve ``cluster``; its ports and that of ``control`` are taken already."""
+        """Serve ``cluster``; its ports and that of ``control`` are already open."""
         self.cluster = cluster
         self.control = control
         self._script: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the ports, and begin with the script's statements."""
+        """Open the ports, and start the script's statements."""
         await self.cluster.gateway.start()
         if self.control is not None:
             await self.control.start()
         self._script = asyncio.create_task(self.cluster.run_script(lambda _: None))
 
     async def wait_for_fault(self) -> None:
-        """Return never, but raise what goes wrong inside the emulator."""
+        """Never return; raise any error inside the emulator."""
         await self.cluster.gateway.wait_for_fault()
 
     async def stop(self) -> None:
-        """Send the responses under way, and close the ports."""
+        """Send the pending responses, and close the ports."""
         if self._script is not None:
             self._script.cancel()
             with suppress(asyncio.CancelledError):
@@ -66,12 +66,12 @@ def served_console(
     host: str,
     control: int | None,
 ) -> tuple[ServedSource, Recorder, ConsoleService]:
-    """A source of the script's cluster, its recorder, and what serves it; says where.
+    """Return a source of the script's cluster, its recorder and its service; print the addresses.
 
-    Source and recorder are the caller's to close.
+    The caller closes source and recorder.
 
     Raises:
-        CommandError: a port is taken, or the recording cannot be written.
+        CommandError: a port is in use, or the recording cannot be written.
     """
     need_checksums("console --serve")
     allow_many_files()

@@ -1,4 +1,4 @@
-"""What the keys of bookmarks, alert edges, conditions and the A mark do, on every screen."""
+"""Actions of bookmarks, alert edges, conditions and the A mark, on every screen."""
 
 from typing import Any
 

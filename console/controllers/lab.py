@@ -1,4 +1,4 @@
-"""What the keys of the Lab do, on every screen: faults, scripts, scenarios."""
+"""Actions of the Lab, on every screen: faults, scripts, scenarios."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

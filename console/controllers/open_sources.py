@@ -1,7 +1,7 @@
-"""More than one thing to look at: a scenario or a recording opens over what is shown, and closes.
+"""Several open sources: a scenario or a recording opens over the current one, and closes again.
 
-What was shown before stays as it is and stands still meanwhile. Each has its own screens; the
-application always shows the last one opened.
+The sources below are paused meanwhile. Each has its own screens; the application always shows the
+one opened last.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ AS_BEFORE: Final = "What was open before is unchanged."
 
 
 class Opening(Struct):
-    """One thing that is shown: its stage, what its modes are called, where it was left."""
+    """One open source: its stage, the names of its modes, and the last screen."""
 
     stage: Stage
     suffix: str
@@ -54,16 +54,16 @@ class OpenSources:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.openings[-1].stage
 
     @property
     def mode_here(self) -> str:
-        """The screen that is shown, whichever thing it is of."""
+        """The name of the current screen, without the source."""
         return self.app.current_mode.partition(SIGN)[0]
 
     def mode_of(self, mode: str) -> str:
-        """The full name of a screen of what is shown now."""
+        """Return the full name of a screen of the current source."""
         return mode + self.openings[-1].suffix
 
     def _add_modes(self, opening: Opening) -> None:
@@ -73,7 +73,7 @@ class OpenSources:
     # ---- opening and closing
 
     async def open_with(self, opener: Callable[[Library], Opened], mode: str) -> None:
-        """Have something opened, in a thread, and show it; why that cannot be is told."""
+        """Open a source in a thread, and show it or the error."""
         library = self.stage.library
         if library is None:
             self.app.notify("nothing can be opened here: the console was started without a library")
@@ -97,7 +97,7 @@ class OpenSources:
         self.open(opened, mode)
 
     def open(self, opened: Opened, mode: str) -> None:
-        """Show something over what is shown, held still."""
+        """Show a source over the current one, paused."""
         self.leave_overlays()
         before = self.openings[-1]
         before.mode = self.mode_here
@@ -124,31 +124,31 @@ class OpenSources:
             self.brief()
 
     def leave_overlays(self) -> None:
-        """Close menus and pages that lie over a screen."""
+        """Close menus and pages on top of a screen."""
         while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen | ExploreScreen):
             self.app.pop_screen()
 
     def begin_briefed(self) -> None:
-        """Begin where the scenario that was opened is best seen, and say what it is about."""
+        """Start on the screen that shows the opened scenario best, and describe it."""
         twins = "compare" in self.screens(self.stage)
         self.last_mode = self.mode_here
         self.app.switch_mode(self.mode_of("compare" if twins else "partitions"))
         self.brief()
 
     def do_source_brief(self) -> None:
-        """What the scenario that is open is about; the Lab has others."""
+        """The description of the open scenario; the Lab has others."""
         if self.stage.card is None:
             self.app.notify("no scenario is open here: 7 shows the library")
         else:
             self.brief()
 
     def brief(self) -> None:
-        """Show what the scenario that is open is about."""
+        """Show the description of the open scenario."""
         if self.stage.card is not None:
             self.app.push_screen(BriefScreen(self.stage, self.stage.card))
 
     def do_source_close(self) -> None:
-        """Close what was opened last, and show what was there before."""
+        """Close the source opened last, and show the one below."""
         if len(self.openings) == 1:
             self.app.notify("nothing was opened before this (ctrl+q quits)")
             return
@@ -166,7 +166,7 @@ class OpenSources:
         opening.close()
 
     def close(self) -> None:
-        """The console ends: close everything that it has opened itself."""
+        """Close everything opened here as the console ends."""
         for opening in reversed(self.openings):
             opening.close()
         del self.openings[1:]

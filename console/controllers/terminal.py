@@ -36,7 +36,7 @@ PROBLEM_SECONDS = 12.0
 
 
 class Terminal:
-    """Applies the user's settings (theme, keys, speed), and leaves the terminal as it was found."""
+    """Applies the user's settings (theme, keys, speed), and restores the terminal on exit."""
 
     def __init__(self, app: App[Any], sources: OpenSources) -> None:
         self.app = app
@@ -58,7 +58,7 @@ class Terminal:
         self.configuration = configuration
 
     def begin(self) -> None:
-        """Say what was wrong with the settings; end in good order when the process is told to."""
+        """Report errors in the settings; exit gracefully on a termination signal."""
         self.tell_problems()
         if self.app.is_headless or threading.current_thread() is not threading.main_thread():
             return

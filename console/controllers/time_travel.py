@@ -1,4 +1,4 @@
-"""What the keys of time and of the command line do, on every screen."""
+"""Actions of the time keys and of the command line, on every screen."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ def complaint(reply: Reply) -> str:
 
 
 class TimeTravel:
-    """Moves the source's cursor, and gives statements."""
+    """Moves the source's cursor, and runs statements."""
 
     def __init__(
         self, app: App[Any], sources: OpenSources, notices: Notices, bookmarks: Bookmarks
@@ -48,13 +48,13 @@ class TimeTravel:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     # ---- the pacer
 
     def do_time_pause(self) -> None:
-        """Hold still, or go on."""
+        """Pause or continue."""
         self.stage.pacer.toggle()
 
     def do_time_forward(self) -> None:
@@ -80,7 +80,7 @@ class TimeTravel:
         self.notices.pass_over()
 
     def seek(self, seq: int) -> None:
-        """Hold still at an event."""
+        """Pause at an event."""
         self.stage.pacer.seek_seq(seq)
 
     # ---- jumps
@@ -103,7 +103,7 @@ class TimeTravel:
         self._tell_answers()
 
     def _tell_answers(self) -> None:
-        """Reveal the answers to a scenario's questions that the last step has come to."""
+        """Reveal the answers to a scenario's questions that the last step has reached."""
         card, source = self.stage.card, self.stage.source
         if card is None or isinstance(self.app.screen, BriefScreen):
             return
@@ -114,11 +114,11 @@ class TimeTravel:
             self.app.notify(told, title=f"{number_}. {question}")
 
     def do_time_next_touch(self) -> None:
-        """The next event that touches what is selected."""
+        """Go to the next event that touches the selection."""
         self._touch(1)
 
     def do_time_previous_touch(self) -> None:
-        """The event before that touched what is selected."""
+        """Go to the previous event that touched the selection."""
         self._touch(-1)
 
     def _touch(self, direction: int) -> None:
@@ -135,7 +135,7 @@ class TimeTravel:
         self.seek(found)
 
     def do_time_goto(self) -> None:
-        """Type a place."""
+        """Open the prompt for a place."""
         if isinstance(self.app.screen, ConsoleScreen):
             hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
             self.app.screen.prompt.ask("go to", self._goto, hint=hint)
@@ -161,7 +161,7 @@ class TimeTravel:
     # ---- statements
 
     def do_act_command(self) -> None:
-        """Type a statement."""
+        """Open the prompt for a statement."""
         if isinstance(self.app.screen, ConsoleScreen):
             self.app.screen.prompt.ask(
                 ":",
@@ -172,7 +172,7 @@ class TimeTravel:
             )
 
     def submit(self, text: str) -> str | None:
-        """Give a statement to the cluster; a complaint keeps it in the line, output is shown."""
+        """Run a statement on the cluster; an error keeps it in the prompt, output is shown."""
         if not text:
             return None
         if text.strip() in ("help", "?"):
@@ -184,14 +184,14 @@ class TimeTravel:
         return self.give(text)
 
     def _is_past(self) -> bool:
-        """Whether a live cluster's past is shown, where statements take no effect."""
+        """Return whether a live cluster's past is shown, where statements take no effect."""
         source = self.stage.source
         return not self.stage.read_only and not source.at_tail
 
     def _ask_where(self, text: str) -> None:
-        """A statement takes effect at the live end; who looks at the past may mean another.
+        """Confirm a statement typed while the past is shown: it takes effect at the live end.
 
-        Lines that are pasted come one after the other; they are asked about once.
+        For several pasted lines, the question is asked once.
         """
         if self._menu is not None and self.app.screen is self._menu:
             self._held.append(text)
@@ -216,7 +216,7 @@ class TimeTravel:
         self.app.push_screen(self._menu, chosen)
 
     def _give_in_order(self, texts: Sequence[str]) -> None:
-        """Give statements up to the first that is refused: what follows may depend on it."""
+        """Run statements up to the first that is rejected: later ones may depend on it."""
         for text in texts:
             complaint = self.give(text)
             if complaint:
@@ -224,7 +224,7 @@ class TimeTravel:
                 return
 
     def _fork(self, texts: Sequence[str]) -> None:
-        """Fork with the first statement; lines pasted behind it are not given to anyone."""
+        """Fork with the first statement; further pasted lines are discarded."""
         source, screen, text = self.stage.source, self.app.screen, texts[0]
         if texts[1:]:
             self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
@@ -232,7 +232,7 @@ class TimeTravel:
             screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
 
     def give(self, text: str) -> str | None:
-        """Give a statement at the end of what exists; a complaint says why it was refused."""
+        """Run a statement at the live end; return why it was rejected, if it was."""
         reply = self.stage.source.submit(text)
         self.notices.look(given=True)
         if reply.error != "NONE":
@@ -249,7 +249,7 @@ class TimeTravel:
             screen.request(ActionRequested("app.help"))
 
     def show_replies(self) -> None:
-        """Show what statements have come to that needed time; a recording has none."""
+        """Show the results of statements that took time; a recording has none."""
         replies = getattr(self.stage.source, "replies", list)
         for text, reply in replies():
             if reply.error != "NONE":

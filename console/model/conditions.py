@@ -33,7 +33,7 @@ COUNT_FIELDS: Final[Mapping[str, Field[Counts]]] = {
         ("partitions", "partitions"),
     )
 }
-"""What can be asked of the whole cluster."""
+"""Conditions on the whole cluster."""
 BROKER_FIELDS: Final[Mapping[str, Field[Any]]] = {
     "state": Field(lambda broker: broker.state, "word"),
     "epoch": Field(lambda broker: broker.broker_epoch),
@@ -52,7 +52,7 @@ class Condition(Struct, frozen=True):
     node: Node
 
     def holds(self, view: ClusterView) -> bool:
-        """Whether it holds of the read model as it is."""
+        """Return whether the current read model satisfies it."""
         return self.node.matches("", view)
 
 

@@ -20,7 +20,7 @@ DATA_SHOWN_MAX: Final = 60
 """Characters of a znode's data that are shown."""
 
 Fields = Sequence[tuple[str, Callable[[Any], str], bool]]
-"""What is compared of an object: its name, how it is written, whether it moves all the time."""
+"""How an object is compared: its name, its format, and whether it changes all the time."""
 
 
 class Change(Struct, frozen=True):

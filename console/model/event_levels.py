@@ -6,7 +6,7 @@ from emulator import events
 from emulator.events import Event
 
 TRAFFIC: Final = 0
-"""Level of what goes on all the time: messages, fetches, appends."""
+"""Level of routine traffic: messages, fetches, appends."""
 CHANGE: Final = 1
 """Level of what changes the cluster's state."""
 FAULT: Final = 2

@@ -17,13 +17,13 @@ from emulator.events import Event
 from sessions.sources.source import Source
 
 SLICE: Final = 256
-"""Events looked at before the clock is."""
+"""Events to check before looking at the clock."""
 BUDGET_MS: Final = 12.0
 """How long one frame may search."""
 FOUND_MAX: Final = 200_000
-"""A log of matches grows no longer than this."""
+"""Maximum length of a log of matches."""
 CAUSES_MAX: Final = 16
-"""Links of a chain that a log shows with an event."""
+"""Maximum links of a chain that a log shows with an event."""
 
 Wanted = Callable[[Event], bool]
 
@@ -42,12 +42,12 @@ class EventLog(Protocol):
         ...
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
-        """Look further; says whether lines came."""
+        """Search further; return whether lines were added."""
         ...
 
     @property
     def complete(self) -> bool:
-        """Whether everything has been looked at."""
+        """Return whether the search is complete."""
         ...
 
 
@@ -65,7 +65,7 @@ class AllEvents:
         return self._seen - self._first + 1
 
     def seq_at(self, index: int) -> int:
-        """Line 0 is the first event that there was when the list was begun."""
+        """Start with the source's first event at this moment as line 0."""
         return index + self._first
 
     def index_of(self, seq: int) -> int:
@@ -73,7 +73,7 @@ class AllEvents:
         return max(-1, min(seq, self._seen) - self._first)
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
-        """Notice new events at the end."""
+        """Add new events at the end."""
         before, self._seen = self._seen, self.source.last_seq
         return self._seen != before
 
@@ -84,7 +84,7 @@ class FixedEvents:
     complete = True
 
     def __init__(self, seqs: Sequence[int], folds: Sequence[Sequence[int]] = ()) -> None:
-        """Show ``seqs``, ascending; of each of the ``folds``, neighbours in it, only the first."""
+        """Show ``seqs``, ascending; of each of the ``folds``, adjacent in it, only the first."""
         self._all = list(seqs)
         self._folds = {fold[0]: tuple(fold) for fold in folds}
         self.folded = set(self._folds)
@@ -95,11 +95,11 @@ class FixedEvents:
         self.seqs = [seq for seq in self._all if seq not in hidden]
 
     def fold_at(self, seq: int) -> tuple[int, ...]:
-        """The events that the line of ``seq`` stands for, if it stands for several."""
+        """Return the events that the line of ``seq`` represents, if there are several."""
         return self._folds[seq] if seq in self.folded else ()
 
     def unfold(self, seq: int) -> bool:
-        """Show all of what the line of ``seq`` stands for; False if that is one event."""
+        """Expand the line of ``seq``; return False if it represents one event."""
         if seq not in self.folded:
             return False
         self.folded.remove(seq)
@@ -107,7 +107,7 @@ class FixedEvents:
         return True
 
     def fold(self, seq: int) -> int | None:
-        """Fold what the event is a part of again; returns the event whose line stands for it."""
+        """Fold the event's group again; return the event whose line represents it."""
         first = next((first for first, fold in self._folds.items() if seq in fold), None)
         if first is None or first in self.folded:
             return None
@@ -127,19 +127,19 @@ class FixedEvents:
         return bisect_right(self.seqs, seq) - 1
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
-        """Nothing is left to find."""
+        """Return False: there is nothing to search."""
         return False
 
 
 class Scan(Protocol):
-    """A way to look for events: each call says what it found, and how far it has looked."""
+    """A way to search for events: each call returns its matches, and how far it has searched."""
 
     def older(self, below: int) -> tuple[list[int], int]:
-        """Matches before ``below``, and the number from which on everything has been looked at."""
+        """Return matches before ``below``, and the number from which all has been searched."""
         ...
 
     def newer(self, above: int, last: int) -> tuple[list[int], int]:
-        """Matches after ``above``, and the number up to which everything has been looked at."""
+        """Return matches after ``above``, and the number up to which all has been searched."""
         ...
 
 
@@ -167,7 +167,7 @@ class PageScan:
 class TouchScan:
     """Jumps from one event that touches the objects to the next.
 
-    The source does so without reading what lies between.
+    The source does so without reading the events in between.
     """
 
     def __init__(self, reader: EventReader, objects: Sequence[str], wanted: Wanted) -> None:
@@ -214,13 +214,13 @@ class FoundEvents:
 
     @property
     def complete(self) -> bool:
-        """Whether everything has been looked at."""
+        """Return whether the search is complete."""
         return (
             self._low <= self.reader.source.first_seq and self._high >= self.reader.source.last_seq
         )
 
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
-        """Look further both ways until the budget is used up."""
+        """Search further both ways until the time budget is used up."""
         before = len(self.seqs)
         deadline = perf_counter() + budget_ms / 1_000
         while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:

@@ -1,4 +1,4 @@
-"""What the explorer is asked from the Lab, and what it has found. Nothing here is drawn."""
+"""The Lab's question to the explorer, and its findings. Nothing here is drawn."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -20,9 +20,9 @@ LIMITS: Final = {"10 s": 10, "1 min": 60, "10 min": 600, "none": 0}
 
 
 class Question(Struct, frozen=True):
-    """A release within bounds, what must hold, and how long a search may take (seconds; 0: ever).
+    """A release within bounds, what must hold, and the time limit (seconds; 0: none).
 
-    ``elr`` is the level of eligible leader replicas, None that of the release.
+    ``elr`` is the level of eligible leader replicas, None for the release's default.
     """
 
     bounds: Bounds = Bounds(DEFAULT_VERSION)
@@ -32,7 +32,7 @@ class Question(Struct, frozen=True):
 
 
 class Setting(Struct, frozen=True):
-    """One line of a question: what it is called and means, what it is, and what it can be."""
+    """One line of a question: its label, meaning, value, and choices."""
 
     name: str
     meaning: str
@@ -42,7 +42,7 @@ class Setting(Struct, frozen=True):
 
     @property
     def place(self) -> int:
-        """Where its value stands among the choices."""
+        """The index of its value among the choices."""
         return self.choices.index(self.value) if self.value in self.choices else 0
 
 
@@ -115,7 +115,7 @@ def settings_of(question: Question, versions: Sequence[str]) -> list[Setting]:
 
 
 class Counterexample(Struct, frozen=True):
-    """A shortest path to what must not be: its steps in words, and the script that takes it."""
+    """A shortest path to a violation: its steps in words, and the script that takes it."""
 
     version: str
     property: str
@@ -125,7 +125,7 @@ class Counterexample(Struct, frozen=True):
 
 
 class Explored(Struct, frozen=True):
-    """What came of a search: a sentence, a word for each property, and counterexamples."""
+    """The result of a search: a sentence, a word for each property, and counterexamples."""
 
     version: str
     summary: str
@@ -134,7 +134,7 @@ class Explored(Struct, frozen=True):
 
 
 class Watch:
-    """Follows one search after the other, and ends them: at their limit, or when told to."""
+    """Tracks one search after another, and ends them: at their limit, or on request."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock

@@ -64,7 +64,7 @@ def subject_of(view: ClusterView, names: Sequence[str]) -> str:
 
 
 def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The partitions that are meant, and the hosts: a partition means its leader's too."""
+    """Return the partitions concerned, and the hosts: a partition also means its leader's host."""
     state = view.state
     partitions: list[str] = []
     hosts: list[int] = []

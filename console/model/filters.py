@@ -1,14 +1,14 @@
 """What ``/`` understands: words, ``re:pattern`` and comparisons, joined by and, or, not and ( ).
 
 A row's text may have several lines, so that ``re:^orders-3$`` finds a name beside a state word.
-``isr<min and lag>10`` compares two fields, and a field with a number; ``leader=1,2`` is one of
-several. A list (``isr``, ``osr``, ``replicas``) counts its members in ``< > =``, is one of these
-members in ``isr=1,2``, and is searched by ``~``: ``osr~2`` are the rows whose OSR holds broker 2. A
-set of words (``state``) holds the word after ``=`` or ``~``. What has no value is NaN: only ``!=``
-holds of it.
+``isr<min and lag>10`` compares two fields, and a field with a number; ``leader=1,2`` matches one
+of several. A list (``isr``, ``osr``, ``replicas``) is compared by its length in ``< > =``, equals
+its members in ``isr=1,2``, and is searched by ``~``: ``osr~2`` matches rows whose OSR contains
+broker 2. A set of words (``state``) is matched by a word after ``=`` or ``~``. A missing value is
+NaN: only ``!=`` matches it.
 
-A filter goes through 100,000 rows in some tens of milliseconds, because a term looks at nothing but
-what it needs: a word at texts, a comparison at rows.
+A filter processes 100,000 rows in some tens of milliseconds, because each term reads only what it
+needs: a word reads texts, a comparison reads rows.
 """
 
 import operator
@@ -37,21 +37,21 @@ ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 """The comparisons of numbers and words; the other operators look inside."""
 NO_VALUE: Final = nan
-"""What a number field says where there is none."""
+"""The value of a number field without a value."""
 NUMBER: Final = re.compile(r"-?\d+")
 SEPARATED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 """A number as the console itself writes it; ``1,2`` is a list."""
 
 
 class Field(Struct, Generic[Row], frozen=True):
-    """One field of a row that queries can name; ``words`` is a collection of words that hold."""
+    """One field of a row that queries can name; ``words`` is a collection of matching words."""
 
     read: Callable[[Row], Any]
     kind: Literal["number", "word", "list", "words"] = "number"
 
     @property
     def compared(self) -> Callable[[Row], Any]:
-        """What ``<`` and ``=`` look at: a number, or a word in small letters."""
+        """Return the value for ``<`` and ``=``: a number, or a word in lower case."""
         read = self.read
         if self.kind == "list":
             return lambda row: len(read(row))
@@ -65,7 +65,7 @@ class Filter(Generic[Row]):
         """Parse it.
 
         Raises:
-            BadWord: it cannot be understood; the message begins with the column.
+            BadWord: it is invalid; the message starts with the column.
         """
         self.text = text.strip()
         self.fields = fields or {}
@@ -76,22 +76,22 @@ class Filter(Generic[Row]):
         return bool(self.text)
 
     def matches(self, text: str, row: Row) -> bool:
-        """Whether it holds of a row whose searchable text (in small letters) is ``text``."""
+        """Return whether it matches a row whose searchable text (in lower case) is ``text``."""
         return self._node.matches(text, row)
 
     def select(
         self, texts: Callable[[], Sequence[str]], rows: Callable[[], Sequence[Row]], count: int
     ) -> list[int]:
-        """The places of all rows that match; what no term needs is not asked for."""
+        """Return the indexes of all matching rows; only what some term needs is read."""
         return self._node.select(range(count), Lazy(texts), Lazy(rows))
 
     def compare(self, asked: Comparison) -> Node:
-        """What a comparison means of the fields."""
+        """Compile a comparison of fields."""
         return comparison_term(asked, self.fields)
 
 
 def word_term(word: str) -> Node:
-    """What a word (in quotes: its text) or ``re:pattern`` means: the text has it."""
+    """Compile a word (in quotes: its text) or ``re:pattern``: the text must contain it."""
     if word.startswith('"'):
         return Term(_containing(word.strip('"').lower()))
     if word.lower().startswith("re:"):
@@ -100,7 +100,7 @@ def word_term(word: str) -> Node:
 
 
 def comparison_term(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Node:
-    """What a comparison means.
+    """Compile a comparison.
 
     Raises:
         BadWord: there is no such field, or it cannot be compared with that.
@@ -125,7 +125,7 @@ def comparison_term(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Node
 
 
 def field_of(asked: Comparison, fields: Mapping[str, Field[Any]]) -> Field[Any]:
-    """The field that a comparison names, in any case."""
+    """Return the field that a comparison names, ignoring case."""
     name = asked.left.lower()
     if name in fields:
         return fields[name]
@@ -152,7 +152,7 @@ def _search(asked: Comparison, field: Field[Any]) -> Node:
 
 
 def _listed(asked: Comparison, field: Field[Any]) -> Node:
-    """``leader=1,2``: one of these; ``isr=1,2``: just these members."""
+    """Compile ``leader=1,2``: one of these; ``isr=1,2``: exactly these members."""
     if asked.op == "in" and field.kind == "list":
         each = f"{asked.left}={asked.right} for just these, {asked.left}~{asked.right} for any"
         raise BadWord(f"{asked.left} is a list itself: write {each}")
@@ -180,7 +180,7 @@ def _pattern(source: str) -> Check:
 
 
 def _searching(field: Field[Any], needle: str, wanted: frozenset[str]) -> Check:
-    """Lists and sets are searched by whole members, anything else as text."""
+    """Search lists and sets by whole members, anything else as text."""
     read = field.read
     if wanted:
         return lambda row: not wanted.isdisjoint(map(str, read(row)))

@@ -1,7 +1,7 @@
-"""The predicted effects of faults, worked out on copies of the cluster, a little at a time.
+"""The predicted effects of faults, computed on copies of the cluster in small steps.
 
 Copying a large cluster takes seconds, during which the screen must not freeze: its forecasts are
-made in a thread, one after the other.
+computed in a thread, one after another.
 """
 
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from sessions.sources.forecast import Effect, Forecast, Outlook
 from sessions.sources.source import Source
 
 SLICE_S: Final = 0.05
-"""How long one look at the screen may work on a forecast."""
+"""Time budget per frame for a forecast."""
 
 
 class Foresight:
-    """The forecasts of one palette, each worked out once.
+    """The forecasts of one palette, each computed once.
 
-    That is done a little at each look, or ``in_background``: there a forecast is given up when
-    another one is asked for.
+    They are computed in steps at each frame, or ``in_background``: there a forecast is abandoned
+    when another one is requested.
     """
 
     def __init__(self, source: Source, *, in_background: bool = False) -> None:
-        """Look ahead from what the source runs, as it is now."""
+        """Forecast from the current state of the source's cluster."""
         self.in_background = in_background
         self._source: Any = source
         self._outlook: Outlook | None = None
@@ -41,7 +41,7 @@ class Foresight:
 
     @property
     def time_us(self) -> int:
-        """The virtual time that is looked ahead from."""
+        """The virtual time from which the forecast starts."""
         here: int = self._source.last_time_us
         return here if self._outlook is None else self._outlook.time_us
 
@@ -50,7 +50,7 @@ class Foresight:
         return self._found.get(statement)
 
     def failure(self, statement: str) -> str:
-        """Why there will be no forecast; empty as long as there may be one."""
+        """The reason why there is no forecast; empty as long as there may be one."""
         return self._failed.get(statement, "")
 
     def is_settled(self, statement: str) -> bool:
@@ -58,14 +58,14 @@ class Foresight:
         return statement in self._found or statement in self._failed
 
     def share(self, statement: str) -> float | None:
-        """How much of the way there is gone; None if it has not begun."""
+        """The fraction that is done; None if it has not started."""
         forecast = self._open.get(statement)
         if forecast is None:
             return 0.0 if self._job is not None and self._wanted == statement else None
         return forecast.share
 
     def go_on(self, statement: str, seconds: float = SLICE_S) -> bool:
-        """Work on one forecast for a moment; says whether its effect is known."""
+        """Work on one forecast for a moment; return whether its effect is known."""
         if self.is_settled(statement):
             return True
         given = self._source.statements_of(statement)
@@ -94,7 +94,7 @@ class Foresight:
         self._open.pop(statement, None)
 
     def _go_on_behind(self, statement: str, given: Sequence[Statement]) -> None:
-        """Begin the job if there is none; another one ends as soon as it notices."""
+        """Start the job if there is none; another one ends as soon as it notices."""
         self._wanted = statement
         if self._job is not None and not self._job.done:
             return

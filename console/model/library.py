@@ -1,6 +1,6 @@
 """What the console needs from the command that starts it: scenarios, recordings and scripts.
 
-``commands`` hands a :class:`Library` in; without one the Lab says that there is none.
+``commands`` passes a :class:`Library`; without one the Lab says that there is none.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,20 +15,20 @@ from sessions.grammar.event_patterns import EventPattern
 from sessions.sources.source import Source
 
 Tell = Callable[[str], None]
-"""Told how far a long piece of work has come."""
+"""Called with the progress of a long task."""
 
 
 class LibraryError(Exception):
-    """What was asked for cannot be done; its text is one sentence that says why."""
+    """A request failed; its text is one sentence that says why."""
 
 
 class Card(Struct, frozen=True):
-    """A scenario as the Lab shows it. ``version`` is the release that it is shown on by itself.
+    """A scenario as the Lab shows it. ``version`` is the default release to show it on.
 
-    ``questions`` are to be answered before one steps on; ``answers`` are the numbers of those
-    (from 1) that a line of the script answers, and ``watched`` is what these lines are about.
-    ``since`` says what made it end, if anything did; ``apart`` are two neighbouring releases on
-    which it is not the same.
+    ``questions`` are to be answered before stepping on; ``answers`` are the numbers of those
+    (from 1) that a line of the script answers, and ``watched`` are the subjects of these lines.
+    ``since`` says what fixed the problem, if anything did; ``apart`` are two adjacent releases with
+    different outcomes.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Card(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """Something to show: its source, completions for the ``:`` line, and how to close it."""
+    """A source to show: with completions for the ``:`` line, and a function to close it."""
 
     source: Source
     close: Callable[[], None]
@@ -54,13 +54,13 @@ class Opened(Struct, frozen=True):
 
 
 class Library(Protocol):
-    """Everything that the Lab and the Sessions screen can have done.
+    """The operations of the Lab and the Sessions screen.
 
-    Every method raises :class:`LibraryError` if it cannot.
+    Every method raises :class:`LibraryError` if it fails.
     """
 
     folder: Path
-    """Where sessions are looked for, and scripts are written."""
+    """The folder to search for sessions, and to write scripts to."""
 
     def versions(self) -> Sequence[str]:
         """The releases, oldest first."""
@@ -69,12 +69,12 @@ class Library(Protocol):
         """The library of scenarios."""
 
     def open_scenario(self, name: str, version: str, against: str | None = None) -> Opened:
-        """A scenario that was run, with the cursor at its start; ``against``: on two releases."""
+        """Run a scenario and open it with the cursor at its start; ``against``: on two releases."""
 
     def fork(self, source: Source, statement: str) -> Opened:
-        """A second cluster that did the same up to the time cursor, beside the first one.
+        """Run a second cluster with the same inputs up to the time cursor, beside the first one.
 
-        The statement is given to the second one only; both step together from there.
+        The statement runs only on the second one; both step together from there.
         """
 
     def open_session(self, path: Path) -> Opened:
@@ -84,13 +84,13 @@ class Library(Protocol):
         """A script that was run, with the cursor at its start."""
 
     def explore(self, question: Question, version: str, watch: Watch) -> Explored:
-        """Search a release for what must not be; ``watch`` follows and ends the search.
+        """Search a release for a violation; ``watch`` tracks and ends the search.
 
-        A release that does not have what is asked is told of in the summary.
+        If the release does not support the question, the summary says so.
         """
 
     def save_script(self, source: Source, name: str) -> str:
-        """Write what was asked of a source as a script; returns a sentence that names the file."""
+        """Write a source's statements as a script; return a sentence that names the file."""
 
     def export(self, path: Path, dataset: str, tell: Tell) -> str:
         """Add a recording to a Parquet dataset; returns a sentence."""
@@ -100,7 +100,7 @@ class Library(Protocol):
 
 
 class Service(Protocol):
-    """What is done beside the console, in its event loop, as long as it is open."""
+    """A service that runs alongside the console, in its event loop, as long as it is open."""
 
     async def start(self) -> None:
         """Begin: the first screen is there."""
@@ -109,4 +109,4 @@ class Service(Protocol):
         """End: the console is about to close."""
 
     async def wait_for_fault(self) -> None:
-        """Return never, but raise what went wrong."""
+        """Never return; raise any error of the service."""

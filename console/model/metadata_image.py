@@ -1,8 +1,8 @@
-"""KRaft's metadata at the time cursor: the image that the committed log adds up to, as a tree.
+"""KRaft's metadata at the time cursor: the image built from the committed log, as a tree.
 
-A log of 100,000 partitions is not read whole to show a screen of them. Each record is looked at
-once, for what it is about; those about a partition are decoded when somebody looks at that one.
-Since the log only grows, going back in time is looking at fewer of its records.
+The log of a cluster with 100,000 partitions is not decoded fully to show one screen. Each record is
+scanned once for its subject; records about a partition are decoded when that partition is viewed.
+Since the log only grows, an earlier time just uses fewer of its records.
 """
 
 import json
@@ -31,7 +31,7 @@ PARTITION_FIELDS: Final = {
     "elr": "eligibleLeaderReplicas",
     "last_known_elr": "lastKnownElr",
 }
-"""What a partition's fields are called in its records, where the image has shorter names."""
+"""Names of a partition's fields in its records, where the image uses shorter ones."""
 BROKER_FIELDS: Final = {"in_controlled_shutdown": "inControlledShutdown"}
 NAMES: Final = PARTITION_FIELDS | BROKER_FIELDS
 RECOVERY_WORDS: Final = ("RECOVERED", "RECOVERING")
@@ -41,8 +41,8 @@ RECOVERY_WORDS: Final = ("RECOVERED", "RECOVERING")
 class MetadataNode(Struct):
     """One node of the tree.
 
-    ``value`` is what the image holds there; ``changed`` is the offset of the last record about it
-    (-1: none, it only has children), ``records`` counts them.
+    ``value`` is its value in the image; ``changed`` is the offset of the last record about it
+    (-1: none, it only has children), ``records`` is their number.
     """
 
     path: str
@@ -63,7 +63,7 @@ class MetadataNode(Struct):
 
 
 class _About(Struct, gc=False):
-    """What every record about a partition begins with."""
+    """The common prefix of all records about a partition."""
 
     topicId: str
     partitionId: int
@@ -73,7 +73,7 @@ _abouts = msgspec.json.Decoder(list[_About])
 
 
 class _TopicRecords:
-    """Where in the log the records about the partitions of one topic stand."""
+    """Positions in the log of the records about the partitions of one topic."""
 
     def __init__(self) -> None:
         self.positions: list[int] = []
@@ -85,13 +85,13 @@ class _TopicRecords:
         self._sorted = 0
 
     def about(self, number: int, taken: int) -> list[int]:
-        """Those about a partition among the first ``taken`` records of the log."""
+        """Return those about a partition among the first ``taken`` records of the log."""
         self._sort()
         first = self._first.get(number, taken)
         return [at for at in (first, *self._later.get(number, ())) if at < taken]
 
     def names(self, taken: int) -> dict[str, None]:
-        """The numbers of the partitions that ``taken`` records made; not to be changed."""
+        """Return the numbers of the partitions created by ``taken`` records; do not modify."""
         self._sort()
         made = bisect_left(self._created, taken)
         if made != len(self._names):
@@ -99,7 +99,7 @@ class _TopicRecords:
         return self._names
 
     def _sort(self) -> None:
-        """Sort by partition what has come since anybody looked at one."""
+        """Group the records added since the last lookup by partition."""
         first, since = self._first, self._sorted
         if since == len(self.positions):
             return
@@ -113,7 +113,7 @@ class _TopicRecords:
 
 
 class MetadataLog:
-    """The committed log as far as anybody has looked, and which record is about what."""
+    """The committed log as far as it has been scanned, and the subject of each record."""
 
     def __init__(self) -> None:
         self.records: list[CommittedRecord] = []
@@ -121,7 +121,7 @@ class MetadataLog:
         self.topics: dict[str, _TopicRecords] = {}
 
     def read(self, records: Sequence[CommittedRecord]) -> "MetadataLog":
-        """Take note of what more records are about; returns itself."""
+        """Scan more records for their subjects; return itself."""
         first, topics = len(self.records), self.topics
         self.records += records
         kinds = [record.kind for record in records]
@@ -139,7 +139,7 @@ class MetadataLog:
         return self
 
     def holds(self, log: Sequence[CommittedRecord]) -> bool:
-        """Whether ``log`` is a beginning of this one, or goes on where it ends."""
+        """Return whether ``log`` is a prefix of this one, or continues it."""
         shared = min(len(log), len(self.records))
         return not shared or log[shared - 1] == self.records[shared - 1]
 
@@ -176,15 +176,15 @@ class Metadata:
             self._take(position)
         self.taken, self._rare, self._partitions = taken, rare, {}
 
-    # ---- what it says
+    # ---- queries
 
     def partition(self, partition: PartitionState) -> dict[str, Any]:
-        """What the log says of a partition; empty if it does not know it."""
+        """Return a partition's fields in the log; empty if it is unknown."""
         node = self.partition_node(partition.topic, str(partition.partition))
         return {} if node is None else node.value
 
     def elr(self, partition: PartitionState) -> list[int]:
-        """The eligible leader replicas: not in the ISR, and yet with everything below the HW."""
+        """Return the eligible leader replicas: outside the ISR, with all records below the HW."""
         found: list[int] = self.partition(partition).get("elr", [])
         return found
 
@@ -286,7 +286,7 @@ class Metadata:
         return MetadataNode(path, value, changed=records[-1].offset, records=len(about))
 
     def children(self, topic: str) -> dict[str, None]:
-        """The numbers of a topic's partitions; not to be changed."""
+        """Return the numbers of a topic's partitions; do not modify."""
         known = self.log.topics.get(self._topic_ids.get(topic, ""))
         return {} if known is None else known.names(self.taken)
 
@@ -314,7 +314,7 @@ class Metadata:
 
 
 class _Tree(Mapping[str, MetadataNode]):
-    """The nodes by path; those of partitions are made when they are asked for."""
+    """The nodes by path; those of partitions are created on access."""
 
     def __init__(self, metadata: Metadata) -> None:
         self.metadata = metadata
@@ -333,14 +333,14 @@ class _Tree(Mapping[str, MetadataNode]):
 
 
 class MetadataReader:
-    """Knows the metadata at whatever time is looked at."""
+    """Provides the metadata at any time."""
 
     def __init__(self) -> None:
         self._log = MetadataLog()
         self._metadata = Metadata(self._log, 0)
 
     def at(self, state: ViewState) -> Metadata | None:
-        """The metadata as committed in ``state``; None where ZooKeeper keeps it."""
+        """Return the metadata committed in ``state``; None if the cluster uses ZooKeeper."""
         if state.quorum is None:
             return None
         log = state.quorum.log

@@ -77,7 +77,7 @@ class Pacer:
         self.speed = SPEEDS[-1] if self.speed == FASTEST else max(self.speed / 2, SPEEDS[0])
 
     def toggle(self) -> None:
-        """Pause or go on; playing at the end of a recording starts it again from its beginning."""
+        """Pause or continue; playing at the end of a recording restarts it from its beginning."""
         if self.paused and self.source.read_only and self.source.at_tail:
             self.source.seek_seq(0)
         self.paused = not self.paused

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 SINGLE_MOVES_MAX: Final = 256
-"""With more changed rows than this, sorting anew is cheaper than moving each."""
+"""With more changed rows than this, sorting again is cheaper than moving each."""
 
 
 def everything(key: object) -> bool:

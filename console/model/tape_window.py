@@ -58,7 +58,7 @@ def window_of(
 
 
 def pan_to(window: Window, offset: int, pan: int) -> int:
-    """How far to pan so that an offset lies in the window, moving as little as possible."""
+    """Return the minimal pan that brings an offset into the window."""
     if offset < window.first:
         return pan + window.first - offset
     if offset >= window.end:

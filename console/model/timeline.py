@@ -22,7 +22,7 @@ from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
 
 PARTITIONS_MAX: Final = 5_000
-"""Of larger clusters no strips are kept: reading all that happened to them would take too long."""
+"""Larger clusters have no strips: reading all of their events would take too long."""
 READ_BUDGET_MS: Final = 15.0
 """How long one frame may read what has not been read."""
 SLICE: Final = 256
@@ -237,7 +237,7 @@ class _Told(ClusterView):
     tell: Callable[[PartitionState, int | None, int], None]
 
     def judge(self, tp: str, partition: PartitionState) -> None:
-        """Work out the flags of a partition anew, and tell them."""
+        """Recompute the flags of a partition, and report them."""
         super().judge(tp, partition)
         self.tell(partition, self.flags(tp), self.state.time_us)
 

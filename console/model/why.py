@@ -1,4 +1,4 @@
-"""Why is it so: the event that explains a partition's state, and the chain that led to it."""
+"""Explain a partition's state: the event that caused it, and the chain that led to it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,11 +16,11 @@ from sessions.model.states import PartitionState, ViewState
 from sessions.text import clock
 
 AUDIT_BUDGET_MS: Final = 5.0
-"""How long one look may search for the last audit, or the last word of the log."""
+"""Time limit of a search for the last audit, or the last record of the log."""
 NEARBY: Final = 2
-"""How far a znode's write and what it says of the partition may stand apart."""
+"""Maximum distance between a znode's write and the event that describes it."""
 SHOWN_MAX: Final = 8
-"""Lines of the chain that are shown; the newest ones, and always the root."""
+"""Maximum lines of the chain that are shown: the newest ones, and always the root."""
 
 
 WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
@@ -64,11 +64,11 @@ def state_path(partition: PartitionState) -> str:
 
 
 class Explainer:
-    """Finds the event that says why a partition is as it is.
+    """Finds the event that explains a partition's state.
 
-    That is the last word about lost or diverged records, where there are any; else what its
-    ``state`` znode (in KRaft a record) says, since fetches and HW moves touch a partition all the
-    time without changing what it *is*; and before it has one, the last event that touched it.
+    That is the last audit event about lost or diverged records, if any; otherwise the last write of
+    its ``state`` znode (in KRaft a record), since fetches and HW updates touch a partition all the
+    time without changing its state; and before there is one, the last event that touched it.
     """
 
     def __init__(self, reader: EventReader) -> None:
@@ -77,7 +77,7 @@ class Explainer:
         self._said: dict[type[Event], FoundEvents] = {}
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
-        """The number of that event, at the time cursor."""
+        """Return the number of that event, at the time cursor."""
         if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
             audited = self._last(AuditChanged, partition.name, state.seq)
             if audited is not None:
@@ -91,7 +91,7 @@ class Explainer:
         return self._said_by(partition, znode.changed)
 
     def of_cell(self, state: ViewState, partition: PartitionState, column: str) -> int:
-        """The event behind one column's cell; behind the state, where there is none of its own."""
+        """Return the event behind one column's cell, by default the one behind the state."""
         kinds = WRITTEN_BY.get(column)
         if kinds is not None:
             found = last_match(
@@ -102,7 +102,7 @@ class Explainer:
         return self.seq(state, partition)
 
     def _last(self, kind: type[Event], tp: str, seq: int) -> int | None:
-        """The last event of a kind about a partition, as far as there is time to look for it."""
+        """Return the last event of a kind about a partition, unless the time limit is reached."""
         if tp != self._tp:
             self._tp, self._said = tp, {}
         found = self._said.get(kind)
@@ -114,7 +114,7 @@ class Explainer:
         return found.seq_at(index) if index >= 0 else None
 
     def _said_by(self, partition: PartitionState, written: int) -> int:
-        """The event that says what the write of the znode means; else the write itself."""
+        """Return the event that describes the write of the znode; otherwise the write itself."""
         for event in self.reader.page(written - NEARBY, written + NEARBY):
             if isinstance(event, PartitionStateChanged) and event.tp == partition.name:
                 return event.seq
@@ -122,16 +122,16 @@ class Explainer:
 
 
 class Fold(Struct, frozen=True):
-    """Neighbouring links of a chain that may be left out: there are at least two."""
+    """Adjacent links of a chain that may be left out: at least two."""
 
     events: tuple[Event, ...]
 
 
 def folded(links: Sequence[Event]) -> list[Event | Fold]:
-    """A chain without the messages that go to and fro in it, such as a follower's idle fetches.
+    """Return a chain without routine messages, such as a follower's idle fetches.
 
-    Of messages in a row that have the same name and ends the last one stays, and so does each that
-    names an error. Whatever is no message is an input or a decision, and stays.
+    Of consecutive messages with the same name and ends, only the last one is kept, plus each that
+    has an error. Anything that is not a message is an input or a decision, and is kept.
     """
     kept: list[Event | Fold] = []
     hidden: list[Event] = []
@@ -146,7 +146,7 @@ def folded(links: Sequence[Event]) -> list[Event | Fold]:
 
 
 def _comes_again(links: Sequence[Event], place: int) -> bool:
-    """Whether a message says nothing that a later one of the same row does not say as well."""
+    """Return whether a message adds nothing to a later one of the same sequence."""
     event = links[place]
     if not isinstance(event, events.MessageSent) or _names_an_error(event):
         return False
@@ -169,7 +169,7 @@ def _fold(hidden: Sequence[Event]) -> list[Event | Fold]:
 
 
 def chain(reader: EventReader, seq: int) -> list[Event | Fold]:
-    """What led to an event, the root first: what matters of it, and at most so many lines."""
+    """Return the relevant causes of an event, the root first, up to a number of lines."""
     links = folded(led_to(reader, seq))
     if len(links) <= SHOWN_MAX:
         return links

@@ -114,7 +114,7 @@ def load_columns(stage: Stage) -> list[Column[BrokerState]]:
 
 
 def connection_columns(stage: Stage) -> list[Column[BrokerState]]:
-    """How it stands with ZooKeeper and with its leaders."""
+    """Return the broker's status with ZooKeeper and with its leaders."""
 
     def session_cell(broker: BrokerState) -> Cell:
         return (hexadecimal(broker.session), "muted") if broker.session else ("none", "warning")

@@ -37,7 +37,7 @@ class Column(Struct, Generic[Row], frozen=True):
 
 
 class Placed(Struct, Generic[Row], frozen=True):
-    """A column and where it stands."""
+    """A column and its position."""
 
     column: Column[Row]
     x: int

@@ -136,7 +136,7 @@ def _further(effect: Effect) -> list[str]:
 
 
 def _better(effect: Effect) -> list[str]:
-    """What there is less of at the end."""
+    """Return what decreases by the end."""
     parts = []
     for name, one, many in BETTER:
         count = getattr(effect.now, name) - getattr(effect.after, name)

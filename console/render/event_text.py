@@ -1,8 +1,8 @@
-"""Every event in one line of words, past tense: its kind, how much it matters, and what happened.
+"""Every event as one line of text, in the past tense: its kind, its importance, and what happened.
 
-One function for each class of :mod:`emulator.events`, and one table that says which; a test holds
-that none is missing. Text that came from people (names, values, statements) is made safe to print
-in :func:`describe`, once.
+One function for each class of :mod:`emulator.events`, and one table that maps them; a test checks
+that none is missing. User-supplied text (names, values, statements) is made safe to print in
+:func:`describe`, once.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from sessions.text import brackets, clean, hexadecimal, number
 
 
 class Kind(Struct, frozen=True):
-    """How one class of events is told: a word of at most six letters, and its text."""
+    """How one class of events is described: a word of at most six letters, and its text."""
 
     word: str
     text: Callable[[Any], str]
@@ -36,7 +36,7 @@ ROLES: Final = {TRAFFIC: "muted", CHANGE: "kind", FAULT: "error"}
 
 
 def describe(event: Event) -> Description:
-    """One event in words."""
+    """Describe one event."""
     kind = KINDS.get(type(event), UNKNOWN)
     level = level_of(event)
     return Description(kind.word, clean(kind.text(event)), level, ROLES[level])
@@ -59,7 +59,7 @@ def _value_text(event: Event, field: str, value: object) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-# ---- the words of each class
+# ---- the text of each class
 
 SHOWN_MAX = 4
 """How many items of a list a line names before it only counts them."""
@@ -104,7 +104,7 @@ def input_received(event: events.InputReceived) -> str:
 
 
 def input_finished(event: events.InputFinished) -> str:
-    """How a statement ended."""
+    """The outcome of a statement."""
     return f"{event.text}: {'done' if event.error == 'NONE' else event.error}"
 
 
@@ -136,7 +136,7 @@ def partitions_added(event: events.PartitionsAdded) -> str:
 
 
 def topic_deleted(event: events.TopicDeleted) -> str:
-    """A topic that is gone."""
+    """A deleted topic."""
     return f"topic {event.topic} deleted"
 
 
@@ -165,7 +165,7 @@ def broker_registered(event: events.BrokerRegistered) -> str:
 
 
 def link_changed(event: events.LinkChanged) -> str:
-    """A link's new condition."""
+    """A change of a link."""
     parts = ["cut"] if event.cut else []
     parts += [f"delayed {event.delay_us // 1000}ms"] if event.delay_us else []
     parts += [f"drops {event.drop_percent:g}%"] if event.drop_percent else []
@@ -174,7 +174,7 @@ def link_changed(event: events.LinkChanged) -> str:
 
 
 def message_sent(event: events.MessageSent) -> str:
-    """A message; what it says of partitions, shortened."""
+    """A message, with a shortened list of its partitions."""
     what = some([" ".join(said(event.name, item)) for item in event.detail if item])
     return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
 
@@ -193,16 +193,16 @@ SAID: Final[dict[str, tuple[str, ...]]] = {
     ),
     "ProduceResponse": ("error", "base_offset"),
 }
-"""What the values behind a partition's name are in each message, by Kafka's names where it has one.
+"""The meaning of the values after a partition's name in each message, by Kafka's names if any.
 
-They stand in the order of :meth:`emulator.protocol.message.Message.detail`.
+They are in the order of :meth:`emulator.protocol.message.Message.detail`.
 """
 UNSET: Final = (-1, "NONE")
-"""Values that say nothing, such as the base offset of a response without records."""
+"""Values without meaning, such as the base offset of a response without records."""
 
 
 def said(message: str, item: list[str | int]) -> list[str]:
-    """What a message says of one partition, each value with its name: ``t-0``, ``HW=4``, .."""
+    """Format a message's values for one partition, each with its name: ``t-0``, ``HW=4``, .."""
     names = SAID.get(message, ())
     if len(item) - 1 > len(names):
         return [str(item[0]), *map(str, item[1:])]
@@ -217,17 +217,17 @@ def said(message: str, item: list[str | int]) -> list[str]:
 
 
 def message_lost(event: events.MessageLost) -> str:
-    """A message that will not arrive."""
+    """A lost message."""
     return f"message #{event.message} lost: {event.reason}"
 
 
 def message_held(event: events.MessageHeld) -> str:
-    """A message that waits."""
+    """A held message."""
     return f"message #{event.message} waits on its link"
 
 
 def message_released(event: events.MessageReleased) -> str:
-    """A message that goes on."""
+    """A released message."""
     return f"message #{event.message} goes on"
 
 
@@ -256,7 +256,7 @@ def replica_role_changed(event: events.ReplicaRoleChanged) -> str:
 
 
 def records_appended(event: events.RecordsAppended) -> str:
-    """A write to a log."""
+    """An append to a log."""
     end = event.base_offset + event.count
     epoch = f", epoch {event.leader_epoch}" if event.leader_epoch >= 0 else ""
     return (
@@ -266,7 +266,7 @@ def records_appended(event: events.RecordsAppended) -> str:
 
 
 def high_watermark_changed(event: events.HighWatermarkChanged) -> str:
-    """An HW that moved."""
+    """An advance of the HW."""
     return (
         f"{replica(event.tp, event.broker)} HW {number(event.previous)} > "
         f"{number(event.high_watermark)} ({event.occasion})"
@@ -274,13 +274,13 @@ def high_watermark_changed(event: events.HighWatermarkChanged) -> str:
 
 
 def remote_leo_changed(event: events.RemoteLogEndOffsetChanged) -> str:
-    """The leader's memory of a follower."""
+    """The leader's view of a follower."""
     known = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
     return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {known}"
 
 
 def log_truncated(event: events.LogTruncated) -> str:
-    """A cut log."""
+    """A truncated log."""
     gone = event.previous - event.log_end_offset
     first, last = event.log_end_offset, event.previous - 1
     offsets = (
@@ -293,12 +293,12 @@ def log_truncated(event: events.LogTruncated) -> str:
 
 
 def log_start_changed(event: events.LogStartOffsetChanged) -> str:
-    """A log's new first offset."""
+    """A log's new start offset."""
     return f"{replica(event.tp, event.broker)} log start {number(event.log_start)}"
 
 
 def epoch_cache_changed(event: events.EpochCacheChanged) -> str:
-    """A leader-epoch cache."""
+    """A leader epoch cache."""
     entries = " ".join(f"e{epoch}:{start}" for epoch, start in event.entries[-SHOWN_MAX:])
     return f"{replica(event.tp, event.broker)} epochs {entries or 'none'}"
 
@@ -310,7 +310,7 @@ def checkpointed(event: events.HighWatermarksCheckpointed) -> str:
 
 
 def isr_change_started(event: events.IsrChangeStarted) -> str:
-    """A request for another ISR."""
+    """A request to change the ISR."""
     return (
         f"{replica(event.tp, event.broker)} asks to {event.change} to {brackets(event.isr)} "
         f"for {event.replica}"
@@ -318,12 +318,12 @@ def isr_change_started(event: events.IsrChangeStarted) -> str:
 
 
 def isr_changed(event: events.IsrChanged) -> str:
-    """The ISR that a leader acts on."""
+    """The ISR that a leader uses."""
     return f"{replica(event.tp, event.broker)} ISR {brackets(event.isr)}, v{event.zk_version}"
 
 
 def fetch_paused(event: events.ReplicaFetchPaused) -> str:
-    """A slow follower, on purpose."""
+    """A deliberately slowed follower."""
     return f"{replica(event.tp, event.broker)} fetching {'paused' if event.paused else 'resumed'}"
 
 
@@ -340,7 +340,7 @@ def znode_changed(event: events.ZnodeChanged) -> str:
 
 
 def znode_deleted(event: events.ZnodeDeleted) -> str:
-    """A znode that is gone."""
+    """A deleted znode."""
     return f"deleted {event.path}{_writer(event.writer)}"
 
 
@@ -372,7 +372,7 @@ def zk_connection_changed(event: events.ZkConnectionChanged) -> str:
 
 
 def partition_state_changed(event: events.PartitionStateChanged) -> str:
-    """The state znode's new words."""
+    """The state znode's new content."""
     leader = "none" if event.leader < 0 else str(event.leader)
     return (
         f"{event.tp} leader {leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)}, "
@@ -381,7 +381,7 @@ def partition_state_changed(event: events.PartitionStateChanged) -> str:
 
 
 def partition_state_removed(event: events.PartitionStateRemoved) -> str:
-    """A state znode that is gone."""
+    """A deleted state znode."""
     return f"{event.tp} no longer has a state"
 
 
@@ -401,7 +401,7 @@ def controller_step(event: events.ControllerStep) -> str:
 
 
 def partition_cached(event: events.PartitionCached) -> str:
-    """A controller that has learnt, or written, another state."""
+    """A controller that has learned, or written, a new state."""
     leader = "none" if event.leader < 0 else str(event.leader)
     return (
         f"controller {event.broker} takes {event.tp} to have leader {leader}, "
@@ -410,7 +410,7 @@ def partition_cached(event: events.PartitionCached) -> str:
 
 
 def metadata_updated(event: events.MetadataUpdated) -> str:
-    """A broker that tells clients other metadata."""
+    """A broker whose metadata responses to clients changed."""
     alive = brackets(event.live_brokers)
     return f"broker {event.broker} took metadata from controller {event.controller}, alive {alive}"
 
@@ -429,7 +429,7 @@ def election_failed(event: events.ElectionFailed) -> str:
 
 
 def election_held(event: events.ElectionHeld) -> str:
-    """How an election went: who was considered in which order, and why each was passed over."""
+    """The course of an election: the candidates in order, and why each was rejected."""
     leader = f"leader {event.leader}" if event.leader >= 0 else "no leader"
     order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return (
@@ -440,7 +440,7 @@ def election_held(event: events.ElectionHeld) -> str:
 
 
 def _would_help(event: events.ElectionHeld) -> str:
-    """What would bring a partition back for which no leader was found."""
+    """What would restore a partition for which no leader was found."""
     if event.leader >= 0:
         return ""
     waiting = [broker for broker in event.isr if broker not in event.live]
@@ -470,13 +470,13 @@ def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
 
 
 def produce_sent(event: events.ProduceSent) -> str:
-    """A batch on its way."""
+    """A batch that was sent."""
     acks = "all" if event.acks < 0 else str(event.acks)
     return f"{event.producer} sent {event.tp} {some(event.values)}, acks={acks}"
 
 
 def produce_retried(event: events.ProduceRetried) -> str:
-    """Another attempt."""
+    """A retry."""
     counted = "" if event.counted else " (not counted)"
     record = f"{event.tp} record {event.first_record}"
     return f"{event.producer} tries {record} again: {event.error}{counted}"
@@ -494,7 +494,7 @@ def produce_failed(event: events.ProduceFailed) -> str:
 
 
 def records_consumed(event: events.RecordsConsumed) -> str:
-    """What a consumer was given."""
+    """Records returned to a consumer."""
     count = sum(length for _, length in event.runs)
     return f"{event.consumer} read {event.tp} {records(count)} from {number(event.offset)}"
 
@@ -506,7 +506,7 @@ def consume_finished(event: events.ConsumeFinished) -> str:
 
 
 def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> str:
-    """A position that the log was cut below."""
+    """A position below which the log was truncated."""
     ends = "is unknown" if event.end_offset < 0 else f"ends at {number(event.end_offset)}"
     return (
         f"{event.consumer} at {event.tp} {number(event.position)}:"
@@ -555,14 +555,14 @@ def transactions_loaded(event: events.TransactionsLoaded) -> str:
 
 
 def transaction_marker_written(event: events.TransactionMarkerWritten) -> str:
-    """How a transaction ends in one log."""
+    """The end of a transaction in one log."""
     how = " ".join(event.values)
     producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
     return f"{replica(event.tp, event.broker)} {how} of {producer}"
 
 
 def last_stable_offset_changed(event: events.LastStableOffsetChanged) -> str:
-    """How far who reads committed may read."""
+    """The last stable offset."""
     stable = event.last_stable_offset
     what = "at the HW" if stable < 0 else str(stable)
     return f"{replica(event.tp, event.broker)} LSO {what}"
@@ -594,52 +594,52 @@ def member_joined(event: events.MemberJoined) -> str:
 
 
 def member_left(event: events.MemberLeft) -> str:
-    """A member gone, and how."""
+    """A member that left, and how."""
     return f"{event.consumer} is out of group {event.group}: {event.reason}"
 
 
 def assignment_changed(event: events.AssignmentChanged) -> str:
-    """Who reads what."""
+    """An assignment of partitions to members."""
     what = some(event.partitions) or "nothing"
     return f"{event.consumer} reads {what} for group {event.group}, generation {event.generation}"
 
 
 def offset_committed(event: events.OffsetCommitted) -> str:
-    """How far a group is."""
+    """Committed offsets of a group."""
     return f"group {event.group} committed {event.tp} {number(event.offset)}"
 
 
 def offset_expired(event: events.OffsetExpired) -> str:
-    """What is forgotten."""
+    """Expired offsets."""
     return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
 
 
 def client_connected(event: events.ClientConnected) -> str:
-    """A client outside is there."""
+    """A new connection of an external client."""
     source = f" from {event.address}" if event.address else ""
     return f"client {event.connection} connected to broker {event.broker}{source}"
 
 
 def client_identified(event: events.ClientIdentified) -> str:
-    """A client says which library it is."""
+    """A client's library name and version."""
     return f"client {event.connection} is {event.software} {event.software_version}"
 
 
 def client_request_received(event: events.ClientRequestReceived) -> str:
-    """What a client asks for."""
+    """A client's request."""
     group = f" of group {event.group}" if event.group else ""
     asked = f"{event.api} {event.api_version}{group}"
     return f"client {event.connection} ({event.client}) asks broker {event.broker}: {asked}"
 
 
 def client_response_sent(event: events.ClientResponseSent) -> str:
-    """What a client is told."""
+    """A response to a client."""
     told = some(event.errors) or "done"
     return f"broker {event.broker} answers client {event.connection}: {event.api} {told}"
 
 
 def client_disconnected(event: events.ClientDisconnected) -> str:
-    """A client outside is gone."""
+    """A closed connection of an external client."""
     return f"client {event.connection} disconnected from broker {event.broker}: {event.reason}"
 
 
@@ -655,7 +655,7 @@ def quorum_role_changed(event: events.QuorumRoleChanged) -> str:
 
 
 def quorum_progress_changed(event: events.QuorumProgressChanged) -> str:
-    """How far the leader knows that a member has the log."""
+    """A member's log end offset, as known by the leader."""
     return f"{event.controller} knows that {event.replica} has fetched to {event.end_offset}"
 
 
@@ -683,7 +683,7 @@ def metadata_log_start_changed(event: events.MetadataLogStartChanged) -> str:
 
 
 def replica_folder_moved(event: events.ReplicaFolderMoved) -> str:
-    """A folder that a broker is not to have."""
+    """A folder that a broker should not have."""
     done = f"renamed a folder to {event.name}" if event.exists else f"removed {event.name}"
     return f"broker {event.broker} {done}"
 
@@ -776,6 +776,6 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.AuditChanged: Kind("AUDIT", audit_changed),
     events.InvariantViolated: Kind("BROKEN", invariant_violated),
 }
-"""The words of every class of events."""
+"""How each class of events is described."""
 
 UNKNOWN: Final = Kind("?", lambda event: type(event).__name__)

@@ -1,4 +1,4 @@
-"""How a search stands, what it found, and release by release, as lines."""
+"""The progress of a search, its findings, and its results by release, as lines."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,7 @@
-"""The inspector: everything that is known of one partition, as lines of a given width.
+"""The inspector: everything that is known about one partition, as lines of a given width.
 
-Several truths stand side by side and may disagree: what the znode says, what the leader acts on
-(its ISR, what it remembers of its followers), what each replica itself holds, and what the
-controller and the clients believe.
+It shows several views side by side, which may disagree: the znode, the leader's (its ISR and what
+it knows about its followers), each replica's own, and those of the controller and the clients.
 """
 
 from typing import Final
@@ -23,14 +22,14 @@ from sessions.text import age, brackets, number, plain
 
 EPOCHS_SHOWN_MAX: Final = 5
 ROOMY: Final = 46
-"""A narrower inspector leaves out the age of fetches."""
+"""A narrower inspector omits the age of fetches."""
 TRUTH_WORDS: Final = {
     "leader": "leader",
     "leader_epoch": "epoch",
     "isr": "isr",
     "zk_version": "version",
 }
-"""The fields in which somebody may disagree with the znode, and what they are called."""
+"""The fields that may differ from the znode's, and their labels."""
 KRAFT_WORDS: Final = {**TRUTH_WORDS, "zk_version": "partition epoch"}
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
 
@@ -54,7 +53,7 @@ def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list
 
 
 def heading(stage: Stage, partition: PartitionState) -> list[Line]:
-    """State in words, leader and epochs, ISR and OSR as the znode says them."""
+    """Return state, leader and epochs, ISR and OSR as in the znode."""
     severity = stage.index.severity.get(partition.name, len(STATE_WORDS) - 1)
     word = STATE_WORDS[severity]
     leader = leader_number(partition)
@@ -119,7 +118,7 @@ def _eligible(stage: Stage, partition: PartitionState) -> Line:
 
 
 def recovery(stage: Stage, partition: PartitionState) -> list[Line]:
-    """In KRaft, who led last where nobody can lead, and a leader elected uncleanly."""
+    """In KRaft, return the last leader of an offline partition, or an uncleanly elected one."""
     metadata = stage.metadata
     said = {} if metadata is None else metadata.partition(partition)
     parts: list[Span] = []
@@ -179,7 +178,7 @@ def _remote(remembered: int | None) -> str:
 
 
 def leader_memory(partition: PartitionState, follower: int) -> int | None:
-    """The LEO that the present leader remembers of a follower; None or -1: it does not know."""
+    """Return the current leader's value for a follower's LEO; None or -1: unknown."""
     leader = partition.leader_replica
     return None if leader is None else leader.remote_leo.get(follower)
 
@@ -194,11 +193,11 @@ def fetch_age(stage: Stage, partition: PartitionState, follower: int) -> int | N
 
 
 def caught_up_age(stage: Stage, partition: PartitionState, follower: int) -> int | None:
-    """Microseconds since the follower was last caught up, as far as the leader knows.
+    """Return microseconds since the follower was last caught up, as far as the leader knows.
 
-    That is the last time at which the offset that it asked for was the leader's LEO or more: before
-    the leader wrote the record that it lacks first. 0: it is caught up; None: the leader knows
-    nothing of it, or nobody knows when that was.
+    That is the last time at which its fetch offset was at least the leader's LEO: before the leader
+    appended the first record that it lacks. 0: it is caught up; None: the leader knows nothing
+    about it, or the time is unknown.
     """
     leader = partition.leader_replica
     remembered = leader_memory(partition, follower)
@@ -262,7 +261,7 @@ def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
 
 
 def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
-    """Who takes the state to be another than the znode says; nothing while all agree."""
+    """Return the views that differ from the znode; nothing if all agree."""
     rows: list[Line] = []
     found = truths(stage.view, partition)
     words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
@@ -279,7 +278,7 @@ def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
 
 
 def _word(value: int | list[int] | None) -> str:
-    """One thing that somebody believes."""
+    """Return one line for a party's view."""
     if value is None:
         return "unknown"
     if isinstance(value, list):
@@ -288,7 +287,7 @@ def _word(value: int | list[int] | None) -> str:
 
 
 def audit(partition: PartitionState) -> list[Line]:
-    """What has been lost, duplicated or diverged; nothing while nothing has."""
+    """Return what has been lost, duplicated or diverged; nothing if nothing has."""
     found = {
         "lost": partition.lost,
         "duplicated": partition.duplicated,

@@ -40,7 +40,7 @@ def data(text: str, role: str = "") -> Span:
 
 
 def text_of(spans: Iterable[Span]) -> str:
-    """What can be read of a line."""
+    """Return the plain text of a line."""
     return "".join(span.text for span in spans)
 
 
@@ -116,7 +116,7 @@ def cut(spans: Iterable[Span], width: int, more: str = "~") -> Line:
 
 
 def join_ends(left: Line, right: Line, width: int, more: str = "~") -> Line:
-    """``left`` at the left end, ``right`` at the right end; the left one gives way."""
+    """``left`` at the left end, ``right`` at the right end; the left one is truncated first."""
     room = width - width_of(right)
     if room < 1:
         return cut(right, width, more)

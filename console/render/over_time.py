@@ -23,9 +23,9 @@ SIGNS_WIDTH_MAX: Final = 24
 SECONDS_MAX: Final = 120
 SECONDS_MIN: Final = 10
 TICK_SECONDS: Final = 20
-"""The axis names a time every so many columns."""
+"""Columns between two labels of the axis."""
 DIGITS: Final = 10
-"""Brokers below this are told by their number in one column."""
+"""Brokers with smaller ids are shown by their id in one column."""
 BROKERS_MAX: Final = 9
 """Of more brokers only the first have a strip; screen 3 has them all."""
 PER_SECOND: Final = (

@@ -118,7 +118,7 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
 
 
 def audit_lines(stage: Stage) -> list[Line]:
-    """What the ground truth says of every acknowledged record."""
+    """Return the audit's verdict on acknowledged records."""
     lost, duplicated, diverged, read_and_lost = stage.index.audit
     return [
         _pair("acknowledged", number(stage.view.state.acked)),

@@ -45,7 +45,7 @@ def members(view: ViewState, metadata: Metadata) -> list[Member]:
 
 
 def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
-    """One host: what the quorum's leader knows of it, and it of itself."""
+    """Return one host: the leader's view of it, and its own."""
     quorum = view.quorum
     assert quorum is not None
     if host in quorum.controllers:
@@ -66,7 +66,7 @@ def controller_role(quorum: QuorumState, controller: int) -> str:
 
 
 def broker_role(metadata: Metadata, broker: int) -> str:
-    """What the metadata says of a broker."""
+    """Return a broker's fields in the metadata."""
     known = metadata.image.brokers.get(broker)
     if known is None:
         return "unregistered"

@@ -12,7 +12,7 @@ from sessions.text import clock, number, plural
 STRIP: Final = 24
 """Columns of the strip that shows where it hurt."""
 ROOMY: Final = 100
-"""A pane of so many columns has room for release, seed and events as well."""
+"""Minimum columns of a pane that also shows release, seed and events."""
 NAME_MIN: Final = 16
 ENDED: Final = {
     "ok": "ok",
@@ -26,7 +26,7 @@ NAMES: Final = 11
 """Columns before a fact, with its name."""
 KILO: Final = 1024
 SHORT: Final = 100
-"""Sizes of fewer units than this have a digit behind the point."""
+"""Sizes below this number of units have one decimal."""
 
 
 def size_text(size: int) -> str:

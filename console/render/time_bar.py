@@ -90,7 +90,7 @@ class TimeBar:
         return line(Span(LABEL, "muted"), *spans)
 
     def _mark_line(self, stage: Stage, columns: int) -> Line:
-        """Later names give way to earlier ones; the cursor gives way to nothing."""
+        """Draw later names over earlier ones, and the cursor over everything."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
         place(row, 0, short_clock(0), "faint")

@@ -31,7 +31,7 @@ from console.widgets.text import LabelView, TimeBarView
 from console.widgets.virtual_view import VirtualView
 
 PANE_KINDS = ("main", "side", "extra", "log")
-"""What panes can be; the style sheet says which gives way to which."""
+"""Kinds of panes; the style sheet says which are hidden first."""
 HEADING_LINES = 1
 LOG_LINES_MIN = 11
 """Lines that the log below them keeps."""
@@ -75,7 +75,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.app.post_message(message)
 
     def repaint(self) -> None:
-        """What is shown is out of date."""
+        """Mark the content as out of date."""
         self.request(RepaintRequested())
 
     def open(self, kind: str, name: object) -> None:

@@ -55,7 +55,7 @@ class BrokerRows:
         return [str(host) for host in hosts(self.stage.view.state)]
 
     def generation(self) -> Hashable:
-        """Brokers are few: their order is worked out anew with every event."""
+        """Sort the brokers again on every event: there are few."""
         return id(self.stage.view), self.stage.source.seq
 
     def row(self, key: str) -> BrokerState:

@@ -1,4 +1,4 @@
-"""Clients outside that are connected: who they are, what they ask, and what they are told."""
+"""Connected external clients: their identity, requests and responses."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar

@@ -36,7 +36,7 @@ from console.widgets.text import TextView
 from sessions.text import plural
 
 LOOK_SECONDS = 0.2
-"""How often a search that goes on is looked at."""
+"""Interval at which a running search is polled."""
 
 
 class SettingView(PickView):
@@ -85,7 +85,7 @@ class ExploreScreen(ConsoleScreen):
     # ---- painting
 
     def is_busy(self) -> bool:
-        """While a search goes on, how far it has come is shown."""
+        """Show the progress of a running search."""
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:

@@ -108,7 +108,7 @@ class LabScreen(ConsoleScreen):
         pane.entitle(f"faults of {subject_of(view, names)}", [at])
 
     def is_busy(self) -> bool:
-        """Forecasts go on while their pane is in sight."""
+        """Update forecasts while their pane is visible."""
         return any(pane.display and pane.view.is_busy() for pane in self.panes)
 
     def _about(self, width: int) -> list[Line]:

@@ -17,7 +17,7 @@ class Request(Message, bubble=False):
 
 
 class RepaintRequested(Request):
-    """What the screen shows is out of date."""
+    """The screen is out of date."""
 
 
 class OpenRequested(Request):

@@ -71,7 +71,7 @@ class MetadataScreen(TreeScreen[MetadataNode]):
         return "No path matches.", "esc clears the filter"
 
     def open_node(self, node: MetadataNode) -> None:
-        """The broker or partition that it stands for; other branches open and close."""
+        """Open the broker or partition of the node; expand or collapse other branches."""
         match node.path.split("/")[1:]:
             case ["topics", topic, partition]:
                 self.open("partition", f"{topic}-{partition}")

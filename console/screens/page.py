@@ -48,7 +48,7 @@ class PageScreen(ConsoleScreen):
         return self.title_
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The text stays as it is."""
+        """Leave the text unchanged."""
         self.text.resize()
         self.panes[0].entitle(self.title_, ["esc goes back"])
 
@@ -116,7 +116,7 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
         return self.title_
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The menu stays as it is."""
+        """Leave the menu unchanged."""
         self.menu.resize()
         self.panes[0].entitle(self.title_)
 

@@ -27,7 +27,7 @@ from sessions.text import plural
 
 LISTING = "reading the folder"
 LOOK_SECONDS = 0.2
-"""How often work that goes on is looked at, whichever screen is shown."""
+"""Interval at which background work is polled, on every screen."""
 
 
 class SessionView(PickView):
@@ -100,7 +100,7 @@ class SessionsScreen(ConsoleScreen):
     # ---- painting
 
     def is_busy(self) -> bool:
-        """While work goes on, how far it has come is shown."""
+        """Show the progress of background work."""
         return self.job is not None or (self.listing is not None and not self.listing.done)
 
     def show_panes(self, changed: Collection[str]) -> None:

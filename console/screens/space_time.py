@@ -61,7 +61,7 @@ class SpaceTimeView(EventView):
 
     @property
     def diagram(self) -> Diagram:
-        """Where the lines run in the pane as it is now."""
+        """Return the positions of the lines in the current pane."""
         state = self.stage.view.state
         return Diagram(hosts_of(state), self.columns, self.stage.glyphs, keeper_of(state))
 

@@ -15,7 +15,7 @@ Node = TypeVar("Node", bound=TreeNode)
 
 
 class TreeScreen(ConsoleScreen, Generic[Node]):
-    """What the screens of ZooKeeper's tree and of the metadata image have in common."""
+    """Base of the screens of ZooKeeper's tree and of the metadata image."""
 
     def __init__(self, stage: Stage, tree_view: TreeView[Node]) -> None:
         super().__init__(stage)
@@ -25,7 +25,7 @@ class TreeScreen(ConsoleScreen, Generic[Node]):
         self.log_view.least = CHANGE
 
     def open_node(self, node: Node) -> None:
-        """Open what a node stands for."""
+        """Open the object that a node represents."""
         raise NotImplementedError
 
     def explain(self, node: Node) -> None:

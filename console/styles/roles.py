@@ -41,7 +41,7 @@ ROLES: Final = (
     *(f"pending{n}" for n in range(6)),
     *(f"cursor{n}" for n in range(6)),
 )
-"""What a span of text can be."""
+"""Roles of a span of text."""
 
 
 def component(role: str) -> str:
@@ -111,7 +111,7 @@ def readable(color: Color, background: Color, system: str | None = "truecolor") 
 
 
 def as_shown(color: Color, system: str | None) -> Color:
-    """What a terminal of fewer colours makes of a colour."""
+    """Return the nearest colour of a terminal with fewer colours."""
     kinds = {"256": ColorSystem.EIGHT_BIT, "standard": ColorSystem.STANDARD}
     kind = kinds.get(system or "")
     if kind is None:

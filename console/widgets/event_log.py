@@ -1,7 +1,7 @@
-"""A log of events: any number of lines, read from the source as they come into sight.
+"""A log of events: any number of lines, read from the source as they become visible.
 
-The line of the event under the time cursor has a mark; later events are there as well, but faint.
-While the log follows, its own cursor stays with the time cursor.
+The line of the event under the time cursor has a mark; later events are shown too, but dimmed.
+While the log follows, its own cursor moves with the time cursor.
 """
 
 from collections.abc import Hashable, Sequence
@@ -34,7 +34,7 @@ from sessions.format.errors import SessionError
 from sessions.text import json_text, number, plural, short_clock
 
 CAUSE_MIN_WIDTH = 70
-"""A narrower log leaves the cause column out."""
+"""A narrower log omits the cause column."""
 NUMBER_WIDTH = 9
 
 
@@ -44,7 +44,7 @@ class EventView(Filtered, VirtualView):
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in kind and text of the event"
 
     class Found(Message):
-        """The log shows other events than before, which titles around it say."""
+        """Posted when the log shows other events than before, for surrounding titles."""
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -59,7 +59,7 @@ class EventView(Filtered, VirtualView):
         self._marked = -1
 
     def is_busy(self) -> bool:
-        """Whether the search goes on."""
+        """Return whether the search is still running."""
         return not self.log_.complete
 
     # ---- which events
@@ -86,7 +86,7 @@ class EventView(Filtered, VirtualView):
         self.look_again()
 
     def look_again(self) -> None:
-        """Begin the search anew."""
+        """Restart the search."""
         reader = self.stage.reader
         if self.objects:
             scan = TouchScan(reader, self.objects, self._wanted)
@@ -116,7 +116,7 @@ class EventView(Filtered, VirtualView):
         self.post_message(self.Found())
 
     def follow(self) -> None:
-        """Look further for matches, and go with the time cursor."""
+        """Search further for matches, and follow the time cursor."""
         anchor = self.log_.seq_at(self.top) if self.top < len(self.log_) else None
         if self.log_.work():
             self.resize()
@@ -135,7 +135,7 @@ class EventView(Filtered, VirtualView):
             self.refresh()
 
     def why_empty(self) -> tuple[str, str]:
-        """Why there is no line, and which key helps."""
+        """Explain why there is no line, and which key helps."""
         if not self.log_.complete:
             return "Searching..", "esc goes back"
         if self.filter:
@@ -174,11 +174,11 @@ class EventView(Filtered, VirtualView):
     # ---- folds
 
     def fold_at(self, seq: int) -> tuple[int, ...]:
-        """The events that the line of ``seq`` stands for, if it stands for several."""
+        """Return the events that the line of ``seq`` represents, if there are several."""
         return self.log_.fold_at(seq) if isinstance(self.log_, FixedEvents) else ()
 
     def unfold(self) -> bool:
-        """Show what the selected line stands for; False if that is one event."""
+        """Expand the selected line; return False if it represents one event."""
         if not isinstance(self.log_, FixedEvents) or not self.log_.unfold(self.seq):
             return False
         self._shown_anew()
@@ -208,7 +208,7 @@ class EventView(Filtered, VirtualView):
         return max(0, self.log_.index_of(seq))
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the event on this line; on the last one, follow."""
+        """Move to the event on this line; on the last one, follow."""
         self.seq = self.log_.seq_at(index)
         self.following = False
 
@@ -219,7 +219,7 @@ class EventView(Filtered, VirtualView):
         return None if index is None else self.event_at(index)
 
     def do_move_last(self) -> None:
-        """To the time cursor, and follow it; if it is there already, to the last line."""
+        """Go to the time cursor, and follow it; if already there, go to the last line."""
         if self.following or isinstance(self.log_, FixedEvents):
             super().do_move_last()
             return
@@ -240,7 +240,7 @@ class EventView(Filtered, VirtualView):
             self.following = False
             self.post_message(self.Found())
 
-    # ---- what keys do
+    # ---- actions
 
     def do_faults(self) -> None:
         """Show only the lesser, or the other of the log's two levels."""
@@ -269,7 +269,7 @@ class EventView(Filtered, VirtualView):
         return json_text({"event": type(event).__name__, **structs.asdict(event)})
 
     def status(self) -> str:
-        """How many events are shown, and whether the search goes on."""
+        """Return how many events are shown, and whether the search is still running."""
         shown = number(len(self.log_))
         if isinstance(self.log_, AllEvents):
             text = plural(len(self.log_), "event")
@@ -282,14 +282,14 @@ class EventView(Filtered, VirtualView):
 
 
 def _text_role(level: int, *, watched: bool) -> str:
-    """What a scenario asks to watch for stands out; traffic stays in the background."""
+    """Highlight what a scenario asks to watch for; keep traffic in the background."""
     if watched:
         return "accent"
     return "muted" if level < CHANGE else ""
 
 
 def searched(event: Event) -> str:
-    """What a filter's words are looked for in, in small letters."""
+    """Return the text that a filter searches, in lower case."""
     told = describe(event)
     return f"{told.word}\n{told.text}".lower()
 

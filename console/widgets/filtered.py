@@ -7,7 +7,7 @@ from sessions.grammar.words import BadWord
 
 
 class Filtered:
-    """Mixed into a view: keeps its filter, and chooses its lines anew when there is another."""
+    """Mixin for a view: keeps its filter, and selects its lines again when it changes."""
 
     filter: Filter[Any]
 

@@ -18,11 +18,11 @@ from sessions.text import clean
 LABEL_WIDTH = 9
 """Columns before the grid, for the brokers' ids."""
 PAGE = 16
-"""Partitions that a page goes on by."""
+"""Partitions per page."""
 
 
 def sign(partition: PartitionState, broker: int, glyphs: Glyphs) -> tuple[str, str]:
-    """What a broker is to a partition: its leader, in the ISR, out of it, down, or nothing."""
+    """A broker's role for a partition: leader, in the ISR, out of it, down, or none."""
     replica = partition.replica_states.get(broker)
     if broker not in partition.replicas and replica is None:
         return glyphs.no_record, "faint"

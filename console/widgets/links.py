@@ -12,7 +12,7 @@ from console.widgets.virtual_view import VirtualView
 from sessions.text import json_text
 
 MARK_WIDTH = 2
-"""Columns before each line, where the cursor's mark stands."""
+"""Columns before each line, for the cursor's mark."""
 
 
 class LinkView(Filtered, VirtualView):
@@ -95,7 +95,7 @@ class LinkView(Filtered, VirtualView):
         return "" if row is None else text_of(row.line).strip()
 
     def row_text(self) -> str:
-        """What the row stands for as JSON; its text if it stands for nothing."""
+        """Return the row's object as JSON; its text if it has none."""
         row = self.selected
         if row is None:
             return ""

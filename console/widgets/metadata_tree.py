@@ -36,7 +36,7 @@ class MetadataTreeView(TreeView[MetadataNode]):
         super().unfold()
 
     def role(self, node: MetadataNode) -> str:
-        """A node with a problem stands out."""
+        """Highlight a node with a problem."""
         value = node.value if isinstance(node.value, dict) else {}
         if value.get("leader", 0) < 0:
             return "error"

@@ -79,14 +79,14 @@ class LabelView(TextView, can_focus=False):
     filter_hint: ClassVar[str] = ""
 
     class Pressed(Message):
-        """A part of the line was clicked that stands for an action of the registry."""
+        """Part of a line that represents an action of the registry was clicked."""
 
         def __init__(self, action: str) -> None:
             self.action = action
             super().__init__()
 
     def on_click(self, event: events.Click) -> None:
-        """Say which action the text under the mouse stands for."""
+        """Return the action under the mouse."""
         event.stop()
         event.prevent_default()
         end = 0

@@ -93,7 +93,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return line(Span(mark.ljust(2), "key"), *drawn)
 
     def cursor_index(self) -> int | None:
-        """Where the selected path is; a closed branch stands in for what is inside it."""
+        """Return the line of the selected path; a collapsed branch represents its descendants."""
         if not self.branches:
             return None
         path = self.path or self.branches[0].path

@@ -1,8 +1,8 @@
 """The table for 100,000 rows: sorted, filtered, repainted row by row.
 
 Its rows are keys in a :class:`console.model.row_order.RowOrder`; a row is looked up and drawn only
-when it is in sight. The cursor is a key, so it stays with its row while others move past; until it
-is moved it rests on the first row, which by default is the most severe.
+when it is visible. The cursor is a key, so it stays on its row while others move; until the user
+moves it, it stays on the first row, which by default is the most severe.
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -22,31 +22,31 @@ from sessions.text import json_text
 
 Row = TypeVar("Row")
 BEHIND: Final = -1
-"""No turn of the stage: everything is to be looked at anew."""
+"""Not a valid turn of the stage: everything must be refreshed."""
 MARK_WIDTH = 2
-"""Columns before each row, where the cursor's mark stands."""
+"""Columns before each row, for the cursor's mark."""
 
 
 class Rows(Protocol[Row]):
-    """Where a table's rows come from; keys are names of objects that events can touch.
+    """The source of a table's rows; keys are names of objects that events can touch.
 
-    The plural methods say of all rows at once, in the order of :meth:`keys`, what the others say of
-    one: going through 100,000 rows is quick only without a call for each.
+    The plural methods return for all rows at once, in the order of :meth:`keys`, what the others
+    return for one: a separate call for each of 100,000 rows would be too slow.
     """
 
     fields: Mapping[str, Field[Row]]
 
     @property
     def columns(self) -> Sequence[Column[Row]]:
-        """The table's columns; others only where rows come or go as well."""
+        """Return the table's columns; they differ only if rows are added or removed as well."""
         ...
 
     def keys(self) -> Sequence[str]:
-        """All rows, in the order that rows of equal value keep."""
+        """Return all rows, in the order used for rows of equal value."""
         ...
 
     def generation(self) -> Hashable:
-        """Changes when rows come or go."""
+        """Return a version that changes when rows are added or removed."""
         ...
 
     def row(self, key: str) -> Row:
@@ -58,11 +58,11 @@ class Rows(Protocol[Row]):
         ...
 
     def version(self, key: str) -> Hashable:
-        """Changes when the row's cells may."""
+        """Return a version that changes when the row's cells may have changed."""
         ...
 
     def text(self, key: str) -> str:
-        """What a filter's words are looked for in, in small letters."""
+        """Return the text that a filter searches, in lower case."""
         ...
 
     def texts(self) -> Sequence[str]:
@@ -70,15 +70,15 @@ class Rows(Protocol[Row]):
         ...
 
     def is_fault(self, key: str) -> bool:
-        """Whether ``f`` keeps the row."""
+        """Return whether ``f`` matches the row."""
         ...
 
     def value_of(self, column: Column[Row]) -> Callable[[str], Any]:
-        """What a row is sorted by."""
+        """Return the sort key of a row."""
         ...
 
     def values(self, column: Column[Row]) -> list[Any]:
-        """What all rows are sorted by."""
+        """Return the sort keys of all rows."""
         ...
 
 
@@ -88,7 +88,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     filters_live: ClassVar[bool] = True
 
     class Arranged(Message):
-        """Sort, filter or number of rows changed, which titles around the table show."""
+        """Posted when the sort order, filter or number of rows changed, for surrounding titles."""
 
     def __init__(self, stage: Stage, rows: Rows[Row], *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -110,14 +110,14 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether rows may have come or gone that the table has not followed yet."""
+        """Return whether rows may have been added or removed since the last update."""
         return not self.stage.is_followed or self.rows.generation() != self._generation
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line; while the table is behind, nothing is known of its rows.
+        """Draw a line; while the table is out of date, it is blank.
 
-        A terminal may want a pane drawn between the move of the time cursor and the next frame, and
-        before a screen that comes back to the front has followed.
+        A terminal may redraw a pane between the move of the time cursor and the next frame, and
+        before a resumed screen has been updated.
         """
         if self.is_behind:
             self._turn = BEHIND
@@ -125,16 +125,16 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return super().render_line(y)
 
     def count(self) -> int:
-        """How many rows are shown."""
+        """Return the number of rows shown."""
         return len(self.order)
 
     def version(self, index: int) -> Hashable:
-        """The row, its content's version, and where which columns stand."""
+        """Return the row, its content's version, and the visible columns with their positions."""
         key = self.order[index]
         return key, self.rows.version(key), self._layout, key in self.pins
 
     def draw(self, index: int) -> Line:
-        """One row; the cursor's has a mark, because a colour alone says nothing to some."""
+        """Draw one row; the cursor's has a mark, for users who cannot rely on colour alone."""
         key, glyphs = self.order[index], self.stage.glyphs
         mark = glyphs.cursor if index == self.cursor_index() else ""
         pin = glyphs.pin if key in self.pins else ""
@@ -155,7 +155,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return [key for key in self.pins if key in self.order][:room]
 
     def draw_fixed(self) -> list[Line]:
-        """The column titles, and below them the pinned rows, whatever filter and order are."""
+        """Draw the column titles and the pinned rows, which ignore filter and sort order."""
         glyphs = self.stage.glyphs
         arrow = glyphs.descending if self.order.reverse else glyphs.ascending
         titles = (Span(" " * MARK_WIDTH), *title_line(self.placed, self.sorted_by.id, arrow))
@@ -171,7 +171,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         super().resize()
 
     def _last_first(self) -> int:
-        """How many columns can be passed over in the wide view until the last one is in sight."""
+        """Return how far the wide view can scroll until the last column is visible."""
         columns, room = self.rows.columns, self.columns - MARK_WIDTH
         count = sum(not column.sticky for column in columns)
         for first in range(count):
@@ -180,7 +180,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return max(0, count - 1)
 
     def columns_shown(self) -> str:
-        """Which of all columns are in sight in the wide view; empty if all are."""
+        """Return which of all columns are visible in the wide view; empty if all are."""
         if not self.wide or len(self.placed) == len(self.rows.columns):
             return ""
         sticky = sum(column.sticky for column in self.rows.columns)
@@ -197,11 +197,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
             self.post_message(self.Arranged())
 
     def do_move_left(self) -> None:
-        """In the wide view, the columns further left; the row's name stays."""
+        """Scroll the wide view left; the row's name stays."""
         self._scroll_columns(-1)
 
     def do_move_right(self) -> None:
-        """In the wide view, the columns further right; the row's name stays."""
+        """Scroll the wide view right; the row's name stays."""
         self._scroll_columns(1)
 
     # ---- the cursor is a key
@@ -217,24 +217,24 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return self.order[0] if len(self.order) else None
 
     def cursor_index(self) -> int | None:
-        """Where the cursor's row is now."""
+        """Return the current line of the cursor's row."""
         if self.key is not None and (position := self.order.position(self.key)) is not None:
             return position
         return 0 if len(self.order) else None
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the row on this line."""
+        """Move the cursor to the row on this line."""
         self.key = self.order[index]
 
     def do_move_first(self) -> None:
-        """To the first row, whichever that will be."""
+        """Move to the first row, and stay there as rows change."""
         super().do_move_first()
         self.key = None
 
     # ---- content
 
     def follow(self, changed: Collection[str]) -> None:
-        """Take in changed rows, and repaint those in sight."""
+        """Apply changed rows, and repaint the visible ones."""
         missed = self.stage.turn != self._turn + 1
         self._turn = self.stage.turn
         if missed or self.rows.generation() != self._generation:
@@ -252,7 +252,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
             self.refresh_lines_of([index for index in sight if self.order[index] in changed])
 
     def arrange_rows(self) -> None:
-        """Sort and filter all rows anew."""
+        """Sort and filter all rows again."""
         rows = self.rows
         if rows.generation() != self._generation:
             self._generation = rows.generation()
@@ -261,7 +261,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.choose()
 
     def choose(self) -> None:
-        """Filter all rows anew; what they are sorted by has not changed."""
+        """Filter all rows again; their sort keys have not changed."""
         self.order.choose(self._wanted(), self._chosen_ranks())
         self.resize()
         self._shown_anew()
@@ -296,7 +296,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
         return wanted
 
-    # ---- what keys do
+    # ---- actions
 
     def do_faults(self) -> None:
         """Show only faults, or all."""
@@ -324,11 +324,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self._shown_anew()
 
     def wanted(self, pattern: str) -> Filter[Row]:
-        """A pattern may be a query on the row's fields."""
+        """Check a pattern, which may be a query on the row's fields."""
         return Filter(pattern, self.rows.fields)
 
     def is_match(self, index: int, wanted: Filter[Row]) -> bool:
-        """What the row's text and fields say."""
+        """Return whether the row's text and fields match."""
         key = self.order[index]
         return wanted.matches(self.rows.text(key), self.rows.row(key))
 
@@ -341,7 +341,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self._sort_beside(-1)
 
     def do_sort_reverse(self) -> None:
-        """Turn the order round."""
+        """Reverse the order."""
         self.order.reverse = not self.order.reverse
         self._shown_anew()
         self.refresh_fixed()
@@ -354,7 +354,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.sort_by(columns[(place_now + step) % len(columns)])
 
     def sort_by(self, column: Column[Row]) -> None:
-        """Sort by a column; by the same one again: turn the order round."""
+        """Sort by a column; if it is already the sort column, reverse the order."""
         if column.id == self.sorted_by.id:
             self.do_sort_reverse()
             return
@@ -363,7 +363,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.arrange_rows()
 
     def click_fixed(self, y: int, x: int) -> None:
-        """A click on a title sorts by it; one on a pinned row goes to it."""
+        """Sort by a clicked title; move the cursor to a clicked pinned row."""
         if y > 0:
             position = self.order.position(self.pinned()[y - 1])
             if position is not None:
@@ -385,7 +385,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return "" if key is None else json_text(self.rows.row(key))
 
     def titles(self) -> list[str]:
-        """Every column, in sight or not."""
+        """Return every column, visible or not."""
         return [column.id for column in self.rows.columns]
 
     def cells(self, index: int) -> list[str]:

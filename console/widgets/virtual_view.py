@@ -80,7 +80,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             super().__init__(view)
 
     class Resized(Selected):
-        """The pane has another size, for which some of it may have to be drawn anew."""
+        """Redraw what depends on the size of the pane."""
 
     def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -242,7 +242,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.forget()
 
     def forget(self) -> None:
-        """Draw every line anew."""
+        """Redraw every line."""
         self._styles.clear()
         self._strips.clear()
         self.refresh()

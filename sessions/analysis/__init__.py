@@ -1,1 +1,1 @@
-"""Questions asked of many recorded sessions at once, answered by Spark."""
+"""Queries over many recorded sessions at once, run on Spark."""

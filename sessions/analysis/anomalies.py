@@ -1,8 +1,8 @@
-"""The job ``anomalies``: what producers and consumers could see and should not have.
+"""The job ``anomalies``: anomalies that producers and consumers could observe.
 
-Only what clients were told counts, as in Jepsen's Kafka workload, whose names these are: offsets
-that producers were told, and records that consumers were given. Nobody looks into a log.
-DatasetTables of the names: jepsen.tests.kafka.
+Only what clients were told counts, as in Jepsen's Kafka workload, which the names are taken from:
+offsets acknowledged to producers, and records returned to consumers. Logs are not examined.
+Source of the names: jepsen.tests.kafka.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONSUMED
 
 SUSPECTS: Final = "suspects"
-"""By which name the partitions are kept in which runs clash."""
+"""Name under which the partitions with conflicting runs are materialised."""
 KEYS: Final = (SESSION, "tp")
 SEEN: Final = (*PARTITION, "record", "offset", "client", "seq")
 NOT_WRITTEN: Final = (
@@ -28,13 +28,13 @@ NOT_WRITTEN: Final = (
     "NOT_ENOUGH_REPLICAS",
     "UNKNOWN_TOPIC_OR_PARTITION",
 )
-"""Errors by which a broker says that it wrote nothing."""
+"""Errors with which a broker reports that it wrote nothing."""
 
 
 def anomalies(source: DatasetTables) -> DataFrame:
-    """The table :data:`ANOMALIES`: a row for each record that each anomaly happened to.
+    """Return the table :data:`ANOMALIES`: a row for each record affected by each anomaly.
 
-    Runs of records are compared first; only partitions in which two of them clash are taken apart
+    Runs of records are compared first; only partitions in which two runs conflict are expanded
     into records.
     """
     acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
@@ -57,7 +57,7 @@ def anomalies(source: DatasetTables) -> DataFrame:
 
 
 def _acked(produced: DataFrame) -> DataFrame:
-    """The batches that were acknowledged at an offset, as the producer knows them."""
+    """Return the batches acknowledged at an offset, from the producer's point of view."""
     told = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
     known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
     whole = told.select(*PARTITION, *known, "records", "first", "last", "base")
@@ -76,10 +76,10 @@ def _acked(produced: DataFrame) -> DataFrame:
 
 
 def _suspects(acked: DataFrame, read: DataFrame) -> DataFrame:
-    """Partitions in which a record may have two offsets, or an offset two records.
+    """Return partitions in which a record may have two offsets, or an offset two records.
 
-    Runs with one ``shift`` agree with each other, so two runs can only clash where the reaches of
-    two shifts overlap.
+    Runs with the same ``shift`` agree with each other, so two runs can only conflict where the
+    ranges of two shifts overlap.
     """
     reach = ("first", "last", "base", "end")
     both = acked.select(*KEYS, "shift", *reach).unionByName(read.select(*KEYS, "shift", *reach))
@@ -94,14 +94,14 @@ def _suspects(acked: DataFrame, read: DataFrame) -> DataFrame:
 
 
 def _records(runs: DataFrame) -> DataFrame:
-    """Runs without a gap, record by record."""
+    """Expand runs without a gap into records."""
     offset = F.explode(F.sequence("base", "end")).alias("offset")
     apart = runs.select(*PARTITION, "client", "seq", "shift", offset)
     return apart.withColumn("record", F.col("offset") - F.col("shift")).select(*SEEN)
 
 
 def _rows(found: DataFrame, name: str, **others: Column) -> DataFrame:
-    """Rows of the result: an anomaly's name, and what it clashes with."""
+    """Return rows of the result: an anomaly's name, and what it conflicts with."""
     columns = {"name": F.lit(name), "other_record": F.lit(None), "other_offset": F.lit(None)}
     wide = found.withColumns({**columns, **others})
     return wide.select(
@@ -113,7 +113,7 @@ def _rows(found: DataFrame, name: str, **others: Column) -> DataFrame:
 
 
 def _unseen(acked: DataFrame, read: DataFrame, met: DataFrame) -> DataFrame:
-    """Acknowledged records above everything that was read; where nothing clashes, nobody read them.
+    """Return acknowledged records above the last read; without a conflict, these were never read.
 
     ``met`` has what was read of the other partitions.
     """
@@ -126,7 +126,7 @@ def _unseen(acked: DataFrame, read: DataFrame, met: DataFrame) -> DataFrame:
 
 
 def _lost(seen: DataFrame, met: DataFrame) -> DataFrame:
-    """Acknowledged records that nobody was given, and in whose place another came later."""
+    """Return acknowledged records that no consumer read, though it read another in their place."""
     unread = seen.join(met.select(*KEYS, "record"), [*KEYS, "record"], "left_anti")
     instead = met.select(
         *KEYS, "offset", F.col("record").alias("instead"), F.col("seq").alias("read_seq")
@@ -141,7 +141,7 @@ def _lost(seen: DataFrame, met: DataFrame) -> DataFrame:
 
 
 def _clashes(seen: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Records at several offsets, and offsets with several records: each but the first seen."""
+    """Return records at several offsets and offsets with several records, except the first seen."""
     ways = seen.groupBy(*PARTITION, "record", "offset").agg(
         F.min(F.struct("seq", "client")).alias("w")
     )
@@ -161,13 +161,13 @@ def _clashes(seen: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def _first_of(value: str, by: str) -> Column:
-    """The value that was seen first with the same ``by``; null in the row where it was."""
+    """Return the value first seen with the same ``by``; null in the row where it was first seen."""
     line = Window.partitionBy(SESSION, "tp", by).orderBy("seq", value)
     return F.first(value).over(line.rowsBetween(Window.unboundedPreceding, -1))
 
 
 def _polls(read: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Polls of one ``consume`` that do not begin where the one before ended."""
+    """Return polls of one ``consume`` that do not start where the previous one ended."""
     key = (*PARTITION, "client", "consume")
     polls = read.groupBy(*key, "seq").agg(
         F.min(F.struct("base", "shift")).alias("begin"), F.max("end").alias("end")
@@ -183,9 +183,9 @@ def _polls(read: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def _sends(acked: DataFrame) -> DataFrame:
-    """Records of a producer at an offset at or below that of its record before.
+    """Return records of a producer at an offset at or below that of its previous record.
 
-    Within a batch offsets rise, so only the first of each can be such a record.
+    Within a batch offsets increase, so only the first record of each batch can be affected.
     """
     before = earlier((*KEYS, "client"), "first")
     looked = acked.select(
@@ -204,7 +204,7 @@ def _sends(acked: DataFrame) -> DataFrame:
 
 
 def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
-    """Records that were given to a consumer and that their producer was told are not written."""
+    """Return records that were consumed although their producer was told they were not written."""
     failed = produced.where(F.col("error").isin(*NOT_WRITTEN) & (F.col("retries") == 0))
     refused = failed.select(SESSION, F.explode(F.sequence("first", "last")).alias("record"))
     found = consumed.join(refused, [SESSION, "record"], "left_semi")
@@ -215,7 +215,7 @@ def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
 
 
 def anomaly_counts(source: DatasetTables) -> DataFrame:
-    """The table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also for none."""
+    """Return the table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also if zero."""
     named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = named.groupBy("version").agg(F.count("*").alias("sessions")).select("*", names)

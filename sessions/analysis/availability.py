@@ -1,9 +1,10 @@
-"""Since when, how often and how long partitions were out of order.
+"""When, how often and how long partitions were unhealthy.
 
-What is wrong by the state znode is read from the partition's states. *Leaderless* is what producers
-notice: no broker whose process runs acts as leader. So it begins with the leader's crash or freeze,
-long before ZooKeeper and the controller notice. :mod:`sessions.dataset.rows.leaderless` adds up the
-same time for ``sessions``. A stretch of no time is none.
+Problems visible in the state znode are read from the partition's states. *Leaderless* is what
+producers notice: no broker with a running process acts as leader. So it starts with the leader's
+crash or freeze, long before ZooKeeper and the controller detect it.
+:mod:`sessions.dataset.rows.leaderless` sums up the same time for ``sessions``. Intervals of zero
+length do not count.
 """
 
 from functools import reduce
@@ -31,11 +32,11 @@ BY_ZNODE: Final = {
     "under_min_isr": "state <> 'nonexistent' and size(isr) < min_isr",
     "under_replicated": "state <> 'nonexistent' and size(array_except(replicas, isr)) > 0",
 }
-"""What is wrong as far as the state znode says it, as conditions on a partition's state."""
+"""Problems that the state znode shows, as conditions on a partition's state."""
 
 
 def outages(source: DatasetTables) -> DataFrame:
-    """The table :data:`OUTAGES`: a row for each stretch of each kind."""
+    """Return the table :data:`OUTAGES`: a row for each interval of each kind."""
     states = partition_spells(source)
     wrong = F.array(
         *(F.when(F.expr(condition), F.lit(kind)) for kind, condition in BY_ZNODE.items())
@@ -47,7 +48,7 @@ def outages(source: DatasetTables) -> DataFrame:
 
 
 def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
-    """Stretches without an acting leader, within a partition's existence and after its first."""
+    """Return intervals without an acting leader, while a partition exists, after its first one."""
     exist = edges(states, PARTITION).withColumnRenamed("change", "exists")
     leads = edges(leaders, PARTITION).withColumnRenamed("change", "leads")
     both = exist.unionByName(leads, allowMissingColumns=True).fillna(0, ["exists", "leads"])
@@ -74,7 +75,7 @@ def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
 
 
 def availability(source: DatasetTables) -> DataFrame:
-    """The table :data:`AVAILABILITY`: a row for each partition that ever existed."""
+    """Return the table :data:`AVAILABILITY`: a row for each partition that ever existed."""
     exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
     whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
     spells = source.result(OUTAGES).groupBy(SESSION, "tp")
@@ -87,7 +88,7 @@ def availability(source: DatasetTables) -> DataFrame:
 
 
 def _of_kind(kind: str) -> tuple[Column, ...]:
-    """How long, how often, and when longest (the first of several) partitions were of a kind."""
+    """Return total time, count and longest interval (the first of several) of one kind."""
     of_kind = F.col("kind") == kind
     longest = F.max(F.when(of_kind, F.struct("lasted_us", (-F.col("from_seq")).alias("first"))))
     return (
@@ -99,7 +100,7 @@ def _of_kind(kind: str) -> tuple[Column, ...]:
 
 
 def availability_timeline(source: DatasetTables) -> DataFrame:
-    """The table :data:`AVAILABILITY_TIMELINE`: counts of partitions while none changes."""
+    """Return the table :data:`AVAILABILITY_TIMELINE`: counts of partitions between changes."""
     exist = stretches(partition_spells(source), PARTITION).withColumn("kind", F.lit("partitions"))
     both = source.result(OUTAGES).select(*exist.columns).unionByName(exist)
     names = ("partitions", *KINDS)

@@ -1,8 +1,8 @@
-"""What was produced and consumed, by runs of records instead of records.
+"""Produced and consumed records, as runs instead of single records.
 
-The records of a batch share all but their number, offset, key and value, and those that a consumer
-was given at once share as much. Most questions have the same answer for all of them, so both tables
-are put together into runs once; a run of 100 records is then a row instead of 100.
+The records of a batch differ only in number, offset, key and value, and so do those that a
+consumer gets at once. Most queries have the same answer for all of them, so both tables are
+aggregated into runs once; a run of 100 records is then one row instead of 100.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from sessions.dataset.tables import CONSUMED, PRODUCED
 
 BATCHES: Final = "batches"
 GIVEN: Final = "given"
-"""By which names the runs are kept."""
+"""Names under which the runs are materialised."""
 OF_BATCH: Final = (
     *PARTITION,
     "producer",
@@ -32,25 +32,25 @@ OF_BATCH: Final = (
     "committed_seq",
     "committed_us",
 )
-"""What records of one batch share that were committed by one event."""
+"""Columns shared by the records of one batch that were committed by one event."""
 OUTCOMES: Final = ("acked", "sent", "failed", "pending")
 OF_POLL: Final = (*PARTITION, "consumer", "consume", "seq")
-"""What records share that a consumer was given by one event."""
+"""Columns shared by the records that a consumer got by one event."""
 
 
 def batches(source: DatasetTables) -> DataFrame:
-    """Records produced, by :data:`OF_BATCH`: ``records``, ``first`` and ``base``.
+    """Return produced records, grouped by :data:`OF_BATCH`: ``records``, ``first`` and ``base``.
 
-    ``first`` is the lowest record id of them and ``base`` its offset, null if it has none; a batch
-    is written as a whole, so its records are contiguous.
+    ``first`` is the lowest record id and ``base`` its offset, null if it has none; a batch is
+    written atomically, so its records are contiguous.
     """
     return source.materialised(BATCHES, lambda of: _runs(of.table(PRODUCED), OF_BATCH))
 
 
 def given(source: DatasetTables) -> DataFrame:
-    """Records consumed, by :data:`OF_POLL` and ``shift``, which is their offset less their id.
+    """Return consumed records, grouped by :data:`OF_POLL` and ``shift`` (offset minus record id).
 
-    ``first``, ``last`` are the lowest and highest id of them, ``base`` and ``end`` their offsets.
+    ``first`` and ``last`` are their lowest and highest id, ``base`` and ``end`` their offsets.
     """
 
     def made(of: DatasetTables) -> DataFrame:
@@ -65,7 +65,7 @@ def given(source: DatasetTables) -> DataFrame:
 
 
 def records_by_outcome() -> tuple[Column, ...]:
-    """How many records of batches had each of :data:`OUTCOMES`, to be aggregated."""
+    """Return aggregates that count records of batches by each of :data:`OUTCOMES`."""
     return tuple(
         F.sum(F.when(F.col("outcome") == outcome, F.col("records")).otherwise(0)).alias(outcome)
         for outcome in OUTCOMES
@@ -73,7 +73,7 @@ def records_by_outcome() -> tuple[Column, ...]:
 
 
 def _runs(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """The rows that share ``keys``, as one; only numbers are gathered, which needs no sorting."""
+    """Merge rows that share ``keys``; only numbers are aggregated, which needs no sorting."""
     return rows.groupBy(*keys).agg(
         F.count("*").alias("records"),
         F.min("record").alias("first"),

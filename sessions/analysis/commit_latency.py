@@ -1,9 +1,9 @@
 """How long records took to be committed, and how far the HW lagged, for each partition.
 
-*Commit latency* is the time from sending a record until the HW of a leader passed it. *HW lag* is
-LEO - HW on the leader: what is written and not committed. A *fetch round* of a record is a fetch by
-which an in-sync follower wrote something to its log, between the record's append on the leader and
-its commit; in the normal flow there is one a follower, and the next fetch commits.
+*Commit latency* is the time from sending a record until a leader's HW passed it. *HW lag* is
+LEO - HW on the leader: records written but not committed. A *fetch round* of a record is a fetch
+in which an in-sync follower appended to its log, between the record's append on the leader and
+its commit; normally there is one per follower, and the next fetch commits.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ OF_ACKS: Final = (*KEYS, "acks")
 
 
 def commit_latency(source: DatasetTables) -> DataFrame:
-    """The table :data:`COMMIT_LATENCY`: a row for each partition and way to produce to it."""
+    """Return the table :data:`COMMIT_LATENCY`: a row for each partition and producer setting."""
     produced = timed(source)
     whole = _counts(produced)
     for value in ("commit", "ack"):
@@ -39,7 +39,7 @@ def commit_latency(source: DatasetTables) -> DataFrame:
 
 
 def latency_by_release(source: DatasetTables) -> DataFrame:
-    """The table :data:`LATENCY`: a row for each release and way to produce."""
+    """Return the table :data:`LATENCY`: a row for each release and producer setting."""
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     produced = timed(source).join(version, SESSION)
     keys = ("version", "acks")
@@ -62,7 +62,7 @@ def latency_by_release(source: DatasetTables) -> DataFrame:
 
 
 def hw_lag(source: DatasetTables) -> DataFrame:
-    """The table :data:`HW_LAG`: a row for each partition that ever existed."""
+    """Return the table :data:`HW_LAG`: a row for each partition that ever existed."""
     whole = partition_spells(source).select(*PARTITION).distinct()
     for part in (
         lag_by_partition(source.table(PARTITION_STATES), source.ends),
@@ -73,14 +73,14 @@ def hw_lag(source: DatasetTables) -> DataFrame:
 
 
 def timed(source: DatasetTables) -> DataFrame:
-    """The batches produced, with how long their records took: ``commit_us`` and ``ack_us``."""
+    """Return the produced batches with their latencies: ``commit_us`` and ``ack_us``."""
     acked = F.when(F.col("outcome") == "acked", F.col("answered_us") - F.col("sent_us"))
     committed = F.col("committed_us") - F.col("sent_us")
     return batches(source).withColumns({"commit_us": committed, "ack_us": acked})
 
 
 def _counts(produced: DataFrame) -> DataFrame:
-    """How many records there were by outcome, and which was the slowest (the first of several)."""
+    """Return record counts by outcome, and the slowest record (the first of several)."""
     slowest = F.max(
         F.when(
             F.col("commit_us").isNotNull(), F.struct("commit_us", (-F.col("sent_seq")).alias("s"))
@@ -95,11 +95,11 @@ def _counts(produced: DataFrame) -> DataFrame:
 
 
 def _fetch_rounds(source: DatasetTables) -> DataFrame:
-    """Fetch rounds a follower between append and commit, as mean over records and maximum.
+    """Return fetch rounds per follower between append and commit: mean over records and maximum.
 
-    Records that were appended by one event and committed by one event are one run. Runs' two ends,
-    the followers' writes and the changes of the ISR are put on one line by event number; running
-    values along it give what each run needs at its ends.
+    Records appended by one event and committed by one event form one run. The two ends of runs,
+    the followers' appends and the ISR changes are ordered together by event number; running values
+    over that order give what each run needs at its ends.
     """
     run = ("appended_seq", "committed_seq")
     runs = (
@@ -134,7 +134,7 @@ def _fetch_rounds(source: DatasetTables) -> DataFrame:
 
 
 def _writes(source: DatasetTables) -> DataFrame:
-    """Where a follower wrote something to its log, ``writer``."""
+    """Return the events at which a follower, ``writer``, appended to its log."""
     written = facts(source, "RecordsAppended").where("count > 0")
     roles = facts(source, "ReplicaRoleChanged", "LogDeleted").select(
         *REPLICA, "seq", F.coalesce("role", F.lit("offline")).alias("role")
@@ -147,6 +147,6 @@ def _writes(source: DatasetTables) -> DataFrame:
 
 
 def _isrs(source: DatasetTables) -> DataFrame:
-    """The changes of the ISR that the state znode names; empty without one."""
+    """Return the ISR changes in the state znode; empty without one."""
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     return told.select(*KEYS, "seq", F.coalesce("isr", F.array().cast("array<int>")).alias("isr"))

@@ -1,4 +1,4 @@
-"""The job ``controller``: what each controller did in its time in office."""
+"""The job ``controller``: what each controller did during its term."""
 
 from typing import Final
 
@@ -19,11 +19,11 @@ REQUESTED: Final = {
     "UpdateMetadataRequest": "update_metadata",
     "StopReplicaRequest": "stop_replica",
 }
-"""What controllers ask of brokers, and how its columns begin."""
+"""Requests that controllers send to brokers, and the prefixes of their columns."""
 
 
 def controller_work(source: DatasetTables) -> DataFrame:
-    """The table :data:`CONTROLLER_WORK`: a row for each time in office."""
+    """Return the table :data:`CONTROLLER_WORK`: a row for each controller term."""
     terms = _terms(source.table(CONTROLLER))
     steps = (
         source.table(CONTROLLER)
@@ -77,7 +77,7 @@ def controller_work(source: DatasetTables) -> DataFrame:
 
 
 def _terms(controller: DataFrame) -> DataFrame:
-    """Times in office: from an election to the resignation or the next election."""
+    """Return controller terms: from an election to the resignation or the next election."""
     change = F.struct("seq", "time_us")
     elected = F.when(F.col("change") == "elected", change)
     resigned = F.when(F.col("change") == "resigned", change)
@@ -98,7 +98,7 @@ def _terms(controller: DataFrame) -> DataFrame:
 
 
 def _in_term(acts: DataFrame, terms: DataFrame) -> DataFrame:
-    """What brokers did, with the epoch in which each was last elected controller by then."""
+    """Return what brokers did, with the epoch in which each had last been elected controller."""
     begins = terms.select(SESSION, "broker", F.col("from_seq").alias("seq"), "epoch")
     both = acts.unionByName(begins, allowMissingColumns=True)
     known = both.withColumn("epoch", nearest("epoch", earlier((SESSION, "broker"), now=0)))
@@ -106,7 +106,7 @@ def _in_term(acts: DataFrame, terms: DataFrame) -> DataFrame:
 
 
 def controller_steps(source: DatasetTables) -> DataFrame:
-    """The table :data:`CONTROLLER_STEPS`: the procedures' steps by time in office."""
+    """Return the table :data:`CONTROLLER_STEPS`: the steps of procedures by term."""
     controller = source.table(CONTROLLER)
     steps = controller.where("change = 'step'").drop("epoch").withColumn("act", F.lit("step"))
     told = _in_term(steps, _terms(controller))

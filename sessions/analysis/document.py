@@ -53,7 +53,7 @@ This page is rendered from the declarations (`python -m sessions.analysis > docs
 
 
 def analysis_page() -> str:
-    """docs/analysis.md as Markdown."""
+    """Render docs/analysis.md as Markdown."""
     lines = ["| job | question | tables |", "|--|--|--|"]
     for job in JOBS.values():
         names = (result.table.name for result in job.results)

@@ -1,4 +1,4 @@
-"""The job ``durability``: what acknowledgements were worth, by what the logs hold in the end."""
+"""The job ``durability``: whether acknowledged records are in the logs at the end."""
 
 from functools import reduce
 from typing import Final
@@ -24,19 +24,19 @@ GENERATIONS: Final = {
     "epoch_end_offset_has_epoch": "KIP-279",
     "leader_epochs": "KIP-101",
 }
-"""Features by which generations of the protocol are told apart, the newest first, and names."""
+"""Features that distinguish generations of the protocol, newest first, with their names."""
 OLDEST: Final = "HW"
 CELL: Final = ("generation", "acks", "min_isr", "unclean")
 
 
 def generation_of(version: str) -> str:
-    """The generation of the replication protocol that a release speaks."""
+    """Return the generation of the replication protocol that a release uses."""
     profile = PROFILES[version]
     return next((name for has, name in GENERATIONS.items() if profile.has(has)), OLDEST)
 
 
 def durability_records(source: DatasetTables) -> DataFrame:
-    """The table :data:`DURABILITY_RECORDS`: a row for each thing that is wrong with a record."""
+    """Return the table :data:`DURABILITY_RECORDS`: a row for each problem with a record."""
     found = source.materialised(KEPT, fates)
     named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
     produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
@@ -51,7 +51,7 @@ def durability_records(source: DatasetTables) -> DataFrame:
 
 
 def durability(source: DatasetTables) -> DataFrame:
-    """The table :data:`DURABILITY`: a row for each way to produce that occurs."""
+    """Return the table :data:`DURABILITY`: a row for each producer setting that occurs."""
     by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
     counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(
         _settings(source), [SESSION, "tp"]
@@ -73,7 +73,7 @@ def durability(source: DatasetTables) -> DataFrame:
 
 
 def _by_partition(source: DatasetTables) -> DataFrame:
-    """How records fared for their producers, by partition and acks."""
+    """Return the outcomes of records for their producers, by partition and acks."""
     return (
         batches(source)
         .groupBy(SESSION, "tp", "acks")
@@ -82,7 +82,7 @@ def _by_partition(source: DatasetTables) -> DataFrame:
 
 
 def _harm(source: DatasetTables) -> DataFrame:
-    """How many records fared how in the end, by partition and acks; the first of them."""
+    """Return the number of records by final outcome, partition and acks, and the first of them."""
     found = source.result(DURABILITY_RECORDS).where("acks is not null")
     return found.groupBy(SESSION, "tp", "acks").agg(
         *(F.count_if(F.col("fate") == fate).alias(fate) for fate in (*FATES, UNACKNOWLEDGED)),
@@ -91,7 +91,7 @@ def _harm(source: DatasetTables) -> DataFrame:
 
 
 def _settings(source: DatasetTables) -> DataFrame:
-    """What each partition was last configured to, and the generation that it was replicated by."""
+    """Return each partition's last configuration, and its replication protocol's generation."""
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
     version = source.sessions.select(SESSION, "version", _generation().alias("generation"))

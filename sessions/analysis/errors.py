@@ -1,9 +1,9 @@
-"""What can be wrong with an analysis; each message is one sentence for people."""
+"""Errors of an analysis; each message is one sentence."""
 
 
 class AnalysisError(Exception):
-    """An analysis could not be done. ``str()`` is one sentence with the cause."""
+    """An analysis failed. ``str()`` is one sentence with the cause."""
 
 
 class SparkUnavailable(AnalysisError):
-    """There is no Spark: no or too old Java, no PySpark, or a master that does not answer."""
+    """Spark is unavailable: no Java or too old, no PySpark, or a master that does not respond."""

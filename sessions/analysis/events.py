@@ -1,6 +1,6 @@
-"""The events that state is rebuilt from, as typed columns.
+"""The events from which state is rebuilt, as typed columns.
 
-Rows of ``events`` are clustered by type, so a filter on it reads few pages of a file.
+Rows of ``events`` are clustered by type, so a filter on the type reads few pages of a file.
 """
 
 from typing import Final
@@ -19,15 +19,15 @@ NESTED: Final = {
     "first": "INT",
     "runs": "ARRAY<ARRAY<BIGINT>>",
 }
-"""Fields that are in payloads, with Spark's types."""
+"""Payload fields with their Spark types."""
 WITH_NESTED: Final = frozenset({"TopicCreated", "PartitionsAdded", "RecordsConsumed"})
-"""The types of events that have one of :data:`NESTED`."""
+"""The event types that have one of :data:`NESTED`."""
 
 
 def facts(source: DatasetTables, *types: str) -> DataFrame:
-    """The events of these types: number, type, place, and their fields as columns.
+    """Return the events of these types: number, type, position, and their fields as columns.
 
-    :data:`NESTED` are among them if one of the types has any.
+    :data:`NESTED` fields are included if one of the types has any.
     """
     rows = source.table(EVENTS).where(F.col("type").isin(*sorted(types)))
     if not WITH_NESTED & set(types):

@@ -1,6 +1,6 @@
-"""A question for each table of results, as SQL that DuckDB and Spark both understand.
+"""An example query for each result table, in SQL that both DuckDB and Spark support.
 
-docs/analysis.md shows them, and the tests run them with both. They refer to tables by name.
+docs/analysis.md shows them, and the tests run them on both. They refer to tables by name.
 """
 
 from typing import Final
@@ -219,4 +219,4 @@ ORDER BY equal
 """,
     ),
 }
-"""By the table that each is about."""
+"""The examples by table."""

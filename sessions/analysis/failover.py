@@ -1,14 +1,14 @@
 """From the fault of a leader's broker to the service of the next leader, step by step.
 
-Not every fault is a failover. A broker that thaws, or is started again and leads on, before the
-controller has chosen another leader has *returned*: it was away, and nobody took over. A *failed
-over* partition has a new leader by an election, and an *open* one none that serves yet.
+Not every fault is a failover. A broker that is thawed, or restarted and still leader, before the
+controller has elected another leader has *returned*: it was away, and nothing took over. A *failed
+over* partition has a new leader by an election, and an *open* one has none serving yet.
 
-A fault is a broker that runs and then crashes, stops or freezes, or whose ZooKeeper session expires
-while it runs. Each partition whose state znode names it as leader at that moment is a failover.
-ZooKeeper's dropping of the session is the detection, in KRaft mode the record that fences the
-broker or registers its next process; the controller's choice is the election; the replica that
-takes the leader's role is service.
+A fault is a running broker that crashes, stops or freezes, or whose ZooKeeper session expires. Each
+partition whose state znode names it as leader at that moment counts as a failover. Detection is the
+expiry of the ZooKeeper session, or in KRaft mode the record that fences the broker or registers its
+next process; the election is the controller's choice; service starts when the replica becomes
+leader.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ KIND: Final = ("version", "fault", "was_controller")
 
 
 def failovers(source: DatasetTables) -> DataFrame:
-    """The table :data:`FAILOVERS`: a row for each partition whose leader failed."""
+    """Return the table :data:`FAILOVERS`: a row for each partition whose leader failed."""
     noticed = _noticed(source.table(METADATA_RECORDS))
     faults = _faults(source.table(FAULTS), noticed, source.table(CONTROLLER))
     states = partition_spells(source).where("leader >= 0")
@@ -58,9 +58,9 @@ def failovers(source: DatasetTables) -> DataFrame:
 
 
 def _noticed(records: DataFrame) -> DataFrame:
-    """Where KRaft's controller notices that a broker is gone, as faults of the kind ``metadata``.
+    """Return KRaft's detections of failed brokers, as faults of the kind ``metadata``.
 
-    It fences the broker, or, from 4.0 on, learns from its next registration (KAFKA-18106).
+    The controller fences the broker or, since 4.0, learns of it at registration (KAFKA-18106).
     """
     registers = F.col("type") == "RegisterBroker"
     fences = (F.col("type") == REGISTRATION_CHANGE) & (said("fenced") == FENCED)
@@ -70,11 +70,11 @@ def _noticed(records: DataFrame) -> DataFrame:
 
 
 def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> DataFrame:
-    """Faults of brokers that ran: with when it was noticed, and whose controller it was.
+    """Return faults of running brokers: when detected, and whether the broker was the controller.
 
-    What happened to a broker's process and sessions is put on one line; a fault is noticed by the
-    next end of a session before the broker starts again. KRaft's controller notices what ended
-    also later: it refuses the next process until then.
+    Events of a broker's process and sessions are ordered together; a fault is detected by the next
+    end of a session before the broker starts again. KRaft's controller may detect it even later: it
+    refuses the next process until then.
     """
     both = faults.where("kind = 'broker' or (kind = 'session' and broker >= 0)")
     both = both.unionByName(noticed, allowMissingColumns=True)
@@ -120,7 +120,7 @@ def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> Dat
 
 
 def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
-    """The faults with whether the broker was the controller elected last before it."""
+    """Add whether the broker was the last elected controller before the fault."""
     elected = controller.where("change = 'elected'").select(
         SESSION, F.col("broker").alias("in_office"), F.col("seq").alias("fault_seq")
     )
@@ -132,20 +132,20 @@ def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
 
 
 def _elected(source: DatasetTables) -> DataFrame:
-    """The elections that found a leader, as ``elected``."""
+    """Return the elections that found a leader, as ``elected``."""
     found = source.table(ELECTIONS).where("elected")
     what = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
     return found.select(*PARTITION, "seq", what)
 
 
 def _serving(source: DatasetTables) -> DataFrame:
-    """Where a replica took the leader's role (in a new epoch, too), as ``serving``."""
+    """Return when a replica became leader (or got a new leader epoch), as ``serving``."""
     since = F.col("from_seq").alias("seq"), F.col("from_us").alias("us")
     return leader_spells(source).select(*PARTITION, since[0], F.struct(*since).alias("serving"))
 
 
 def _followed(line: DataFrame) -> DataFrame:
-    """Each failover with the election and the service after it and before the partition's next."""
+    """Add to each failover the election and service after it, before the partition's next one."""
     after = later((SESSION, "tp"))
     looked = line.select(
         *[name for name in line.columns if name not in ("elected", "serving", "seq")],
@@ -167,7 +167,7 @@ def _followed(line: DataFrame) -> DataFrame:
 
 
 def _with_outcome(failovers: DataFrame) -> DataFrame:
-    """What became of each partition: an election that came after its leader's return is not one."""
+    """Add each partition's outcome: an election after its leader's return does not count."""
     elected, serving = F.col("elected_seq"), F.col("serving_seq")
     thawed = F.col("thawed.seq")
     at_hand = thawed.isNotNull() & F.col("detected_seq").isNull()
@@ -191,7 +191,7 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
 
 
 def failover(source: DatasetTables) -> DataFrame:
-    """The table :data:`FAILOVER`: percentiles by release and kind of fault."""
+    """Return the table :data:`FAILOVER`: percentiles by release and kind of fault."""
     version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
     every = source.result(FAILOVERS).join(version, SESSION)
     rows = every.where("outcome <> 'returned'")
@@ -215,7 +215,7 @@ def failover(source: DatasetTables) -> DataFrame:
 
 
 def _percentiles(rows: DataFrame) -> DataFrame:
-    """Percentiles of all parts, worked out together and then put side by side."""
+    """Return percentiles of all phases, computed together and then pivoted into columns."""
     times = F.create_map(*(each for part in PARTS for each in (F.lit(part), F.col(f"{part}_us"))))
     long = rows.select(*KIND, F.explode(times).alias("part", "us"))
     found = percentiles(long, (*KIND, "part"), "us", "all", "us")

@@ -1,4 +1,4 @@
-"""The state that a session ends in, rebuilt from its events alone: the last word on each value."""
+"""The final state of a session, rebuilt from its events alone: the last value of each field."""
 
 from typing import Final
 
@@ -19,18 +19,18 @@ ABOUT_REPLICAS: Final = (
     "LogStartOffsetChanged",
 )
 GROWTH: Final = ("RecordsAppended", "HighWatermarkChanged")
-"""What else is told of replicas, very often: only the last of each is looked at."""
+"""Other frequent events of replicas: only the last of each is needed."""
 REPLICAS: Final = "replicas"
 PARTITIONS: Final = "partitions"
 ZNODES: Final = "znodes"
-"""By which names what is rebuilt is kept."""
+"""Names under which rebuilt tables are materialised."""
 STATE_PATH: Final = "^/brokers/topics/(.+)/partitions/([0-9]+)/state$"
 
 
 def final_replicas(source: DatasetTables) -> DataFrame:
-    """Each replica that is on a disk at the end: role, epoch, ``leo``, ``hw`` and ``log_start``.
+    """Return each replica on disk at the end: role, epoch, ``leo``, ``hw`` and ``log_start``.
 
-    What was said before a log was deleted is void.
+    Events before a log was deleted are ignored.
     """
     told = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
     appended = F.when(F.col("count") > 0, F.col("base_offset") + F.col("count"))
@@ -60,7 +60,7 @@ def final_replicas(source: DatasetTables) -> DataFrame:
 
 
 def _last_growth(source: DatasetTables) -> DataFrame:
-    """Of each replica the last events of :data:`GROWTH`."""
+    """Return each replica's last events of :data:`GROWTH`."""
     grown = F.coalesce(F.col("count") > 0, F.lit(False)).alias("grown")
     told = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
     values = ("base_offset", "count", "high_watermark")
@@ -70,7 +70,7 @@ def _last_growth(source: DatasetTables) -> DataFrame:
 
 
 def final_partitions(source: DatasetTables) -> DataFrame:
-    """Each partition that exists at the end: assignment, state znode, its leader's HW and LEO."""
+    """Return each partition at the end: assignment, state znode, its leader's HW and LEO."""
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     names = ("leader", "leader_epoch", "controller_epoch", "zk_version", "isr")
     last = told.groupBy(*PARTITION).agg(F.max(F.struct("seq", "type", *names)).alias("last"))
@@ -90,7 +90,7 @@ def final_partitions(source: DatasetTables) -> DataFrame:
 
 
 def final_znodes(source: DatasetTables) -> DataFrame:
-    """Each znode that exists at the end: ``path``, ``data``, ``version``."""
+    """Return each znode at the end: ``path``, ``data``, ``version``."""
     told = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
     last = told.groupBy(SESSION, "path").agg(
         F.max(F.struct("seq", "type", "data", "version")).alias("last")
@@ -105,7 +105,7 @@ def final_znodes(source: DatasetTables) -> DataFrame:
 
 
 def states_in(znodes: DataFrame) -> DataFrame:
-    """What the partitions' state znodes say, read from their data."""
+    """Parse the data of the partitions' state znodes."""
     fields = "leader INT, leader_epoch INT, controller_epoch INT, isr ARRAY<INT>"
     found = znodes.where(F.col("path").rlike(STATE_PATH))
     topic, number = (F.regexp_extract("path", STATE_PATH, group) for group in (1, 2))

@@ -1,4 +1,4 @@
-"""How far the HW lagged behind the LEO on leaders: by partition, and over time.
+"""How far the HW lagged behind the leader's LEO: by partition, and over time.
 
 Sums of lag times time are exact decimals: the product of an offset and a time in microseconds may
 exceed 64 bits, and floating-point sums would depend on the order of rows.
@@ -21,7 +21,7 @@ EXACT: Final = "decimal(19,0)"
 
 
 def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
-    """Mean and maximum of LEO - HW over the time in which there was a leader with a log."""
+    """Return mean and maximum of LEO - HW over the time in which there was a leader with a log."""
     lags = _by_lag(_lags(states, ends).where("lasted_us > 0"), KEYS, "lasted_us")
     summed = lags.groupBy(*KEYS).agg(
         F.sum("lasted_us").alias("online_us"),
@@ -41,7 +41,7 @@ def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
 
 
 def hw_lag_timeline(source: DatasetTables) -> DataFrame:
-    """The table :data:`HW_LAG_TIMELINE`: each session's time cut into as many equal stretches."""
+    """Return the table :data:`HW_LAG_TIMELINE`: lag over equal intervals of each session's time."""
     width = F.greatest(F.ceil(F.col("end_us") / HW_LAG_BUCKETS), F.lit(1)).alias("width_us")
     ends = source.ends.select(SESSION, "end_us", width)
     lags = _lags(source.table(PARTITION_STATES), ends).where("lasted_us > 0")
@@ -77,7 +77,7 @@ def hw_lag_timeline(source: DatasetTables) -> DataFrame:
 
 
 def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
-    """The rows of states with a leader that has a log: its ``lag``, and how long it held."""
+    """Return the states with a leader that has a log: its ``lag``, and how long it lasted."""
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
     held = states.where("hw is not null").join(ends, SESSION)
     lag = (F.col("leo") - F.col("hw")).alias("lag")
@@ -86,10 +86,10 @@ def _lags(states: DataFrame, ends: DataFrame) -> DataFrame:
 
 
 def _by_lag(lags: DataFrame, keys: Sequence[str], time: str) -> DataFrame:
-    """How long each ``lag`` held in all, and since when first.
+    """Return the total time of each ``lag``, and when it first occurred.
 
-    What is asked of it is asked by ``keys`` again. Rows are shuffled once, by partition, which
-    suits both; each lag occurs once, so that the event of the largest needs no sorting.
+    Callers group the result by ``keys`` again. Rows are shuffled once, by partition, which suits
+    both; each lag occurs once, so finding the event of the largest needs no sorting.
     """
     return (
         lags.repartition(*KEYS)

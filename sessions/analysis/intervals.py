@@ -1,9 +1,9 @@
-"""Stretches of events and time in which something holds, by window functions.
+"""Intervals of events and time in which a condition holds, computed by window functions.
 
-The dataset's tables of states have a row for each value for as long as it holds; what an outage is,
-or a time in office, spans many such rows. A row counts +1 at its first event and -1 at the event
-that ended it. Where one row ends and the next begins, the two cancel out, so that what is left over
-is as few rows as there are real beginnings and ends; only these have to be put in order.
+The dataset's state tables have a row for each value for as long as it is valid; an outage or a
+controller term spans many of these rows. A row counts +1 at its first event and -1 at the event
+that ended it. Where one row ends and the next begins, the two cancel out, which leaves only as many
+rows as there are real starts and ends; only these have to be sorted.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from sessions.analysis.windows import earlier
 
 
 def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Where more or fewer rows begin to hold: ``keys``, ``seq``, ``us`` and ``change``.
+    """Return where rows start or stop being valid: ``keys``, ``seq``, ``us`` and ``change``.
 
-    ``rows`` have the columns of validity, ``from_seq``, .. ``to_us``; one that holds until the
+    ``rows`` have the validity columns ``from_seq``, .. ``to_us``; a row that is valid until the
     session's end has no edge there.
     """
     begin = F.struct(
@@ -34,7 +34,7 @@ def edges(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 
 def stretches(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The longest stretches in which at least one row holds: ``keys`` and columns of validity."""
+    """Return the maximal intervals in which at least one row is valid: ``keys`` and validity."""
     line = Window.partitionBy(*keys).orderBy("seq")
     level = F.sum("change").over(earlier(keys, now=0))
     levels = edges(rows, keys).withColumn("level", level)
@@ -54,6 +54,6 @@ def stretches(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 
 def lasted(rows: DataFrame, ends: DataFrame) -> DataFrame:
-    """The rows with how long they held, ``lasted_us``, at most until their session's end."""
+    """Add how long each row was valid, ``lasted_us``, at most until its session's end."""
     until = F.coalesce("to_us", "end_us") - F.col("from_us")
     return rows.join(ends, "session").withColumn("lasted_us", until).drop("end_us")

@@ -1,4 +1,4 @@
-"""The job ``isr``: how often ISRs changed, at whose instance, and how small they were."""
+"""The job ``isr``: how often ISRs changed, who requested it, and how small they were."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ COUNTED: Final = (
 
 
 def isr_churn(source: DatasetTables) -> DataFrame:
-    """The table :data:`ISR_CHURN`: a row for each partition that ever existed."""
+    """Return the table :data:`ISR_CHURN`: a row for each partition that ever existed."""
     states = partition_spells(source)
     changes = _changes(states)
     lefts = changes.select(*PARTITION, F.explode("left_out").alias("replica"))
@@ -40,7 +40,7 @@ def isr_churn(source: DatasetTables) -> DataFrame:
 
 
 def _changes(states: DataFrame) -> DataFrame:
-    """Rows whose ISR is not that of the row before, as the znode tells: who left, who came."""
+    """Return state changes in which the znode's ISR changed: which replicas left, which joined."""
     line = Window.partitionBy(*PARTITION).orderBy("from_seq")
     znode = F.when(F.col("state") != "nonexistent", F.struct("isr", "leader_epoch"))
     before = states.select(
@@ -83,7 +83,7 @@ def _sizes(states: DataFrame, ends: DataFrame) -> DataFrame:
 
 
 def _asked(source: DatasetTables) -> DataFrame:
-    """How often leaders asked for smaller and larger ISRs."""
+    """Return how often leaders requested to shrink and to expand ISRs."""
     asked = source.table(ISR_CHANGES).where("step = 'asked'")
     return asked.groupBy(*PARTITION).agg(
         F.count_if(F.col("change") == "shrink").alias("asked_shrinks"),

@@ -1,4 +1,4 @@
-"""Whether there is a Java that Spark can run on, found out before a JVM is asked for anything."""
+"""Check for a Java that Spark supports, before any JVM is started."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from typing import Final
 from sessions.analysis.errors import SparkUnavailable
 
 JAVA_MIN: Final = 17
-"""The oldest Java that Spark 4 runs on."""
+"""The oldest Java version that Spark 4 supports."""
 ANSWER_MAX_S: Final = 30
 VERSION: Final = re.compile(r'version "(\d+)(?:\.(\d+))?')
 
 
 def java_program() -> str | None:
-    """The ``java`` that Spark's launcher starts: JAVA_HOME's if that is set, else the PATH's."""
+    """Return the ``java`` that Spark's launcher starts: JAVA_HOME's if set, else the PATH's."""
     home = os.environ.get("JAVA_HOME")
     if not home:
         return shutil.which("java")
@@ -25,7 +25,7 @@ def java_program() -> str | None:
 
 
 def java_major(banner: str) -> int | None:
-    """The major version in what ``java -version`` prints (``1.8`` is 8), None without one."""
+    """Return the major version in the output of ``java -version`` (``1.8`` is 8), or None."""
     found = VERSION.search(banner)
     if found is None:
         return None
@@ -34,7 +34,7 @@ def java_major(banner: str) -> int | None:
 
 
 def require_java() -> None:
-    """Raise :class:`SparkUnavailable` unless there is a Java of at least :data:`JAVA_MIN`."""
+    """Raise :class:`SparkUnavailable` unless Java of at least :data:`JAVA_MIN` is installed."""
     needed = f"Spark needs Java {JAVA_MIN} or newer"
     program = java_program()
     if program is None:

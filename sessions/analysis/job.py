@@ -1,4 +1,4 @@
-"""What a job is: a question, and the declared tables that answer it, each with how it is made."""
+"""A job: a question, and the result tables that answer it, each with the function that makes it."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,9 +11,9 @@ from sessions.dataset.schema import Table
 
 
 class Shown(Struct, frozen=True):
-    """A column in the terminal: its header, the result's columns that it needs, what it makes.
+    """A column in the terminal: its header, the result columns that it needs, and its formatter.
 
-    ``text`` is given their values, none of them null; where one is, there is no value.
+    ``text`` receives their values, none of them null; if one is null, the cell is empty.
     """
 
     header: str
@@ -21,16 +21,16 @@ class Shown(Struct, frozen=True):
     text: Callable[..., Any] = lambda value: value
 
     def of(self, row: dict[str, Any]) -> Any:  # noqa: ANN401 - as the columns are
-        """What is shown there for a row of the result."""
+        """Return the cell for a row of the result."""
         values = [row[name] for name in self.columns]
         return None if None in values else self.text(*values)
 
 
 class Result(Struct, frozen=True):
-    """A table that a job writes; ``run`` may read those that the job wrote before it.
+    """A table that a job writes; ``run`` may read tables that the job wrote before it.
 
-    Rows are shown by ``worst``, the largest values first, then in order of ``ties``; a result with
-    no ``shown`` columns is written only.
+    Rows are sorted by ``worst``, largest values first, then by ``ties``; a result without ``shown``
+    columns is only written.
     """
 
     table: Table
@@ -42,7 +42,7 @@ class Result(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """A question with a name, and the tables that answer it, in the order they are made in."""
+    """A named question and the tables that answer it, in the order in which they are made."""
 
     name: str
     question: str
@@ -50,7 +50,7 @@ class Job(Struct, frozen=True):
 
 
 def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
-    """Columns by header (``_`` is a space in it): the result's own, or what is made of them."""
+    """Return columns by header (``_`` is a space in it): the result's own, or computed ones."""
     made = {
         header.replace("_", " "): Shown("", (value,)) if isinstance(value, str) else value
         for header, value in columns.items()
@@ -59,19 +59,19 @@ def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
 
 
 def in_ms(name: str) -> Shown:
-    """A time column in milliseconds."""
+    """Return a time column in milliseconds."""
     return rounded(name, 3, 1_000)
 
 
 def rounded(name: str, digits: int, unit: int = 1) -> Shown:
-    """A column in a larger unit, with so many decimals."""
+    """Return a column in a larger unit, with a number of decimals."""
     return Shown("", (name,), lambda value: round(value / unit, digits))
 
 
 def answered(name: str, yes: str = "yes", no: str = "no") -> Shown:
-    """A column of truth in words."""
+    """Return a boolean column as words."""
     return Shown("", (name,), lambda value: yes if value else no)
 
 
 ACKS: Final = Shown("", ("acks",), lambda acks: "all" if acks == -1 else str(acks))
-"""The column ``acks`` as producers write it."""
+"""The column ``acks`` in the notation of producers."""

@@ -37,9 +37,9 @@ JOBS: Final[dict[str, Job]] = {
 
 
 def chosen(names: tuple[str, ...]) -> tuple[Job, ...]:
-    """The jobs of these names, all of them if there is no name; each once, in their own order.
+    """Return the jobs of these names, or all if none is given, without duplicates, in job order.
 
-    Raises :class:`AnalysisError` for a name that no job has.
+    Raises :class:`AnalysisError` for an unknown name.
     """
     for name in names:
         if name not in JOBS:

@@ -1,4 +1,4 @@
-"""The job ``latency``: commit latency, its distribution, and the HW's lag over time."""
+"""The job ``latency``: commit latency, its distribution, and HW lag over time."""
 
 from typing import Final
 
@@ -20,9 +20,9 @@ from sessions.dataset.schema import SESSION
 
 
 def latency_histogram(source: DatasetTables) -> DataFrame:
-    """The table :data:`LATENCY_HISTOGRAM`: records by how long they took, four groups an octave.
+    """Return the table :data:`LATENCY_HISTOGRAM`: records by latency, four buckets per octave.
 
-    Times below 4 us are groups of their own.
+    Each microsecond below 4 us is a bucket of its own.
     """
     measured = timed(source).select(
         SESSION,

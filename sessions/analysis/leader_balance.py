@@ -1,4 +1,4 @@
-"""The job ``leaders``: how leading was shared out among brokers, and how far from preference."""
+"""The job ``leaders``: how leadership was distributed, and how far from the preferred leaders."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ COUNTED: Final = ("led_at_end", "preferred_at_end", "strayed_at_end", "gained", 
 
 
 def leader_balance(source: DatasetTables) -> DataFrame:
-    """The table :data:`LEADER_BALANCE`: a row for each broker that was assigned a replica."""
+    """Return the table :data:`LEADER_BALANCE`: a row for each broker with an assigned replica."""
     states = partition_spells(source)
     led = states.where("leader >= 0").withColumn("broker", F.col("leader"))
     turns = edges(led, (*KEYS, "tp"))
@@ -35,7 +35,7 @@ def leader_balance(source: DatasetTables) -> DataFrame:
 
 
 def _over_time(brokers: DataFrame, turns: DataFrame, ends: DataFrame) -> DataFrame:
-    """How many partitions each broker led, as mean over time and maximum."""
+    """Return how many partitions each broker led, as mean over time and maximum."""
     start = brokers.select(
         *KEYS, F.lit(0).alias("seq"), F.lit(0).alias("us"), F.lit(0).alias("change")
     )
@@ -58,7 +58,7 @@ def _over_time(brokers: DataFrame, turns: DataFrame, ends: DataFrame) -> DataFra
 
 
 def _at_end(states: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """What each broker leads at the session's end, and what it should lead."""
+    """Return the partitions that each broker leads at the end, and those it should lead."""
     last = states.where("to_seq is null")
     led = last.where("leader >= 0").groupBy(SESSION, F.col("leader").alias("broker"))
     preferred = last.where("size(replicas) > 0").groupBy(

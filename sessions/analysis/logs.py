@@ -1,7 +1,7 @@
-"""What the replicas' logs hold at a session's end, rebuilt from events by Spark.
+"""The replicas' logs at a session's end, rebuilt from events by Spark.
 
-A log is the runs of records that were appended to it, each cut by the lowest point that the log was
-cut to afterwards.
+A log is the runs of records appended to it, each truncated to the lowest offset that the log was
+truncated to afterwards.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ CUTS: Final = (
 
 
 def final_logs(source: DatasetTables) -> DataFrame:
-    """The runs in the logs of replicas that are assigned at the end, on brokers up or down.
+    """Return the runs in the logs of replicas assigned at the end, on live or dead brokers.
 
     ``base`` and ``end`` (exclusive) are offsets, ``first`` is the first record's id, ``leads`` says
     whether the state znode names this broker as leader.
@@ -36,7 +36,7 @@ def final_logs(source: DatasetTables) -> DataFrame:
 
 
 def _runs(source: DatasetTables) -> DataFrame:
-    """What is left in the end of all runs that were ever appended."""
+    """Return the rest of all appended runs that remains at the end."""
     appended, cuts = facts(source, APPENDED), facts(source, *CUTS)
     touched = cuts.select(*REPLICA).distinct()
     whole = appended.join(touched, list(REPLICA), "left_anti").select(
@@ -50,7 +50,7 @@ def _runs(source: DatasetTables) -> DataFrame:
 
 
 def _cut(changes: DataFrame) -> DataFrame:
-    """What is left of runs by what was cut off their logs later."""
+    """Return the rest of each run after later truncations of its log."""
     after = later(REPLICA)
     cut = F.when(F.col("type") == "LogDeleted", F.lit(0)).when(
         F.col("type").isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")
@@ -71,7 +71,7 @@ def _cut(changes: DataFrame) -> DataFrame:
 
 
 def assigned(source: DatasetTables) -> DataFrame:
-    """The replicas that are assigned at the end and have a log, with ``leads``."""
+    """Return the replicas that are assigned at the end and have a log, with ``leads``."""
     placed = final_assignment(source).select(*PARTITION, F.explode("replicas").alias("broker"))
     leads = (F.col("broker") == F.col("leader")).alias("leads")
     told = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
@@ -82,7 +82,7 @@ def assigned(source: DatasetTables) -> DataFrame:
 
 
 def records_of(runs: DataFrame) -> DataFrame:
-    """Runs taken apart: a row for each ``record`` with its ``offset``."""
+    """Expand runs: a row for each ``record`` with its ``offset``."""
     offset = F.explode(F.sequence("base", F.col("end") - 1)).alias("offset")
     apart = runs.select("*", offset).drop("end")
     record = F.col("first") + F.col("offset") - F.col("base")
@@ -90,7 +90,7 @@ def records_of(runs: DataFrame) -> DataFrame:
 
 
 def final_leaders(source: DatasetTables) -> DataFrame:
-    """The leader that each partition's state znode names at the end; -1: none."""
+    """Return the leader in each partition's state znode at the end; -1: none."""
     told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     last = F.max_by(F.struct("type", "leader"), "seq").alias("last")
     found = told.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
@@ -98,7 +98,7 @@ def final_leaders(source: DatasetTables) -> DataFrame:
 
 
 def final_assignment(source: DatasetTables) -> DataFrame:
-    """The replicas that each partition is assigned at the end, ``replicas``; none once deleted."""
+    """Return each partition's assigned ``replicas`` at the end; none if it was deleted."""
     told = facts(source, "TopicCreated", "PartitionsAdded", "ReplicasAssigned", "TopicDeleted")
     by_topic = told.where("assignment is not null").select(
         SESSION,

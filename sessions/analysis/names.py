@@ -1,4 +1,4 @@
-"""The names of the jobs, which are known without Spark."""
+"""The names of the jobs, available without importing Spark."""
 
 from typing import Final
 
@@ -6,4 +6,4 @@ NAMES: Final = (
     *("availability", "failover", "latency", "isr", "durability", "leaders", "controller"),
     *("quorum", "anomalies", "replay"),
 )
-"""In the order in which the jobs run and are documented."""
+"""The names in the order in which the jobs run and are documented."""

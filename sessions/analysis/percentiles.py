@@ -1,4 +1,4 @@
-"""Exact percentiles by group, as window functions: nothing has to fit into one machine's memory."""
+"""Exact percentiles by group, as window functions that need not fit into one machine's memory."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,13 +12,12 @@ PERCENTS: Final = (50, 95, 99)
 def percentiles(
     rows: DataFrame, keys: Sequence[str], value: str, prefix: str, unit: str, times: str = "1"
 ) -> DataFrame:
-    """One row for each group that has values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
+    """Return a row per group with values: ``PREFIX_p50_UNIT``, .. and ``PREFIX_max_UNIT``.
 
-    ``PREFIX_n`` is how many values there are.
-
+    ``PREFIX_n`` is the number of values.
     The percentile P is the smallest value that at least P percent of the group's values do not
-    exceed (nearest rank), so it is always a value that occurs. Nulls do not count. ``times`` is SQL
-    for how many values a row stands for.
+    exceed (nearest rank), so it is always a value that occurs. Nulls are ignored. ``times`` is SQL
+    for the number of values that a row represents.
     """
     present = rows.where(F.col(value).isNotNull())
     counted = present.groupBy(*keys, value).agg(F.sum(F.expr(times)).alias("n"))

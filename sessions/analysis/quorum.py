@@ -1,4 +1,4 @@
-"""The job ``quorum``: who led KRaft's metadata quorum, what was written, and whom it fenced."""
+"""The job ``quorum``: leaders of KRaft's metadata quorum, their records, and fenced brokers."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import FAULTS, METADATA_RECORDS, QUORUM_ROLES
 
 DOWN: Final = ("crashed", "stopped", "frozen")
-"""States of a process in which it serves nobody."""
+"""States in which a process serves no requests."""
 GONE: Final = ("crashed", "stopped")
 REGISTRATION_CHANGE: Final = "BrokerRegistrationChange"
 FENCED: Final = 1
@@ -21,12 +21,12 @@ UNFENCED: Final = -1
 
 
 def said(name: str, kind: str = "int") -> Column:
-    """A field of a record's data."""
+    """Return a field of a record's data."""
     return F.get_json_object("data", f"$.{name}").cast(kind)
 
 
 def fencing_records(records: DataFrame) -> DataFrame:
-    """The records that fence and unfence brokers: ``broker``, ``change`` (1, -1)."""
+    """Return the records that fence and unfence brokers: ``broker``, ``change`` (1, -1)."""
     changes = records.where(F.col("type") == REGISTRATION_CHANGE)
     told = changes.select(
         *(SESSION, "seq", "time_us", "batch"),
@@ -37,7 +37,7 @@ def fencing_records(records: DataFrame) -> DataFrame:
 
 
 def quorum_terms(source: DatasetTables) -> DataFrame:
-    """The table :data:`QUORUM_TERMS`: a row for each time of a leader."""
+    """Return the table :data:`QUORUM_TERMS`: a row for each leader's term."""
     roles = source.table(QUORUM_ROLES).select(
         *(SESSION, "controller", "seq", "time_us", "role", "epoch")
     )
@@ -78,7 +78,7 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
 
 
 def _written(records: DataFrame) -> DataFrame:
-    """What was written in each epoch of the quorum."""
+    """Return what was written in each epoch of the quorum."""
     kind, changes = F.col("type"), F.col("type") == "PartitionChange"
     return records.groupBy(SESSION, "epoch").agg(
         F.count("*").alias("records"),
@@ -94,7 +94,7 @@ def _written(records: DataFrame) -> DataFrame:
 
 
 def metadata_work(source: DatasetTables) -> DataFrame:
-    """The table :data:`METADATA_WORK`: records by type and epoch."""
+    """Return the table :data:`METADATA_WORK`: records by type and epoch."""
     return (
         source.table(METADATA_RECORDS)
         .groupBy(SESSION, "epoch", "type")
@@ -110,7 +110,7 @@ def metadata_work(source: DatasetTables) -> DataFrame:
 
 
 def fencings(source: DatasetTables) -> DataFrame:
-    """The table :data:`FENCINGS`: a row for each record that fences a broker."""
+    """Return the table :data:`FENCINGS`: a row for each record that fences a broker."""
     records = source.table(METADATA_RECORDS)
     process = source.table(FAULTS).where("kind = 'broker'")
     line = fencing_records(records).unionByName(

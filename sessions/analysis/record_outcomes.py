@@ -1,7 +1,7 @@
-"""What the end of a session holds against records: lost, duplicated, diverged, consumed and lost.
+"""Problems of records at a session's end: lost, duplicated, diverged, consumed and lost.
 
-First whole runs are compared, which settles nearly every partition; only those that it leaves in
-doubt are taken apart into records.
+Whole runs are compared first, which settles nearly every partition; only the undecided ones are
+expanded into records.
 """
 
 from typing import Final
@@ -16,14 +16,14 @@ from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
 
 KEPT: Final = "fates"
-"""By which name the rows of :func:`fates` are kept for several jobs."""
+"""Name under which the rows of :func:`fates` are materialised for several jobs."""
 LOGS: Final = "logs"
 TOLD: Final = "told"
 IN_DOUBT: Final = "in_doubt"
 
 
 def fates(source: DatasetTables) -> DataFrame:
-    """Rows of ``fate``, ``offset`` and ``record``: what the cluster's own audit should say."""
+    """Return rows of ``fate``, ``offset`` and ``record``: they should match the cluster's audit."""
     found = (
         missing(
             source.materialised(TOLD, _in_doubt), source.materialised(IN_DOUBT, _records_in_doubt)
@@ -35,9 +35,9 @@ def fates(source: DatasetTables) -> DataFrame:
 
 
 def _in_doubt(source: DatasetTables) -> DataFrame:
-    """What clients were told of and that no run of the leader's log holds as a whole.
+    """Return what clients were told of that is not entirely inside one run of the leader's log.
 
-    Nothing can be said where there is no leader, or the leader has no log.
+    Partitions without a leader, or whose leader has no log, are left out.
     """
     led = assigned_replicas(source).where("leads").select(*PARTITION)
     whole = (
@@ -53,7 +53,7 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
 
 
 def _acknowledged(source: DatasetTables) -> DataFrame:
-    """The runs that producers were told are written; ``base`` -1: not where."""
+    """Return the runs acknowledged to producers; ``base`` -1: without an offset."""
     return facts(source, "ProduceAcknowledged").select(
         *PARTITION,
         F.lit("lost").alias("fate"),
@@ -64,7 +64,7 @@ def _acknowledged(source: DatasetTables) -> DataFrame:
 
 
 def _consumed(source: DatasetTables) -> DataFrame:
-    """The runs that consumers were given."""
+    """Return the runs returned to consumers."""
     told = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
     each = told.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
@@ -78,7 +78,7 @@ def _consumed(source: DatasetTables) -> DataFrame:
 
 
 def _records_in_doubt(source: DatasetTables) -> DataFrame:
-    """All logs, record by record, of the partitions that comparing runs does not settle."""
+    """Return all logs, record by record, of the partitions that comparing runs does not settle."""
     logs = source.materialised(LOGS, final_logs)
     suspects = (
         source.materialised(TOLD, _in_doubt)
@@ -90,13 +90,13 @@ def _records_in_doubt(source: DatasetTables) -> DataFrame:
 
 
 def _overlapping(held: DataFrame) -> DataFrame:
-    """Partitions in whose leader's log two runs have a record in common."""
+    """Return partitions whose leader's log has a record in two runs."""
     reach = F.max(F.col("first") + F.col("end") - F.col("base")).over(earlier(PARTITION, "first"))
     return held.withColumn("reach", reach).where("reach > first").select(*PARTITION)
 
 
 def _unequal(logs: DataFrame) -> DataFrame:
-    """Partitions whose logs do not all begin the same run wherever one of them begins one."""
+    """Return partitions whose logs do not all start the same run where one of them starts one."""
     reach = logs.groupBy(*PARTITION, "broker").agg(
         F.min("base").alias("low"), F.max("end").alias("high")
     )
@@ -112,7 +112,7 @@ def _unequal(logs: DataFrame) -> DataFrame:
 
 
 def missing(told: DataFrame, records: DataFrame) -> DataFrame:
-    """Records that clients were told of and that the leader's log lacks, once a time told."""
+    """Return records that clients were told of and the leader's log lacks, once per report."""
     place = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("place")
     known = F.when(F.col("base") < 0, F.lit(-1)).otherwise(F.col("base") + F.col("place"))
     apart = told.select("*", place).select(
@@ -126,7 +126,7 @@ def missing(told: DataFrame, records: DataFrame) -> DataFrame:
 
 
 def duplicated(records: DataFrame) -> DataFrame:
-    """The copies but the first of records that a leader's log holds more than once."""
+    """Return all copies but the first of records that occur more than once in a leader's log."""
     copies = Window.partitionBy(*PARTITION, "record").orderBy("offset")
     numbered = records.where("leads").withColumn("copy", F.row_number().over(copies))
     extra = numbered.where("copy > 1")
@@ -134,7 +134,7 @@ def duplicated(records: DataFrame) -> DataFrame:
 
 
 def diverged(records: DataFrame) -> DataFrame:
-    """Records at offsets at which two logs hold different ones."""
+    """Return records at offsets at which two logs have different ones."""
     at = records.groupBy(*PARTITION, "offset").agg(F.collect_set("record").alias("records"))
     differ = at.where("size(records) > 1")
     return differ.select(

@@ -1,9 +1,8 @@
-"""The job ``replay``: the state that a session's events build must be the one that was recorded.
+"""The job ``replay``: a session's events must rebuild the state that was recorded.
 
-It is rebuilt by other means than those by which it was recorded: Spark takes the last word on each
-value and puts the logs together from their appends and cuts, while the recorded state was followed
-event by event, and what is lost, duplicated or diverged was stated by the cluster, which looked
-into its own logs.
+The state is rebuilt by independent means: Spark takes the last value of each field and rebuilds the
+logs from appends and truncations, while the recorded state was maintained event by event, and the
+lost, duplicated and diverged records were reported by the cluster, which examined its own logs.
 """
 
 from typing import Final
@@ -38,7 +37,7 @@ OF_SESSION: Final = ("events", "last_seq", *COUNTS)
 
 
 def replay_differences(source: DatasetTables) -> DataFrame:
-    """The table :data:`REPLAY_DIFFERENCES`: a row for each value that differs."""
+    """Return the table :data:`REPLAY_DIFFERENCES`: a row for each value that differs."""
     states = source.table(PARTITION_STATES).where("to_seq is null")
     copies = source.table(REPLICA_STATES).where("to_seq is null")
     totals = source.materialised(TOTALS, _totals)
@@ -65,7 +64,7 @@ def _different(
     keys: tuple[str, ...],
     fields: tuple[str, ...],
 ) -> DataFrame:
-    """The values of ``fields`` that are not the same on both sides, as text."""
+    """Return the values of ``fields`` that differ between both sides, as text."""
     left = rebuilt.select(*keys, "seq", F.struct(*fields).alias("rebuilt"))
     right = recorded.select(*keys, F.struct(*fields).alias("recorded"))
     both = left.join(right, list(keys), "full")
@@ -88,7 +87,7 @@ def _different(
 
 
 def _totals(source: DatasetTables) -> DataFrame:
-    """What can be counted in each session's events: the columns :data:`OF_SESSION`."""
+    """Return what can be counted in each session's events: the columns :data:`OF_SESSION`."""
     whole = (
         source.table(EVENTS)
         .groupBy(SESSION)
@@ -112,7 +111,7 @@ def _totals(source: DatasetTables) -> DataFrame:
 
 
 def replay(source: DatasetTables) -> DataFrame:
-    """The table :data:`REPLAY`: a row for each session."""
+    """Return the table :data:`REPLAY`: a row for each session."""
     rebuilt = source.materialised(TOTALS, _totals).select(
         SESSION, "events", *(F.col(name).alias(f"{name}_rebuilt") for name in COUNTS)
     )

@@ -1,4 +1,4 @@
-"""Running the jobs over a dataset: each result as Parquet, and its worst rows for the terminal."""
+"""Run the jobs over a dataset: each result as Parquet, and its worst rows for the terminal."""
 
 import contextlib
 import os
@@ -31,30 +31,30 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
-"""Where Spark names a file that it could not read."""
+"""Matches the file name in Spark's error for an unreadable file."""
 FULL: Final = re.compile("No space left on device|Disk quota exceeded|File too large")
-"""What the system says when nothing more can be written."""
+"""The system's error messages for a full disk."""
 SHOWN_MAX: Final = 50
-"""How many rows of a result are shown."""
+"""Number of rows of a result that are shown."""
 NO_CONNECTOR: Final = re.compile(r"Class \S*S3AFileSystem not found|No FileSystem for scheme")
-"""What Hadoop says of a URI that it lacks the code for."""
+"""Hadoop's error for a URI whose scheme it does not support."""
 NOTE: Final = "_analysis.json"
-"""In the folder of results: what they are of."""
+"""File in the results folder: the dataset that they describe."""
 ANALYSED: Final = "_sessions"
-"""In the folder of results: the sessions that they are of, as a table."""
+"""Table in the results folder: the analysed sessions."""
 IDENTITY: Final = (SESSION, "events", "last_seq", "state_hash")
-"""By what a session is known to be the one that was analysed."""
+"""Columns that identify a session as the one that was analysed."""
 
 Progress = Callable[[str], object]
-"""Is told in a few words what begins now."""
+"""Called with a short description of each step as it starts."""
 Beside = Callable[[Location, "AnalysisReport"], object]
-"""Writes something more into the folder of results, which only then gets its name."""
+"""Writes additional files into the results folder before it gets its final name."""
 
 
 class ReportTable(Struct, frozen=True):
     """A result for the terminal: its worst rows as plain values (None: no value).
 
-    ``path`` is the folder of Parquet files with all of them; no headers: rows are not shown.
+    ``path`` is the folder of Parquet files with all of them; without headers, no rows are shown.
     """
 
     job: str
@@ -67,11 +67,11 @@ class ReportTable(Struct, frozen=True):
 
 
 class AnalysisReport(Struct, frozen=True):
-    """What an analysis found and where it put it; ``sessions``, ``events``: what it read.
+    """The findings of an analysis and where they are; ``sessions``, ``events``: what it read.
 
-    ``unlike``: in how many sessions the events do not build the state that was recorded (0 also if
-    that was not asked). ``added``: how many sessions an earlier analysis gained; None: there was
-    none.
+    ``unlike``: the number of sessions whose events do not rebuild the recorded state (also 0 if
+    that was not checked). ``added``: how many sessions were added to an earlier analysis; None:
+    there was none.
     """
 
     dataset: Location
@@ -84,7 +84,7 @@ class AnalysisReport(Struct, frozen=True):
 
 
 class Note(Struct, frozen=True):
-    """What a folder of results says of itself."""
+    """Metadata of a results folder."""
 
     dataset: str
     jobs: tuple[str, ...]
@@ -103,14 +103,14 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
 ) -> AnalysisReport:
     """Run jobs (all, if none is named) over a dataset; write results to ``out/TABLE``.
 
-    Where ``out`` holds an earlier analysis of the dataset, only the sessions that came since are
-    analysed, and added; if one has gone or been replaced since, all are analysed anew. ``beside``
-    puts something beside the results.
+    If ``out`` contains an earlier analysis of the dataset, only the sessions added since are
+    analysed; if one was removed or replaced since, all are analysed again. ``beside`` writes
+    additional files beside the results.
 
     ``master`` is a Spark master's URL (None: this machine), ``remote`` a Spark Connect server's;
     both must see the two folders under the same paths. ``conf`` is Spark's configuration. Raises
     :class:`~sessions.dataset.layout.DatasetError` for a dataset that cannot be read and
-    :class:`~sessions.analysis.errors.AnalysisError` for everything else; ``out`` is then as it was.
+    :class:`~sessions.analysis.errors.AnalysisError` for everything else; ``out`` is then unchanged.
     """
     tell = progress or (lambda _: None)
     source = _dataset(dataset)
@@ -130,7 +130,7 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
 
 
 def _dataset(place: "str | Path | Location") -> Dataset:
-    """The dataset, if there is one with a session in it; what dead processes left is settled."""
+    """Open the dataset, which must have a session; recover what dead processes left behind."""
     dataset = Dataset(place)
     if not dataset.exists:
         raise DatasetError(f"{place} does not exist or is empty; export a session to it first")
@@ -150,9 +150,9 @@ def _place(out: "str | Path | Location") -> Location:
 
 
 def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | None:
-    """What an earlier analysis at ``out`` says of itself; None without one.
+    """Return the metadata of an earlier analysis at ``out``; None if there is none.
 
-    Raises :class:`AnalysisError` if something is there that cannot be added to.
+    Raises :class:`AnalysisError` if ``out`` has something else that cannot be added to.
     """
     try:
         if not out.exists():
@@ -179,10 +179,10 @@ def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | N
 
 @contextlib.contextmanager
 def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
-    """Where results are written; they are at ``out`` when the block ends well, or not at all.
+    """Yield where to write results; they are at ``out`` if the block succeeds, or not at all.
 
-    Here that is a hidden folder beside ``out``, which takes its name. An object store has no such
-    thing: there results are written in place, and deleted if something goes wrong.
+    Locally that is a hidden folder beside ``out``, which is renamed. An object store has no
+    rename: results are written in place, and deleted if something fails.
     """
     if out.path is None:
         try:
@@ -216,7 +216,7 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
 
 
 def _swap(out: Path, scratch: Path) -> None:
-    """Have new results in the place of earlier ones, which are deleted then."""
+    """Replace earlier results with new ones and delete the old."""
     old = scratch.with_name(f"{scratch.name}.old")
     out.rename(old)
     scratch.rename(out)
@@ -224,9 +224,9 @@ def _swap(out: Path, scratch: Path) -> None:
 
 
 class _Work:
-    """One analysis: its jobs are run, and what they found is gathered.
+    """One analysis: runs its jobs and collects their results.
 
-    ``results`` is where they write, and ``out`` what that will be called; with ``add`` there is an
+    ``results`` is where they write, and ``out`` its final name; with ``add`` there is an
     earlier analysis at ``out``.
     """
 
@@ -276,7 +276,7 @@ class _Work:
         return AnalysisReport(where, self._out, count, events, tables, unlike, added)
 
     def _added(self, sessions: DataFrame) -> DataFrame | None:
-        """The sessions that came since the earlier analysis; None if one has changed or gone."""
+        """Return the sessions added since the earlier analysis; None if one has changed or gone."""
         place = (self._out / ANALYSED).for_spark_to_read
         analysed = self._spark.read.schema(sessions.schema).parquet(place)
         same = [F.col(f"now.{name}").eqNullSafe(F.col(f"then.{name}")) for name in IDENTITY]
@@ -286,7 +286,7 @@ class _Work:
         return sessions.select(SESSION).join(analysed.select(SESSION), SESSION, "left_anti")
 
     def _keep_earlier(self, jobs: tuple[Job, ...]) -> None:
-        """Have the rows of earlier results beside those that are to come."""
+        """Copy the rows of earlier results to the new ones."""
         assert self._out.path is not None
         assert self._results.path is not None
         for job in jobs:
@@ -299,7 +299,7 @@ class _Work:
                     )
 
     def _run(self, job: Job, result: Result, source: DatasetTables) -> ReportTable:
-        """Make one result and write it; the rows to be shown are read from what was written."""
+        """Make and write one result; the rows to show are read from what was written."""
         name = result.table.name
         across = SESSION not in result.table.names
         rows = result.run(source.everything if across else source)
@@ -322,14 +322,14 @@ class _Work:
 
 
 def _unlike(results: Results) -> int:
-    """In how many sessions the events do not build what was recorded."""
+    """Return the number of sessions whose events do not rebuild the recorded state."""
     import pyarrow.compute as pc
 
     return results.count(REPLAY, ~pc.field("equal")) if results.has(REPLAY) else 0
 
 
 def _explained(error: Exception, dataset: Dataset, out: Location) -> DatasetError | AnalysisError:
-    """Spark's complaint as one line; of a file that cannot be read it says the name."""
+    """Convert Spark's error to one line; name the file if one cannot be read."""
     if isinstance(error, ConnectionError):
         return AnalysisError(f"Spark ended before it was done: {error.strerror or error}")
     text = str(error)

@@ -1,4 +1,4 @@
-"""Running jobs side by side: while the tasks of one are at work, the next one's are planned."""
+"""Run jobs side by side: while the tasks of one execute, the next one is planned."""
 
 import contextlib
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from sessions.analysis.job import Job
 
 AT_ONCE: Final = 4
-"""So many jobs at once; they share the cores, and some of them wait for what another makes."""
+"""Number of concurrent jobs; they share the cores, and some wait for another's results."""
 
 Made = TypeVar("Made")
 
@@ -22,9 +22,9 @@ def run_side_by_side(
     begin: Callable[[Job], object],
     run: Callable[[Job], Made],
 ) -> list[Made]:
-    """What ``run`` makes of each job, in the jobs' order; ``begin`` is told of each in that order.
+    """Return the results of ``run`` for each job, in job order; ``begin`` is called in that order.
 
-    What goes wrong first is raised, when everything else has been stopped.
+    The first error is raised after everything else has been stopped.
     """
     waiting, lock = iter(list(jobs)), Lock()
 

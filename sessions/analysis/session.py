@@ -1,4 +1,4 @@
-"""A Spark session that starts quietly, keeps to loopback where it can, and leaves nothing."""
+"""A Spark session that starts quietly, stays on loopback if possible, and leaves nothing behind."""
 
 import contextlib
 import logging
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 
 LOCAL: Final = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?")
 THIS_MACHINE: Final = "local[*,3]"
-"""All cores; a task whose Python process dies is tried again, as on a cluster."""
+"""All cores; a task whose Python process dies is retried, as on a cluster."""
 WORKERS_PYTHON: Final = "PYSPARK_PYTHON"
-"""The environment variable that names the Python of workers; Spark's own guess is ``python3``."""
+"""Environment variable that names the workers' Python; Spark's default is ``python3``."""
 CONNECT_MAX_S: Final = 5.0
 END_MAX_S: Final = 20.0
 YARN: Final = "yarn"
 YARN_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
-"""The environment variables that say where a Hadoop cluster is described."""
+"""Environment variables that locate the configuration of a Hadoop cluster."""
 SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
-"""The environment variable by which ``spark-submit`` tells Python of its JVM."""
+"""Environment variable through which ``spark-submit`` passes its JVM to Python."""
 THROWN: Final = re.compile(
     r"^(?:Exception in thread \"main\" )?[\w.$]*(?:Exception|Error): (.+)$", re.M
 )
 """The first line of a Java exception."""
 PORTS: Final = {"spark": 7077, "sc": 15002}
-"""Where a master and a Spark Connect server listen unless their URL says otherwise."""
+"""Default ports of a master and a Spark Connect server."""
 LOOPBACK: Final = "127.0.0.1"
 LOCAL_MEMORY: Final = "2g"
 SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-"""For a JVM that lives for minutes: without the compiler that earns its cost only later.
+"""Options for a short-lived JVM: no optimizing compiler, whose cost does not pay off in minutes.
 
-Java would then keep room for a fifth of the code only, and Spark makes much of it.
+Java would then reserve only a fifth of the code cache, and Spark generates a lot of code.
 """
 COLLECTOR: Final = "-XX:+UseParallelGC"
-"""The collector that suits Spark's large arrays, unless somebody has chosen one."""
+"""Garbage collector that suits Spark's large arrays, unless another is chosen."""
 JAVA_OPTIONS: Final = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
-"""Where people choose one; Java refuses to start with two."""
+"""Places where users choose a collector; Java refuses to start with two."""
 CONNECT_MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
-"""The environment variable by which PySpark's functions know of a remote session."""
+"""Environment variable that tells PySpark's functions of a remote session."""
 SPARK_EXTRA: Final = "install it with: pip install 'tidegauge[spark]'"
 CONNECT_EXTRA: Final = "install them with: pip install 'pyspark[connect]'"
 
@@ -64,13 +64,13 @@ def spark_session(
     remote: str | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> "Iterator[SparkSession]":
-    """A session on ``master`` (neither: ``local[*]``) or with the Connect server at ``remote``.
+    """Yield a session on ``master`` (neither: ``local[*]``) or of the Connect server at ``remote``.
 
-    ``conf`` is Spark's configuration, before all that is chosen here. Started by ``spark-submit``,
-    the session is the submitter's: its ``--master`` wins over ``master``. A session that this
-    process has already is used and left running. One that is made here ends with the block, JVM and
-    temporary files included. Raises :class:`SparkUnavailable` if there can be none,
-    :class:`AnalysisError` for a URL that is none.
+    ``conf`` is Spark's configuration and overrides every default chosen here. Under
+    ``spark-submit``, the session is the submitter's: its ``--master`` overrides ``master``. An
+    existing session of this process is reused and left running. A new one ends with the block,
+    including its JVM and temporary files. Raises :class:`SparkUnavailable` if no session can be
+    created, :class:`AnalysisError` for an invalid URL.
     """
     if master and remote:
         raise AnalysisError("an analysis runs either on a master or on a Spark Connect server")
@@ -102,7 +102,7 @@ def spark_session(
 
 @contextlib.contextmanager
 def _configured(session: "SparkSession", conf: Mapping[str, str]) -> "Iterator[None]":
-    """A running session with some settings, and afterwards as it was."""
+    """Apply settings to a running session, and restore the previous ones afterwards."""
     from pyspark.errors import PySparkException
 
     before = {key: session.conf.get(key, None) for key in conf}
@@ -124,7 +124,7 @@ def _configured(session: "SparkSession", conf: Mapping[str, str]) -> "Iterator[N
 
 @contextlib.contextmanager
 def _submitted_session(conf: Mapping[str, str]) -> "Iterator[SparkSession]":
-    """The session of ``spark-submit``, in the JVM that it has started."""
+    """Yield the session of ``spark-submit``, in the JVM that it started."""
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -140,7 +140,7 @@ def _submitted_session(conf: Mapping[str, str]) -> "Iterator[SparkSession]":
 
 @contextlib.contextmanager
 def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession]":
-    """A session in a JVM that is started for it."""
+    """Yield a session in a new JVM."""
     require_java()
     if master == YARN and not any(os.environ.get(name) for name in YARN_FOLDERS):
         raise SparkUnavailable(
@@ -167,7 +167,7 @@ def _own_session(master: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Some variables for what is started in the block; afterwards they are as before."""
+    """Set environment variables for processes started in the block; restore them afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -181,9 +181,9 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def settings(master: str, scratch: str) -> dict[str, str]:
-    """Spark's configuration: quiet, and what it would leave behind in ``scratch``.
+    """Return Spark's configuration: quiet, with temporary files in ``scratch``.
 
-    On this machine alone there is no web page: nobody would find it.
+    In local mode the web UI is disabled: nobody would find it.
     """
     chosen = {
         "spark.app.name": "tidegauge",
@@ -206,7 +206,7 @@ def settings(master: str, scratch: str) -> dict[str, str]:
 
 
 def _java_options(scratch: str) -> Iterator[str]:
-    """Options for the JVM; those of the environment come first."""
+    """Yield options for the JVM; those from the environment come first."""
     yield SHORT_LIVED
     if not any("GC" in os.environ.get(name, "") for name in JAVA_OPTIONS):
         yield COLLECTOR
@@ -215,9 +215,9 @@ def _java_options(scratch: str) -> Iterator[str]:
 
 
 def store_settings() -> dict[str, str]:
-    """What Spark has to know to use the object store that ``AWS_ENDPOINT_URL`` names.
+    """Return Spark's settings for the object store that ``AWS_ENDPOINT_URL`` names.
 
-    Arrow reads that variable, and Hadoop does not.
+    Arrow reads that variable, Hadoop does not.
     """
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
     if not endpoint:
@@ -230,7 +230,7 @@ def store_settings() -> dict[str, str]:
 
 
 def hadoop_version() -> str:
-    """The version of Hadoop that PySpark brings, by the name of its jar."""
+    """Return the version of Hadoop bundled with PySpark, from the name of its jar."""
     spec = find_spec("pyspark")
     jars = Path(spec.origin).parent / "jars" if spec and spec.origin else Path()
     name = "hadoop-client-api-"
@@ -239,7 +239,7 @@ def hadoop_version() -> str:
 
 
 def _started(chosen: dict[str, str], log: Path) -> "SparkSession":
-    """Start a session in a JVM of its own, whose messages go to ``log``."""
+    """Start a session in a new JVM, whose output goes to ``log``."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
@@ -258,7 +258,7 @@ def _started(chosen: dict[str, str], log: Path) -> "SparkSession":
 
 @contextlib.contextmanager
 def _output_to(log: Path) -> Iterator[None]:
-    """What processes that are started in the block print goes to a file."""
+    """Redirect the output of processes started in the block to a file."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = [(number, os.dup(number)) for number in (1, 2)]
@@ -277,9 +277,9 @@ def _output_to(log: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unlogged() -> Iterator[None]:
-    """Keep to oneself what py4j logs of calls that were interrupted, by the root logger.
+    """Suppress what py4j logs to the root logger about interrupted calls.
 
-    Where nobody has said where logs go, that would make them go to standard error.
+    Without logging configured, it would go to standard error.
     """
     silent = logging.NullHandler()
     logging.root.addHandler(silent)
@@ -291,9 +291,9 @@ def _unlogged() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupted_later() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block.
+    """Defer ctrl-c to the end of the block.
 
-    A JVM whose launch is interrupted is nobody's: it would never end.
+    A JVM whose launch is interrupted has no owner: it would never exit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -309,7 +309,7 @@ def _interrupted_later() -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """The line that tells most: the Java exception's first, or the first that the JVM wrote."""
+    """Return the most useful line: the Java exception's first, or the first one from the JVM."""
     lines = str(getattr(error, "java_exception", "")).splitlines()
     written = log.read_text(errors="replace").strip() if log.exists() else ""
     if not lines and (found := THROWN.search(written)):
@@ -328,9 +328,9 @@ def _end(context: Any) -> None:  # noqa: ANN401 - a SparkContext
 
 
 def _end_gateway(gateway: Any) -> None:  # noqa: ANN401 - py4j's gateway with Spark's ``proc``
-    """End a JVM: it goes when its standard input closes.
+    """Stop a JVM: it exits when its standard input is closed.
 
-    PySpark forgets it, so that a new one can be started.
+    PySpark's reference to it is cleared, so that a new one can be started.
     """
     from pyspark import SparkContext
 
@@ -351,7 +351,7 @@ def _end_gateway(gateway: Any) -> None:  # noqa: ANN401 - py4j's gateway with Sp
 
 @contextlib.contextmanager
 def _remote_session(url: str, conf: Mapping[str, str]) -> "Iterator[SparkSession]":
-    """A session with a Spark Connect server."""
+    """Yield a session of a Spark Connect server."""
     try:
         from pyspark.sql.connect.session import SparkSession as RemoteSession
     except ImportError as error:
@@ -368,9 +368,9 @@ def _remote_session(url: str, conf: Mapping[str, str]) -> "Iterator[SparkSession
 
 
 def addresses(url: str) -> list[tuple[str, int]]:
-    """Hosts and ports in a URL of Spark's; none in ``yarn`` and ``k8s://``.
+    """Return hosts and ports in a Spark URL; none in ``yarn`` and ``k8s://``.
 
-    Raises :class:`AnalysisError` for what is no URL of Spark's.
+    Raises :class:`AnalysisError` if it is not a Spark URL.
     """
     if url == YARN or url.startswith("k8s://"):
         return []
@@ -389,7 +389,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
 
 
 def _require_answer(url: str) -> None:
-    """Raise :class:`SparkUnavailable` if nobody listens there; Spark would try for minutes."""
+    """Raise :class:`SparkUnavailable` if nothing listens there; Spark would retry for minutes."""
     reasons = []
     for address in addresses(url):
         try:

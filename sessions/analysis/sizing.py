@@ -1,4 +1,4 @@
-"""Settings that suit how much there is to read: Spark's own are made for very much."""
+"""Spark settings for the amount of data: Spark's defaults are meant for very large data."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Queries are then run as they are; compiling each to Java first takes longer for few rows."""
+"""Interpret queries; compiling each to Java first takes longer if there are few rows."""
 COMPILED_MIN: Final = 2 * 2**20
-"""From so many bytes of events on it is worth compiling them (half a million in normal flow)."""
+"""Bytes of events above which compiling pays off (half a million events in normal flow)."""
 PARTITIONS: Final = "spark.sql.shuffle.partitions"
 UNSET: Final = "200"
-"""What Spark takes if nobody has chosen."""
+"""Spark's default."""
 PARTITION_BYTES: Final = 2**20
-"""So many bytes of events, about 300,000 of them in normal flow, for one task of a shuffle.
+"""Bytes of events per shuffle task, about 300,000 events in normal flow.
 
-Adaptive execution merges tasks that get less than they are worth; it cannot make more of them.
+Adaptive execution merges tasks that get too little data; it cannot split them.
 """
 PARTITIONS_MIN: Final = 4
 
 
 def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
-    """What to set for so many bytes of events where ``partitions`` of a shuffle are chosen."""
+    """Return the settings for a number of bytes of events; ``partitions`` is the user's choice."""
     wanted = dict(INTERPRETED) if size_bytes < COMPILED_MIN else {}
     if partitions == UNSET:
         wanted[PARTITIONS] = str(max(PARTITIONS_MIN, -(-size_bytes // PARTITION_BYTES)))
@@ -37,9 +37,9 @@ def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def suited(spark: SparkSession, dataset: Dataset) -> Iterator[None]:
-    """Have queries run as suits a dataset; afterwards the session is as it was.
+    """Apply settings that suit a dataset; restore the session's own afterwards.
 
-    What somebody has set about compiling stays.
+    A user's setting for compilation is kept.
     """
     size = sum(
         file.size_bytes

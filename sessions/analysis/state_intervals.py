@@ -1,8 +1,8 @@
-"""States of partitions and replicas without their offsets: as long as nothing else changes.
+"""States of partitions and replicas without their offsets: one row until something else changes.
 
-``partition_states`` and ``replica_states`` have a row for each step of an HW or LEO, so nearly all
-of their rows say of everything else what the row before said. What does not ask for offsets reads
-these few rows instead.
+``partition_states`` and ``replica_states`` have a row for each advance of an HW or LEO, so nearly
+all of their rows repeat every other column. Queries that do not need offsets read these few rows
+instead.
 """
 
 from typing import Final
@@ -29,18 +29,18 @@ STATE: Final = (
 PARTITIONS: Final = "partition_spells"
 LEADERS: Final = "leader_spells"
 SERVING: Final = "serving_spells"
-"""By which names they are kept."""
+"""Names under which they are materialised."""
 
 
 def partition_spells(source: DatasetTables) -> DataFrame:
-    """How long each partition was in which :data:`STATE`, with the columns of validity."""
+    """Return how long each partition was in each :data:`STATE`, with the validity columns."""
     return source.materialised(
         PARTITIONS, lambda of: stretches(of.table(PARTITION_STATES), (*PARTITION, *STATE))
     )
 
 
 def leader_spells(source: DatasetTables) -> DataFrame:
-    """How long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
+    """Return how long each ``broker`` acted as a partition's leader, by ``leader_epoch``."""
     keys = (*PARTITION, "broker", "leader_epoch")
     return source.materialised(
         LEADERS, lambda of: stretches(of.table(REPLICA_STATES).where("role = 'leader'"), keys)
@@ -48,11 +48,11 @@ def leader_spells(source: DatasetTables) -> DataFrame:
 
 
 def serving_spells(source: DatasetTables) -> DataFrame:
-    """How long each ``broker`` acted as a partition's leader while its process ran.
+    """Return how long each ``broker`` acted as a partition's leader while its process was running.
 
-    A broker that is frozen serves nobody, whatever it believes to be; so the times in which it was
-    are cut out of :func:`leader_spells`. With the columns of validity, without those of no length
-    in events.
+    A frozen broker serves no requests, whatever role it believes to have; so the times in which it
+    was frozen are removed from :func:`leader_spells`. With the validity columns, without intervals
+    of zero events.
     """
     return source.materialised(SERVING, _serving)
 
@@ -88,7 +88,7 @@ def _serving(source: DatasetTables) -> DataFrame:
 
 
 def frozen_spells(source: DatasetTables) -> DataFrame:
-    """How long each ``broker`` was frozen, with the columns of validity."""
+    """Return how long each ``broker`` was frozen, with the validity columns."""
     line = in_order((SESSION, "broker"))
     states = source.table(FAULTS).where("kind = 'broker'")
     spells = states.select(

@@ -1,4 +1,4 @@
-"""The dataset's tables as Spark reads them, and the results that a job has written so far."""
+"""The dataset's tables as Spark reads them, and the results that a job has already written."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -14,11 +14,11 @@ from sessions.dataset.schema import SESSION, Table, spark_schema
 from sessions.dataset.tables import SESSIONS
 
 MATERIALISED: Final = "_materialised"
-"""Beside the results: what several jobs read, until the last of them has ended."""
+"""Folder beside the results: tables that several jobs read, kept until the last has ended."""
 
 
 class DatasetTables:
-    """Tables of one dataset, without what commits that are not complete have left there.
+    """Tables of one dataset, without files of incomplete commits.
 
     ``results`` is where results are written. With ``only``, which has a column ``session``, the
     tables are limited to those sessions.
@@ -44,7 +44,7 @@ class DatasetTables:
 
     @cached_property
     def everything(self) -> "DatasetTables":
-        """The tables of all sessions, also of those that were analysed earlier."""
+        """Return the tables of all sessions, including those that were analysed earlier."""
         if self._only is None:
             return self
         all_of_them = f"{MATERIALISED}_all"
@@ -52,11 +52,11 @@ class DatasetTables:
 
     @property
     def sessions(self) -> DataFrame:
-        """The table ``sessions``."""
+        """Return the table ``sessions``."""
         return self.table(SESSIONS)
 
     def table(self, table: Table) -> DataFrame:
-        """A table with its declared columns."""
+        """Return a table with its declared columns."""
         if table.name not in self._tables:
             rows = self.whole(table)
             if self._only is not None:
@@ -65,7 +65,7 @@ class DatasetTables:
         return self._tables[table.name]
 
     def whole(self, table: Table) -> DataFrame:
-        """A table with the rows of all sessions."""
+        """Return a table with the rows of all sessions."""
         if not self._dataset.has(table):
             return self._spark.createDataFrame([], spark_schema(table))
         place = self._dataset.location / table.name
@@ -77,13 +77,13 @@ class DatasetTables:
 
     @cached_property
     def ends(self) -> DataFrame:
-        """The virtual time at which each session ended, ``end_us``."""
+        """Return the virtual time at which each session ended, ``end_us``."""
         return self.sessions.select(SESSION, F.col("time_us").alias("end_us"))
 
     def materialised(self, name: str, make: "Callable[[DatasetTables], DataFrame]") -> DataFrame:
-        """What several results need, worked out once and written beside them until the end.
+        """Compute a table that several results need only once, and store it until the end.
 
-        It also makes queries short: what is built on it begins with reading a file.
+        It also keeps query plans short: what is built on it starts with reading a file.
         """
         with self._making.setdefault(name, Lock()):  # other jobs, in other threads, wait for it
             if name not in self._materialised:
@@ -95,11 +95,11 @@ class DatasetTables:
             return self._materialised[name]
 
     def release(self) -> None:
-        """Drop what was materialised."""
+        """Delete what was materialised."""
         self._place.delete()
 
     def result(self, table: Table) -> DataFrame:
-        """The rows of a result that has been written, of the sessions that this is about."""
+        """Return the rows of a written result, limited to these sessions."""
         reader = self._spark.read.schema(spark_schema(table))
         rows = reader.parquet((self._results / table.name).for_spark_to_read)
         if self._only is None or SESSION not in table.names:

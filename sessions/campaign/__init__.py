@@ -1,1 +1,1 @@
-"""Campaigns: one script run with many seeds, in every combination of what is varied, by Spark."""
+"""Campaigns: one script run with many seeds and every combination of parameters, on Spark."""

@@ -33,24 +33,24 @@ ENDS: Final = 2
 """A link is between two brokers."""
 DELAYS_MS: Final = (20, 200, 2_000)
 DRAWS_MAX: Final = 50
-"""How often a place is drawn for a fault before it is given up: everything is at fault already."""
+"""Attempts to find a place for a fault before giving up: every target already has one."""
 
 
 class Chaos(Struct, frozen=True):
-    """Kinds of faults, each with its budget: how many a run has of it at most."""
+    """Kinds of faults, each with a budget: the maximum number per run."""
 
     budgets: dict[Kind, int]
 
 
 class Place(NamedTuple):
-    """Where a statement is put: before the statement ``at``, or so far into it if it waits."""
+    """Where to insert a statement: before the statement ``at``, or partway through a wait."""
 
     at: int
     into_ms: int
 
 
 class Fault(NamedTuple):
-    """A fault: whom it is about, from where to where, and its two statements."""
+    """A fault: its target, its start and end, and its two statements."""
 
     target: tuple[int, ...]
     begin: Place

@@ -1,4 +1,4 @@
-"""A limit of wall time for something that may never end."""
+"""A limit on the wall time of something that may never end."""
 
 import signal
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from types import FrameType
 
 
 class TooLong(BaseException):
-    """The limit ran out. No error of the work's own: nothing that it does may take it for one."""
+    """The limit was reached. Not an Exception, so that the interrupted work cannot catch it."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Break the block off with :class:`TooLong`, wherever it is; for a process's main thread."""
+    """Interrupt the block with :class:`TooLong`, wherever it is; for a process's main thread."""
 
     def ring(_number: int, _frame: FrameType | None) -> None:
         raise TooLong

@@ -1,6 +1,6 @@
-"""What is kept beside a campaign's tables: its plan, and what came of it.
+"""What is stored beside a campaign's tables: its plan and its results.
 
-``DATASET/_campaign/`` holds them; readers of the tables do not look into it. The runs themselves
+``DATASET/_campaign/`` contains them; readers of the tables ignore that folder. The runs themselves
 are rows of the dataset's table ``runs``.
 """
 
@@ -44,7 +44,7 @@ class CampaignFolder:
     # ---- the plan
 
     def plan(self) -> Plan | None:
-        """The campaign that wrote the dataset; None if none did."""
+        """Return the campaign that wrote the dataset; None if there is none."""
         return self._read(PLAN, Plan)
 
     def begin(self, plan: Plan) -> Plan:
@@ -84,7 +84,7 @@ class CampaignFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other campaigns off; raises :class:`DatasetError` if one is at work here.
+        """Exclude other campaigns; raise :class:`DatasetError` if one is running here.
 
         An object store has no locks.
         """
@@ -104,7 +104,7 @@ class CampaignFolder:
     # ---- all runs
 
     def sum_up(self, report: CampaignReport, failing: bytes) -> None:
-        """Keep what came of the campaign, and the commands that open the runs to look at."""
+        """Store the campaign's results, and the commands that open the runs to look at."""
         with writing(self.dataset):
             self.failing.write(failing)
             self._write(OUTCOME, report)
@@ -118,15 +118,15 @@ class CampaignFolder:
         return str(place)
 
     def outcome(self) -> CampaignReport | None:
-        """What came of the campaign; None if it has not ended, or the dataset is of none."""
+        """Return the results; None if the campaign has not ended, or there is no campaign."""
         return self._read(OUTCOME, CampaignReport)
 
     # ---- attempts
 
     def attempt(self, session: str, campaign: str) -> int:
-        """Count a beginning of a run; the number of those before in the same ``campaign``.
+        """Count an attempt at a run; return the number of earlier ones in the same ``campaign``.
 
-        One that is counted and never ended took its process with it.
+        An attempt that never ended took its process down with it.
         """
         place = self.path / ATTEMPTS / session
         with writing(self.dataset):
@@ -140,7 +140,7 @@ class CampaignFolder:
         return len(mine)
 
     def attempted(self, session: str) -> None:
-        """The run has ended, one way or another."""
+        """Record that the run has ended, successfully or not."""
         place = self.path / ATTEMPTS / session
         with writing(self.dataset):
             if place.path is not None:

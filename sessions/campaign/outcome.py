@@ -1,4 +1,4 @@
-"""What came of a campaign: a matrix with a row for each combination, and the runs to look at."""
+"""Results of a campaign: a matrix with a row per combination, and the runs to look at."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ OUTCOMES: Final = ("passed", "failed", "raised", "hung")
 
 
 class Loss(Struct, frozen=True):
-    """Of one kind: in how many runs there was any, and how much (records; offsets) in all."""
+    """One kind of loss: the number of runs with any, and the total (records; offsets)."""
 
     runs: int
     records: int
 
 
 class VariantReport(Struct, frozen=True):
-    """All runs of one combination. ``unavailable_us`` is the mean and the most of a run."""
+    """All runs of one combination. ``unavailable_us`` is mean and maximum per run."""
 
     values: dict[str, str]
     runs: int
@@ -29,7 +29,7 @@ class VariantReport(Struct, frozen=True):
 
 
 class Failing(Struct, frozen=True):
-    """A run to look at, and the one command that opens it in the console."""
+    """A run to look at, and the command that opens it in the console."""
 
     session: str
     values: dict[str, str]
@@ -40,7 +40,7 @@ class Failing(Struct, frozen=True):
 
 
 class ShrunkRun(Struct, frozen=True):
-    """A run that was reduced: its finding, how many statements there were and are, the script."""
+    """A run that was reduced: its finding, the statement counts before and after, the script."""
 
     session: str
     finding: str
@@ -69,7 +69,7 @@ class CampaignReport(Struct, frozen=True):
 
     @property
     def failed(self) -> int:
-        """How many runs did not pass."""
+        """The number of runs that did not pass."""
         return sum(
             count
             for variant in self.variants

@@ -1,4 +1,4 @@
-"""One run: a cluster that is given the statements of a script, and its events."""
+"""One run: a cluster that executes the statements of a script, and its events."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,13 +11,13 @@ from sessions.campaign.plan import Variant
 from sessions.grammar.event_patterns import looked_up
 
 EVENTS_WAITING: Final = 4_096
-"""How many events wait to be taken before time goes on."""
+"""Number of events to buffer before time continues."""
 STEPS_BETWEEN_LOOKS: Final = 256
-"""Kernel events between two looks at how many there are."""
+"""Kernel events between two checks of that number."""
 
 
 class Emulation:
-    """A run whose events are read while it goes on, so that none are kept."""
+    """A run whose events are consumed while it executes, so that none are kept."""
 
     def __init__(self, variant: Variant, seed: int) -> None:
         """Make the cluster; all its brokers have registered when this returns."""

@@ -1,4 +1,4 @@
-"""A whole campaign: begun or gone on with on Spark, watched, stopped in order, and summed up."""
+"""A whole campaign: start or resume it on Spark, monitor it, stop it gracefully, summarize it."""
 
 import contextlib
 import re
@@ -33,9 +33,9 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS
 
 TASKS_MAX: Final = 64
-"""Into how many tasks a campaign is divided at most, unless more can run at once.
+"""Maximum number of tasks of a campaign, unless more can run at once.
 
-Each writes a file for each table, so these are few; and workers end about together.
+Each writes a file for each table, so there are few; they finish at about the same time.
 """
 TASKS_A_CORE: Final = 4
 RUNS_A_TASK: Final = 50
@@ -43,27 +43,27 @@ NAMED_A_TASK: Final = 50_000
 """How many runs a task gives their names, which takes next to no time."""
 GROUP: Final = "tidegauge campaign"
 LOOK_S: Final = 0.25
-"""Between two looks at how far a campaign has come."""
+"""Interval between progress updates."""
 STOP_MAX_S: Final = 10.0
-"""How long workers that were told to stop are waited for."""
+"""How long to wait for cancelled workers."""
 RAISED: Final = re.compile(r"^(?:[\w.]+\.)?(DatasetError|DatasetUnreadable): (.*)$", re.MULTILINE)
 MISSING: Final = re.compile(r"^ModuleNotFoundError: (.*)$", re.MULTILINE)
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class CampaignError(Exception):
-    """A campaign cannot go on. ``str()`` is one sentence with the cause."""
+    """A campaign cannot continue. ``str()`` is one sentence with the cause."""
 
 
 class Progress(Struct, frozen=True):
-    """How far it has come: all runs, and how many of them have ended, as Spark's tasks tell."""
+    """Progress: all runs, and the number that has ended according to Spark's tasks."""
 
     runs: int
     done: int
 
 
 Tell = Callable[[Progress], object]
-"""Is told now and then, first when the work begins."""
+"""Called periodically, first when the work starts."""
 
 
 def run_campaign(  # noqa: PLR0917 - the last ones are given by name
@@ -111,7 +111,7 @@ def run_campaign(  # noqa: PLR0917 - the last ones are given by name
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-c and SIGTERM raise KeyboardInterrupt, whatever Spark has made of them."""
+    """Make ctrl-c and SIGTERM raise KeyboardInterrupt, whatever handlers Spark has installed."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -125,7 +125,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _make_runs(spark: SparkSession, task: Task, dataset: Dataset, tell: Tell) -> None:
-    """Have the workers make what is missing."""
+    """Execute the missing runs on the workers."""
     with (
         tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch,
         ThreadPoolExecutor(1, "campaign") as pool,
@@ -149,7 +149,7 @@ def _make_runs(spark: SparkSession, task: Task, dataset: Dataset, tell: Tell) ->
 
 
 def _missing(spark: SparkSession, task: Task, dataset: Dataset) -> DataFrame:
-    """The runs that have not ended, or hung where there is more time now: number and session."""
+    """Return number and session of runs that have not ended, or that hung under a shorter limit."""
     runs = task.plan.runs
     numbers = spark.range(0, runs, 1, -(-runs // NAMED_A_TASK))
     named = numbers.mapInArrow(partial(named_runs, encoded(task)), f"run BIGINT, {SESSION} STRING")
@@ -166,7 +166,7 @@ def _tasks(spark: SparkSession, runs: int) -> int:
 
 
 def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once; 1 where Spark Connect does not tell."""
+    """Return the number of concurrent tasks; 1 if Spark Connect does not report it."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:
@@ -209,7 +209,7 @@ def _shrunk(
 
 
 class _Watch:
-    """Tells how far a campaign has come, by what Spark says of its tasks."""
+    """Reports the progress of a campaign from the state of Spark's tasks."""
 
     def __init__(self, spark: SparkSession, runs: int, missing: int, tasks: int) -> None:
         self._spark = spark
@@ -219,14 +219,14 @@ class _Watch:
         self._group = f"{GROUP} {uuid4().hex}"
 
     def run(self, made: DataFrame) -> None:
-        """Have the runs made."""
+        """Execute the runs."""
         context = self._context()
         if context is not None:
             context.setJobGroup(self._group, "runs of a campaign", interruptOnCancel=True)
         made.agg({"runs": "sum"}).collect()
 
     def until_done(self, job: "Future[None]", tell: Tell) -> None:
-        """Tell how far it has come until it has ended."""
+        """Report progress until the job has ended."""
         while True:
             tell(Progress(self._runs, self._runs - self._missing + self._done()))
             try:
@@ -246,7 +246,7 @@ class _Watch:
             return None
 
     def _done(self) -> int:
-        """About how many of the missing runs have been made: as many as of the tasks ended."""
+        """Estimate the number of finished runs from the number of finished tasks."""
         context = self._context()
         if context is None:
             return 0
@@ -261,7 +261,7 @@ class _Watch:
 
 
 def sentence(error: Exception) -> str:
-    """What went wrong on a worker or in Spark, as one line."""
+    """Return a worker's or Spark's error as one line."""
     text = str(error)
     if found := RAISED.search(text):
         return found[2]
@@ -271,7 +271,7 @@ def sentence(error: Exception) -> str:
 
 
 def _tidy(dataset: Dataset) -> None:
-    """Drop what runs that were broken off have left; their processes may take a moment to end."""
+    """Remove the files of interrupted runs; their processes may take a moment to exit."""
     deadline = monotonic() + STOP_MAX_S
     with contextlib.suppress(Exception):
         dataset.recover()

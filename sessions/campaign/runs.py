@@ -1,4 +1,4 @@
-"""A row for each run of a campaign: what came of it, and the command that opens it."""
+"""A row for each run of a campaign: its result, and the command that opens it."""
 
 from typing import Any, Final, Literal
 
@@ -24,7 +24,7 @@ COUNTED: Final = (
 
 
 class Failure(Struct, frozen=True):
-    """How a run ended of which there is no session."""
+    """How a run without a session ended."""
 
     outcome: Literal["raised", "hung"]
     error: str

@@ -1,4 +1,4 @@
-"""Summing a campaign up: by Spark, from the table of its runs."""
+"""Summarize a campaign on Spark, from the table of its runs."""
 
 import shlex
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ WRITTEN_MAX: Final = 100_000
 
 
 def all_runs(spark: SparkSession, dataset: Dataset) -> DataFrame:
-    """The runs of a campaign, each once: of one that was made again, the last."""
+    """Return the runs of a campaign without duplicates: the last attempt of each."""
     rows = DatasetTables(spark, dataset, dataset.location / FOLDER).whole(RUNS)
     last = F.max_by(F.struct(*(name for name in RUNS.names if name != SESSION)), "limit_s")
     return rows.groupBy(SESSION).agg(last.alias("last")).select(SESSION, "last.*")
@@ -78,7 +78,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _gravity() -> Column:
-    """What comes first: faults of the program, failures, losses, and then the rest."""
+    """Return the sort order: internal errors first, then failures, losses, and the rest."""
     return (
         F.when(F.col("outcome").isin("raised", "hung"), 0)
         .when(F.col("outcome") == "failed", 1)

@@ -1,8 +1,9 @@
-"""What Spark's workers do: make runs of a campaign, and commit them to the dataset many at a time.
+"""What Spark's workers do: execute runs of a campaign, and commit them to the dataset in batches.
 
-Everything that a worker needs is in :class:`Task`; the dataset is a place that it can see. A task
-writes one file for each table for all its runs. What takes longer than :data:`COMMIT_S` is
-committed in between, later and later, so that little is lost with a worker and files stay few.
+Everything that a worker needs is in :class:`Task`; it must be able to reach the dataset. A task
+writes one file for each table for all its runs. A task that takes longer than :data:`COMMIT_S`
+also commits in between, at growing intervals, so that little is lost with a worker and files stay
+few.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ATTEMPTS_MAX: Final = 2
-"""How many processes a run may take with it before it is given up."""
+"""How many processes a run may crash before it is given up."""
 COMMIT_S: Final = 60.0
 """After so many seconds a task commits first; later each time as long as it has worked so far."""
 LARGE_EVENTS: Final = 200_000
-"""From so many events on a run has a commit of its own: its rows are not kept in memory."""
+"""A run with more events gets a commit of its own: its rows are not kept in memory."""
 DIED: Final = "the worker's process died of it (out of memory?)"
 WRITTEN: Final = (*BY_NAME, RUNS.name)
 
@@ -85,7 +86,7 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
 
 
 class Batch:
-    """Runs that wait to be committed together."""
+    """Runs to be committed together."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.sessions: list[str] = []
@@ -105,7 +106,7 @@ class Batch:
         self.writer.add(RUNS.name, run.session, [row])
 
     def commit(self) -> None:
-        """Have it in the dataset."""
+        """Commit to the dataset."""
         try:
             self.writer.finish()
             self.staging.commit(self.sessions, self.events)
@@ -113,7 +114,7 @@ class Batch:
             self.drop()
 
     def drop(self) -> None:
-        """Leave nothing of what was not committed."""
+        """Discard everything uncommitted."""
         self._stack.close()
 
 
@@ -156,7 +157,7 @@ class Worker:
         return len(runs)
 
     def _ended(self, runs: list[Run]) -> set[str]:
-        """Those that another process has ended; one that hung is made again with more time."""
+        """Return runs finished by another process, except those that hung under a shorter limit."""
         import pyarrow.compute as pc
 
         if not self.dataset.has(RUNS):
@@ -193,7 +194,7 @@ class Worker:
         return self._batch
 
     def _make(self, run: Run) -> None:
-        """Have a run wait to be committed, however it ends."""
+        """Execute a run and queue it for the commit, however it ends."""
         if self.folder.attempt(run.session, self.task.campaign) >= ATTEMPTS_MAX:
             self._fail(run, Failure("raised", DIED))
         else:

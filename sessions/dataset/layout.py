@@ -1,16 +1,15 @@
 """The dataset as a folder, ``DATASET/TABLE/COMMIT-*.parquet``, and the manifest of its commits.
 
-Sessions enter a dataset by commits. A commit's files are written in a staging folder, into which
-neither Spark nor Arrow look; then they are moved in, and ``_manifest/COMMIT.json`` makes them a
-part of the dataset, all at once. A commit may replace others, whose files are deleted afterwards.
-A process that dies before its commit is complete leaves something that anybody can drop, and one
-that dies later something that anybody can finish; a lock tells such leftovers from work under way.
+Sessions are added to a dataset by commits. A commit's files are written to a staging folder, which
+neither Spark nor Arrow read; then they are moved in, and ``_manifest/COMMIT.json`` atomically makes
+them part of the dataset. A commit may replace others, whose files are deleted afterwards. A process
+that dies before its commit is complete leaves files that any process can drop, and one that dies
+later leaves a commit that any process can finish; a lock distinguishes these from work in progress.
 
-An object store can neither rename nor lock. There, files are staged on this machine and uploaded,
-and what a dead process leaves is dropped when it is a day old. Of two commits that are made at the
-same time and exclude each other at most one stays: each looks at the manifest once more when it has
-an entry there, and withdraws if there is another. Stores list what was written before; so at least
-one of the two sees the other.
+An object store supports neither rename nor locks. There, files are staged locally and uploaded, and
+what a dead process leaves is dropped after a day. Of two concurrent commits that conflict, at most
+one succeeds: each reads the manifest again after writing its entry, and withdraws if there is
+another. Stores have consistent listings after writes; so at least one of the two sees the other.
 """
 
 import contextlib
@@ -42,9 +41,9 @@ LOCK: Final = "lock"
 COMMIT: Final = "commit.json"
 """In a staging folder: what is to be moved in, once it is complete."""
 FILENAME: Final = "__filename"
-"""What Arrow calls the file that a row comes from, as a column."""
+"""Arrow's column with the file that a row comes from."""
 STALE_S: Final = 24 * 3600
-"""How old a staging folder on an object store is before it is taken for a dead process's."""
+"""Age at which a staging folder on an object store is attributed to a dead process."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -53,11 +52,11 @@ class DatasetError(Exception):
 
 
 class DatasetUnreadable(DatasetError):
-    """A dataset is damaged, or another version of this program wrote it."""
+    """A dataset is damaged, or was written by an incompatible version of this program."""
 
 
 class SessionExists(DatasetError):
-    """A session that was to be added is in the dataset already."""
+    """A session to be added is already in the dataset."""
 
 
 class Marker(Struct, frozen=True):
@@ -76,9 +75,9 @@ class File(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """What entered the dataset at once; ``replaces`` names the commits in whose place it did.
+    """What was added to the dataset atomically; ``replaces`` names the commits that it replaced.
 
-    ``files`` are those of each table, by its name; ``begun`` is the time of it, in seconds since
+    ``files`` are those of each table, by its name; ``begun`` is its start time, in seconds since
     1970.
     """
 
@@ -96,10 +95,10 @@ class Commit(Struct, frozen=True):
 
 
 class Staging:
-    """Where the files of a commit are written: ``path/TABLE/ID-*.parquet``, and then committed.
+    """Where the files of a commit are staged: ``path/TABLE/ID-*.parquet``, until it is complete.
 
-    Who else writes there inherits the descriptor ``lock``, and with it the lock; so what one leaves
-    is not taken for a leftover while the other is still at work.
+    Other processes that write there inherit the descriptor ``lock``, and with it the lock; so the
+    files of one are not taken for leftovers while another is still running.
     """
 
     def __init__(self, dataset: "Dataset", path: Path, name: str, lock: int) -> None:
@@ -170,7 +169,7 @@ class Dataset:
     # ---- what is in it
 
     def commits(self) -> list[Commit]:
-        """What belongs to the dataset, in order of ids.
+        """Return the dataset's commits, in order of ids.
 
         Raises :class:`DatasetUnreadable` if the manifest is damaged.
         """
@@ -179,7 +178,7 @@ class Dataset:
         return [commit for commit in found if commit.id not in void]
 
     def _entries(self) -> list[Commit]:
-        """What the manifest names, also what has been replaced by something else in it."""
+        """Return the manifest's entries, including replaced ones."""
         manifest = self.location / MANIFEST
         found = []
         with self._reading():
@@ -191,9 +190,9 @@ class Dataset:
         return sorted(found, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
-        """The commits whose files may lie in the dataset's folders and do not belong to it.
+        """Return the commits whose files may be in the dataset's folders without belonging to it.
 
-        They are of work that is under way, or that died; in a dataset at rest there are none.
+        They are of work in progress, or of dead processes; a dataset at rest has none.
         """
         staging, manifest = self.location / STAGING, self.location / MANIFEST
         names: set[str] = set()
@@ -223,7 +222,7 @@ class Dataset:
         ]
 
     def require_whole(self) -> None:
-        """Raise :class:`DatasetUnreadable` if a file that the manifest names is not there."""
+        """Raise :class:`DatasetUnreadable` if a file named in the manifest is missing."""
         commits = self.commits()
         for table in {name: None for commit in commits for name in commit.files}:
             with self._reading():
@@ -295,9 +294,9 @@ class Dataset:
             self.exists = not new or _is_dataset(self.location)
 
     def recover(self) -> None:
-        """Finish or drop what processes that died have left.
+        """Finish or drop what dead processes have left.
 
-        What cannot be mended for want of rights stays; readers do not see it.
+        Without write permission, leftovers remain; readers do not see them.
         """
         if self.location.path is None:
             self._recover_remote()
@@ -336,7 +335,7 @@ class Dataset:
             staging.delete()
 
     def _require_alone(self, commit: Commit, sessions: Collection[str]) -> None:
-        """Withdraw a commit that excludes another one, where no lock has kept them apart."""
+        """Withdraw a commit that conflicts with another one, where there are no locks."""
         try:
             for each in self._entries():
                 if each.id != commit.id and not set(commit.replaces).isdisjoint(each.replaces):
@@ -411,7 +410,7 @@ class Dataset:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One commit at a time, where there are locks."""
+        """Allow only one commit at a time, if the file system has locks."""
         if self.location.path is None:
             yield
             return
@@ -426,7 +425,7 @@ class Dataset:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Errors of the system become :class:`DatasetError`."""
+        """Convert system errors to :class:`DatasetError`."""
         try:
             yield
         except LocationError as error:
@@ -446,7 +445,7 @@ class Dataset:
 
     @contextlib.contextmanager
     def _made(self) -> Iterator[None]:
-        """Have a dataset; what was made for a block that fails is unmade."""
+        """Create the dataset if needed; undo that if the block fails."""
         marker = self.location / MARKER
         content = msgspec.json.encode(Marker(PROGRAM, LAYOUT)) + b"\n"
         if self.location.path is None:
@@ -470,7 +469,7 @@ class Dataset:
 
     @contextlib.contextmanager
     def _staged(self) -> Iterator[Staging]:
-        """A staging folder of our own."""
+        """Create a new staging folder."""
         name = f"{time.time_ns() // 1_000_000:011x}{uuid4().hex[:8]}"
         if self.location.path is None:
             with tempfile.TemporaryDirectory(prefix="tidegauge-staging-") as scratch:

@@ -13,12 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
-"""What Hadoop calls otherwise than Arrow does."""
+"""Names of URI schemes that differ between Hadoop and Arrow."""
 GLOB: Final = re.compile(r"[][{}*?\\]")
 
 
 class LocationError(Exception):
-    """A place cannot be used; the message is one sentence for people."""
+    """A location cannot be used; the message is one sentence."""
 
 
 class Location:

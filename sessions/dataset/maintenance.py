@@ -1,4 +1,4 @@
-"""What is done with a dataset as a whole: look at it, merge small files, remove, convert."""
+"""Operations on whole datasets: show, compact, remove sessions, convert."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -33,11 +33,11 @@ SMALL_BYTES: Final = 64 * 2**20
 HIVE_LAYOUT: Final = 2
 """The layout before this one: a folder for each session in each table, ``TABLE/session=ID/``."""
 Progress = Callable[[int], object]
-"""Is told how much has been done so far: rows of a compaction, sessions of a conversion."""
+"""Called with the progress: rows of a compaction, sessions of a conversion."""
 
 
 class TableInfo(Struct, frozen=True):
-    """How much of a table there is."""
+    """Size of a table."""
 
     table: str
     rows: int
@@ -110,7 +110,7 @@ def compact(dataset: Dataset, progress: Progress = lambda _: None) -> int:
 
 
 def remove(dataset: Dataset, sessions: Collection[str]) -> None:
-    """Take sessions out of a dataset; what else their files hold is written anew.
+    """Remove sessions from a dataset; files that also contain others are rewritten.
 
     Raises :class:`DatasetError` if one of them is not there; then nothing is removed.
     """
@@ -128,7 +128,7 @@ def remove(dataset: Dataset, sessions: Collection[str]) -> None:
 def keep_others(
     dataset: Dataset, staging: Staging, commits: Sequence[Commit], without: Collection[str]
 ) -> tuple[list[str], int]:
-    """Write what commits hold of other sessions; returns these, and how many events they have."""
+    """Rewrite the other sessions of some commits; return these sessions, and their event count."""
     kept = [each for each in dataset_sessions(dataset, commits) if each not in without]
     copy_rows(dataset, staging, commits, without)
     rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
@@ -170,7 +170,7 @@ def copy_rows(
     without: Collection[str],
     progress: Progress = lambda _: None,
 ) -> None:
-    """Write the rows of commits but those of some sessions; memory is bounded by a row group."""
+    """Copy the rows of commits except those of some sessions; memory is bounded by a row group."""
     thread, copied = WriterThread(), 0
     try:
         for table in (*TABLES, RUNS):

@@ -1,7 +1,7 @@
-"""Exporting by two processes: the tables that take the longest are made beside the others.
+"""Export with two processes: the second makes the most expensive tables.
 
-The second process reads the same session file. It has the lock of the staging folder too, hears of
-the first one's end by its standard input, and answers on its standard output.
+The second process reads the same session file. It inherits the lock of the staging folder, detects
+the end of the first one by its standard input, and responds on its standard output.
 """
 
 import os
@@ -29,7 +29,7 @@ BESIDE: Final = (EVENTS.name, REQUESTS.name)
 """What the second process makes: about half of the work."""
 
 WORTH_EVENTS: Final = 100_000
-"""From so many events on a second process saves more time than it takes to start."""
+"""Number of events from which a second process saves more time than it takes to start."""
 
 
 class Answer(Struct, omit_defaults=True):
@@ -126,13 +126,13 @@ def _answer(path: Path, last_seq: int, name: str, folder: Path, commit: str) -> 
 
 
 def _end_with_the_first() -> None:
-    """End this process when nobody is left at the other end of its standard input."""
+    """Exit when the other end of standard input is closed."""
     sys.stdin.buffer.read()
     os._exit(1)
 
 
 def main() -> None:
-    """The second process."""
+    """Run the second process."""
     threading.Thread(target=_end_with_the_first, daemon=True).start()
     collect_seldom()
     path, last_seq, name, folder, commit = sys.argv[1:]

@@ -32,7 +32,7 @@ PARTITION: Final = (SESSION, "tp", "topic", "partition")
 class Column(Struct, frozen=True):
     """One column; ``unit`` says what a number counts (``us`` of virtual time, ``offset``, ..).
 
-    ``null`` says what an absent value means; an empty text means that there always is a value.
+    ``null`` says what a missing value means; if it is empty, there is always a value.
     """
 
     name: str

@@ -545,7 +545,7 @@ TABLES: Final[tuple[Table, ...]] = (
 )
 """Every table.
 
-``sessions`` is the last to appear when a session is added: its row stands for the whole.
+``sessions`` is the last to be written when a session is added: its row completes the session.
 """
 
 BY_NAME: Final[dict[str, Table]] = {table.name: table for table in TABLES}

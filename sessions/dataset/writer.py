@@ -19,15 +19,15 @@ BLOCK_ROWS: Final = 16_384
 ROW_GROUP_ROWS: Final = 131_072
 """How many rows wait as Arrow columns before they are written."""
 PART_ROWS: Final = 32 * ROW_GROUP_ROWS
-"""How many rows a file takes before the next one begins."""
+"""Maximum rows of a file."""
 
 PENDING_MAX: Final = 2
-"""How many row groups may wait for the thread that writes them."""
+"""Maximum row groups queued for the writer thread."""
 
 RISING: Final = frozenset({"event", "us", "record id"})
-"""Units of numbers that rise from row to row: their differences take little room."""
+"""Units of increasing numbers: delta encoding makes them small."""
 TEXTS: Final = frozenset({"JSON", "text"})
-"""Units of texts that hardly ever repeat, for which a dictionary is not worth trying."""
+"""Units of texts that rarely repeat, for which a dictionary is not worthwhile."""
 
 SPLIT: Final = frozenset({"topic", "partition"})
 """Columns that are made of ``tp``, wherever there is that column."""
@@ -63,14 +63,14 @@ def given_columns(table: Table) -> list[str]:
 
 
 class WriterThread:
-    """A thread that writes, in order and never far behind, while further rows are made."""
+    """A thread that writes in order with a bounded queue while further rows are made."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
         self._pending: deque[Future[None]] = deque()
 
     def do(self, work: Callable[..., None], *arguments: object) -> None:
-        """Have the thread do something; wait while it is behind; raise what went wrong there."""
+        """Queue work for the thread; block while the queue is full; raise the thread's errors."""
         self._pending.append(self._pool.submit(work, *arguments))
         while len(self._pending) > PENDING_MAX:
             self._pending.popleft().result()
@@ -81,7 +81,7 @@ class WriterThread:
             self._pending.popleft().result()
 
     def stop(self) -> None:
-        """End the thread; what it has not begun is not done."""
+        """Stop the thread; queued work is discarded."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -113,13 +113,13 @@ class TableWriter:
             self._hand_over()
 
     def close(self) -> None:
-        """Have what waits written, and files made durable."""
+        """Write the remaining rows, and fsync the files."""
         if self._waiting_rows:
             self._hand_over()
         self._thread.do(self._close_file)
 
     def abandon(self) -> None:
-        """Let go of the open file without caring for what is in it; the thread has stopped."""
+        """Release the open file without completing it; the thread has stopped."""
         if self._writer is not None:
             self._writer.close()
 

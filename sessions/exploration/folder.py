@@ -1,4 +1,4 @@
-"""The folder of a search: what it was asked, and that nobody else is at work there."""
+"""The folder of a search: its question, and a lock against other processes."""
 
 import contextlib
 import fcntl
@@ -20,11 +20,11 @@ Content = TypeVar("Content", bound=Struct)
 
 
 class ExplorationError(Exception):
-    """A search cannot be kept, or go on. ``str()`` is one sentence with the cause."""
+    """A search cannot be stored, or resumed. ``str()`` is one sentence with the cause."""
 
 
 class Asked(Struct, frozen=True):
-    """What a search was asked, and what made the states in its folder."""
+    """A search's question, and the program that computed the states in its folder."""
 
     question: Question
     on_spark: bool
@@ -52,11 +52,11 @@ class WorkFolder:
 
     @contextlib.contextmanager
     def opened(self, asked: Asked, *, resume: bool) -> Iterator[None]:
-        """Have the folder for this search; with ``resume`` it may have been begun.
+        """Lock the folder for this search; with ``resume`` it may already contain it.
 
         Raises:
-            ExplorationError: another search is there, one that was begun without ``resume``,
-                or another process is at work there, or the folder cannot be used.
+            ExplorationError: another search is there, or this one without ``resume``, or another
+                process is using the folder, or it cannot be used.
         """
         with self.told():
             found = self.read(ASKED, Asked)
@@ -89,7 +89,7 @@ class WorkFolder:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other processes off, where there are locks: an object store has none."""
+        """Exclude other processes by a lock; an object store has none."""
         if self.location.path is None:
             yield
             return

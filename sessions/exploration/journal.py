@@ -1,7 +1,7 @@
-"""The levels of a search in one process, one after another in a file.
+"""The levels of a search in one process, appended to a file.
 
-A level is appended when it has been expanded. What a kill has cut off in the middle is dropped: the
-search goes on from the last whole level.
+A level is appended when it has been expanded. A level truncated by a crash is dropped: the search
+continues from the last complete level.
 """
 
 import os
@@ -37,7 +37,7 @@ class Journal:
             self._file.close()
 
     def levels(self) -> Iterator[Kept]:
-        """The levels that are there as a whole, in order; what follows them is dropped."""
+        """Yield the complete levels in order, and truncate what follows them."""
         file = self._opened()
         decoder = msgspec.msgpack.Decoder(Kept)
         file.seek(0)
@@ -62,7 +62,7 @@ class Journal:
 
 
 def _whole(file: BinaryIO) -> bytes:
-    """The next level's bytes; none if it is not there as a whole."""
+    """Return the next level's bytes; empty if it is incomplete."""
     head = file.read(LENGTH_BYTES + SUM_BYTES)
     if len(head) < LENGTH_BYTES + SUM_BYTES:
         return b""

@@ -1,4 +1,4 @@
-"""A search in this process that is kept in a folder, so that it goes on after a kill."""
+"""A search in this process that is stored in a folder, so that it can resume after a crash."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""A search on Spark, level by level, for what is too large or too slow for one process.
+"""A search on Spark, level by level, for searches too large or too slow for one process.
 
-A level is expanded where its states lie, what that reaches is reduced to one row a state, and what
-was seen before is left out by an anti join. Levels are Parquet files, and :class:`Checkpoint` says
-which of them are whole: so a search that was killed goes on from its last level. The counts are
+A level is expanded where its states are stored, successors are reduced to one row per state, and
+states seen before are removed by an anti join. Levels are Parquet files, and :class:`Checkpoint`
+records which of them are complete: so a killed search resumes from its last level. The counts equal
 those of :class:`emulator.explorer.search.Search`.
 """
 
@@ -34,22 +34,22 @@ CHECKPOINT: Final = "checkpoint.json"
 STATES: Final = "states"
 REACHED_FOLDER: Final = "reached"
 STATES_A_TASK: Final = 2_000
-"""So many states are worth a task of their own, as long as there are cores for more tasks."""
+"""Number of states per task, as long as there are free cores."""
 TASKS_A_CORE: Final = 4
 UNKNOWN: Final = -1
 """How many states a level has that has not been written yet."""
 GROUP: Final = "tidegauge explore"
 LOOK_S: Final = 0.25
-"""Between two looks at whether a search has to end."""
+"""Interval between checks whether the search must end."""
 STOP_MAX_S: Final = 10.0
-"""How long tasks that were told to stop are waited for."""
+"""How long to wait for cancelled tasks."""
 
 
 class Level(Struct):
-    """The states that are first met with so many faults, so many steps from the first one.
+    """The states first reached with a number of faults and a number of steps.
 
-    ``generated`` and the numbers of rows ``by_step`` and ``by_fault`` are known when it has been
-    expanded, None before.
+    ``generated`` and the row counts ``by_step`` and ``by_fault`` are None until the level has been
+    expanded.
     """
 
     faults: int
@@ -66,7 +66,7 @@ class Level(Struct):
 
 
 class Broken(Struct, frozen=True):
-    """A property that does not hold, and the states on the way to one in which it does not."""
+    """A violated property, and the states on the path to the violation."""
 
     name: str
     faults: int
@@ -74,7 +74,7 @@ class Broken(Struct, frozen=True):
 
 
 class Checkpoint(Struct):
-    """How far a search is: its levels, in the order in which they were met, and what it found."""
+    """Progress of a search: its levels in order of discovery, and its findings."""
 
     levels: list[Level] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
@@ -95,13 +95,13 @@ def search_on_spark(
     resume: bool = False,
     keep_going: bool = False,
 ) -> Result:
-    """Search with ``master`` (``conf`` is Spark's configuration), keeping all in a folder.
+    """Search with ``master`` (``conf`` is Spark's configuration), storing everything in a folder.
 
-    Workers have to see the folder by the same name. ``observe`` is told after each level how far
-    the search is, and ``keep_going`` is as in :meth:`emulator.explorer.search.Search.run`. Raises
+    Workers must see the folder under the same path. ``observe`` receives the progress after each
+    level, and ``keep_going`` is as in :meth:`emulator.explorer.search.Search.run`. Raises
     :class:`~sessions.exploration.folder.ExplorationError` for a folder that cannot be used,
-    :class:`~sessions.analysis.errors.AnalysisError` if there is no Spark. Ctrl-C and SIGTERM end it
-    with what is known; the same call with ``resume`` goes on from there.
+    :class:`~sessions.analysis.errors.AnalysisError` if Spark is unavailable. Ctrl-C and SIGTERM end
+    it with the results so far; the same call with ``resume`` continues from there.
     """
     folder = WorkFolder(place)
     with folder.opened(Asked(question, on_spark=True), resume=resume):
@@ -215,7 +215,7 @@ class SparkSearch:
                 self.so_far.broken.append(Broken(name, level.faults, chain))
 
     def _candidates(self, spark: SparkSession, level: Level) -> DataFrame | None:
-        """What is reached at this depth; None if nothing is."""
+        """Return the successors at this depth; None if there are none."""
         if level.depth == 0:
             state, broken = self._portable.first
             row = (bytearray(fingerprint(state)), bytearray(state), None, broken)
@@ -276,7 +276,7 @@ class SparkSearch:
         return self.folder.location / REACHED_FOLDER / level.name
 
     def _tidy(self) -> None:
-        """Delete what levels have reached when it has been taken up."""
+        """Delete the successors of levels once they have been processed."""
         last = self.so_far.levels[-1]
         for level in self.so_far.levels:
             taken = (level.faults, level.depth) < (last.faults, last.depth) and not level.by_fault
@@ -285,10 +285,10 @@ class SparkSearch:
 
 
 def following_level(levels: list[Level]) -> Level | None:
-    """The level to look at after these, in the order of a search by faults; None: there is none.
+    """Return the next level in the order of a search by faults; None: there is none.
 
-    With so many faults, a level follows the one before it. Where that has no states, the next one
-    is where one fault more leads to, from levels with one fault less.
+    Within a number of faults, levels follow one another. After a level without states comes the
+    first level with one more fault, reached from levels with one fault fewer.
     """
     if not levels:
         return Level(0, 0, UNKNOWN)
@@ -319,7 +319,7 @@ def _write(rows: DataFrame, place: Location) -> None:
 
 
 class _Jobs:
-    """Runs what waits for Spark, and looks meanwhile whether it has to end."""
+    """Runs Spark jobs and checks meanwhile whether the search must end."""
 
     def __init__(self, spark: SparkSession, observe: Callable[[], str]) -> None:
         self._spark = spark

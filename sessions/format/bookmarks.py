@@ -1,8 +1,8 @@
-"""Bookmarks: places that somebody named, by a ``mark`` statement or by hand.
+"""Bookmarks: named positions, set by a ``mark`` statement or by hand.
 
-A session's table of bookmarks is a notebook beside its events: what is written there by hand is no
-event, so it changes neither what happened nor whether the session verifies. There is one bookmark
-an event; a later one takes its place.
+A session's table of bookmarks is independent of its events: a bookmark set by hand is not an event,
+so it does not affect whether the session verifies. Each event has at most one bookmark; a later one
+replaces it.
 """
 
 import sqlite3
@@ -21,14 +21,14 @@ BUSY_SECONDS: Final = 2.0
 """How long to wait for a recorder that is writing the file just now."""
 
 ByHand = Mapping[int, Bookmark | None]
-"""What was written by hand, by event; None: the bookmark there was taken away."""
+"""Bookmarks set by hand, by event; None: the bookmark there was removed."""
 
 PUT: Final = "INSERT OR REPLACE INTO bookmarks (name, note, seq, time_us) VALUES (?, ?, ?, ?)"
 REMOVE: Final = "DELETE FROM bookmarks WHERE seq = ?"
 
 
 class BookmarkError(SessionError):
-    """A bookmark cannot be kept; the message says why."""
+    """A bookmark cannot be saved; the message says why."""
 
 
 def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
@@ -70,7 +70,7 @@ def put_bookmark(session: SessionFile, mark: Bookmark) -> None:
 
 
 def remove_bookmark(session: SessionFile, seq: int) -> bool:
-    """Take the bookmark at an event out of a session's file; False if there is none.
+    """Remove the bookmark at an event from a session's file; return False if there is none.
 
     Raises:
         BookmarkError: the session is damaged, or its file cannot be written.
@@ -79,7 +79,7 @@ def remove_bookmark(session: SessionFile, seq: int) -> bool:
 
 
 def _change(session: SessionFile, statement: str, values: tuple[object, ...]) -> int:
-    """Do one statement in a transaction of its own; says how many rows it changed."""
+    """Execute one statement in its own transaction; return the number of changed rows."""
     if session.damage:
         raise BookmarkError(f"{session.path} takes no bookmarks because it is damaged.")
     try:

@@ -1,4 +1,4 @@
-"""A folder of sessions: what there is, and how each came out, without reading their events."""
+"""A folder of sessions: list them and their outcomes, without reading their events."""
 
 import sqlite3
 from contextlib import closing
@@ -88,7 +88,7 @@ def _is_in_use(path: Path) -> bool:
     """Whether another process has the file open for recording, or for reading such a one."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as database:
-            # Nobody but the last one who has the file open may end its log.
+            # Only the last process that has the file open may delete its write-ahead log.
             database.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
         return "locked" in str(error)

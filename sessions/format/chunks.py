@@ -17,7 +17,7 @@ from sessions.model.states import Batch
 from sessions.model.touches import objects_of
 
 CACHED_WEIGHT_MAX: Final = 1 << 16
-"""How many decoded events are kept, and what they list; at about 180 bytes each."""
+"""Size of the cache of decoded events, counted in events of about 180 bytes each."""
 
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
@@ -27,10 +27,10 @@ Tail = Callable[[], list[Event]]
 
 
 class Chunks:
-    """The events of a session file and, of a recording that goes on, those that are not in it yet.
+    """The events of a session file and, while it is being recorded, those not yet in the file.
 
-    ``tail`` gives the recorder's open chunk (a growing list, perhaps empty): it is the truth from
-    its first event on.
+    ``tail`` returns the recorder's open chunk (a growing list, perhaps empty): it takes precedence
+    from its first event on.
     """
 
     def __init__(self, session: SessionFile, tail: Tail | None = None) -> None:
@@ -62,7 +62,7 @@ class Chunks:
         return tail[-1].time_us if tail else self._refreshed().last_us
 
     def time_of(self, seq: int) -> int:
-        """The virtual time of an event; for what lies before the first, of the one before it."""
+        """Return the virtual time of an event; before the first, the time of the one before it."""
         if seq < self.first_seq:
             return self.session.extent.before_us
         chunk = self.containing(seq)
@@ -92,7 +92,7 @@ class Chunks:
         return self._decoded(self._place(seq))
 
     def remember(self, events: list[Event]) -> None:
-        """Keep a chunk that has just been written, so that it need not be decoded."""
+        """Cache a chunk that has just been written, so that it need not be decoded."""
         if events[0].seq not in self._cache:
             self._keep(events)
 
@@ -157,7 +157,7 @@ class Chunks:
     # ---- by record
 
     def batch(self, record_id: int) -> Batch | None:
-        """The batch that carried a record, from the event that named it."""
+        """Return the batch that contained a record, from the event that introduced it."""
         found = batch_in(self._named, record_id)
         if found is not None:
             return found
@@ -172,7 +172,7 @@ class Chunks:
         return batch_in(open_ones, record_id) or batch_in(self._beginning(), record_id)
 
     def batches_before(self, seq: int, records: int) -> list[Batch]:
-        """The last batches that were named before an event, of so many records or a few more."""
+        """Return the last batches before an event, with at least this many records."""
         found: list[Batch] = []
         places = [place for place in self.session.chunks if place.first_seq < seq]
         for place in reversed(places):
@@ -230,7 +230,7 @@ class Chunks:
 
 
 def _weight(events: list[Event]) -> int:
-    """How much memory events take, counted in events: some list very much."""
+    """Return the memory used by events, in units of events: some contain long lists."""
     listed = (event.detail if type(event) is MessageSent else () for event in events)
     return len(events) + sum(map(len, listed))
 

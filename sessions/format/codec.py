@@ -1,12 +1,12 @@
-"""Events as bytes: a block holds consecutive events column by column.
+"""Encode events as bytes: a block holds consecutive events column by column.
 
-What repeats is stored together, so it compresses to a few bytes an event: numbers follow from the
-first one, times and causes are differences, each distinct text is stored once. One call encodes a
-whole block.
+Repeated values are stored together, so they compress to a few bytes per event: sequence numbers
+follow from the first one, times and causes are deltas, each distinct text is stored once. A whole
+block is encoded in one call.
 
-A block names the fields of its events. So a type of event may gain a field that has a default: in
-older blocks every event has the default. It may lose one: what older blocks say of it is passed
-over. Up to schema 6 blocks name no fields; their columns are the first fields of their types.
+A block names the fields of its events. So an event type may gain a field that has a default: in
+older blocks every event has the default. It may lose a field: its values in older blocks are
+ignored. Up to schema 6 blocks name no fields; their columns are the first fields of their types.
 """
 
 from bisect import bisect_left
@@ -31,7 +31,7 @@ Kinds = Container[type[Event]] | None
 """Some types of events; None: all of them."""
 
 RAW_BYTES_MAX: Final = 1 << 28
-"""No block is larger than this when unpacked: what says so is damaged or hostile."""
+"""Maximum size of an unpacked block: a larger one is damaged or hostile."""
 LEVEL: Final = 3
 
 VOCABULARY: Final = {kind.__name__: kind for kind in Event.__subclasses__()}
@@ -42,7 +42,7 @@ _INTS: Final = msgspec.msgpack.Decoder(list[int])
 
 
 class BlockError(ValueError):
-    """The bytes are no block of this program's events."""
+    """The bytes are not a valid block of events."""
 
 
 class Block(msgspec.Struct, array_like=True):
@@ -63,9 +63,9 @@ class Block(msgspec.Struct, array_like=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How one type is taken apart and put together.
+    """How one type is encoded and decoded.
 
-    ``decoders`` has one for each field but the first three, None for text; ``defaults`` those of
+    ``decoders`` has one for each field except the first three, None for text; ``defaults`` those of
     fields that an old block may lack.
     """
 
@@ -283,15 +283,15 @@ def _field(
 
 
 def checksum(data: bytes, *numbers: int) -> int:
-    """The sum by which bytes, and the numbers stored beside them, are known to be whole.
+    """Return the checksum that protects bytes and the numbers stored with them.
 
-    A CRC-32 over the numbers, eight bytes each, the lowest first, and then the bytes.
+    A CRC-32 over the numbers, eight bytes each, little-endian, and then the bytes.
     """
     return crc32(data, crc32(pack(f"<{len(numbers)}q", *numbers)))
 
 
 def checksum_up_to_6(data: bytes, *numbers: int) -> int:
-    """The same as it was up to schema 6: there the numbers count as Python writes them."""
+    """Return the checksum of schemas up to 6: numbers count in Python's decimal notation."""
     return crc32(data, crc32(repr(numbers).encode()))
 
 

@@ -1,8 +1,8 @@
-"""Opening a session's database for reading, wherever it is and whoever made it.
+"""Open a session's database for reading, even if it comes from an untrusted source.
 
-A foreign file is data: what it holds must never run. So its tables have to be the very ones that
-this program makes, and nothing else may be in it: a view or a generated column would run as it is
-read, a trigger as a bookmark is written.
+An untrusted file is data: nothing in it may ever be executed. So its schema must be exactly the one
+that this program creates, and nothing else may be in it: a view or a generated column would be
+evaluated on reading, a trigger on writing a bookmark.
 """
 
 import shutil
@@ -20,18 +20,18 @@ from sessions.format.schema import BESIDE, tables_of
 
 REASON_CHARACTERS_MAX: Final = 120
 SCHEMA_ROWS_MAX: Final = 100
-"""No session has so many tables."""
+"""Maximum number of tables of a session."""
 FOREIGN: Final = ("view", "trigger", "index")
 """What may be in a database that is none of ours; any other word beside ``table`` is damage."""
 UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged database raises; SQLite's message itself may be no text."""
+"""Exceptions from reading a damaged database; SQLite's message may itself be invalid text."""
 
 
 class Opened(Struct, frozen=True):
     """A database that can be read.
 
-    ``copy`` holds the copy that is read in place of the file, and is to be cleaned up. ``missing``
-    says what of the session cannot be read here, or is empty.
+    ``copy`` holds the copy that is read instead of the file, and must be cleaned up. ``missing``
+    says which part of the session cannot be read here, or is empty.
     """
 
     database: sqlite3.Connection
@@ -39,7 +39,7 @@ class Opened(Struct, frozen=True):
     missing: str = ""
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the connection."""
         self.database.close()
         if self.copy is not None:
             self.copy.cleanup()
@@ -90,7 +90,7 @@ IMMUTABLE: Final = "mode=ro&immutable=1"
 
 
 def _logs(path: Path) -> list[str]:
-    """The names of what may hold more of a session than its file."""
+    """Return the names of files that may hold more of a session than its main file."""
     return [f"{path.name}{beside}" for beside in BESIDE if beside != "-shm"]
 
 
@@ -168,7 +168,7 @@ def _require_tables(path: Path, database: sqlite3.Connection, schema: int) -> No
 
 
 def damage_sentence(path: Path, error: object) -> str:
-    """What is said of a file that an error shows to be damaged."""
+    """Describe a file that an error shows to be damaged."""
     return f"{path} is damaged: {brief(error)}."
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a session file; each message is one sentence for people."""
+"""Errors of session files; each message is one sentence."""
 
 
 class SessionError(Exception):
@@ -10,27 +10,27 @@ class SessionMissingError(SessionError):
 
 
 class NotASessionError(SessionError):
-    """The file exists and is something else."""
+    """The file exists but is not a session."""
 
 
 class SessionNewerError(SessionError):
-    """The file was written by a newer program whose schema this one does not know."""
+    """The file was written by a newer program with an unknown schema."""
 
 
 class SessionOlderError(SessionError):
-    """The file was written by an older program whose schema this one reads no more."""
+    """The file was written by an older program whose schema is no longer supported."""
 
 
 class SessionDamagedError(SessionError):
-    """The file is a session of which nothing, or not the part that was asked for, can be read."""
+    """The file is a session of which nothing, or not the requested part, can be read."""
 
 
 class SessionEndedError(SessionDamagedError):
-    """The part that was asked for was found to be damaged just now: the session ends before it."""
+    """The requested part has just been found to be damaged: the session ends before it."""
 
 
 class SessionDroppedError(SessionDamagedError):
-    """The part that was asked for has been dropped since by a recorder that keeps its size."""
+    """The requested part has been dropped since by a recorder with a size limit."""
 
 
 class SessionIncompleteError(SessionError):

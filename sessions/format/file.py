@@ -1,10 +1,10 @@
-"""Reading a session file: its events, keyframes, statements and marks, as far as it is whole.
+"""Read a session file: its events, keyframes, statements and marks, as far as it is intact.
 
-Opening a file costs the same whatever its size: it looks at the first and the last rows alone, by
-which it knows whether the end is there. Damage in between is found when events there are read, or
-all at once by :meth:`SessionFile.check`. From then on the session ends before the damage.
+Opening takes constant time: only the first and last rows are checked, which show whether the end is
+there. Damage in between is detected when events there are read, or all at once by
+:meth:`SessionFile.check`. From then on the session ends before the damage.
 
-A file may be read while it is being written (:meth:`SessionFile.refresh` shows what came since),
+A file can be read while it is being written (:meth:`SessionFile.refresh` shows what was added),
 after its writer was killed, and up to the place where it is damaged.
 """
 
@@ -53,7 +53,7 @@ SELECT max(seq) FROM (
     UNION ALL SELECT max(seq) FROM keyframes UNION ALL SELECT max(first_seq) FROM touches
 )
 """
-"""Up to which event there are other rows; they are written in one transaction with their events."""
+"""The last event covered by other rows; they are committed together with their events."""
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -192,7 +192,7 @@ class SessionFile:
         return self._keyframes
 
     def refresh(self) -> None:
-        """Take notice of what was written or dropped since the last look; stop at damage."""
+        """Update to what was written or dropped since the last call; stop at damage."""
         with self._one_moment():
             self._look_at_extent()
             if self._chunks is None:
@@ -203,7 +203,7 @@ class SessionFile:
                 self._read_keyframes()
 
     def check(self) -> None:
-        """Look at every event; the first that is damaged is where the session ends from now on."""
+        """Check every event; from now on the session ends before the first damaged one."""
         self.damage, self.damaged_at = self._opened.missing, None
         with self._one_moment():
             self._look_at_extent()
@@ -215,7 +215,7 @@ class SessionFile:
 
     @contextmanager
     def _one_moment(self) -> Iterator[None]:
-        """What is read within is of one moment, where somebody may be writing."""
+        """Make all reads within see one consistent snapshot while the file may be written."""
         # SQLite has no transactions on what is cut short; one within another is the same moment.
         if self._short or self._is_one_moment:
             yield
@@ -242,7 +242,7 @@ class SessionFile:
                 self._keyframes = [place for place in self._keyframes if place.seq >= first - 1]
 
     def _look_at_end(self) -> None:
-        """Know the last chunk alone."""
+        """Read only the last chunk's row."""
         statement = f"SELECT {_NUMBERS} FROM chunks ORDER BY first_seq DESC LIMIT 1"
         row = self._database.execute(statement).fetchone()
         self._last = None if row is None else _chunk(row)
@@ -272,7 +272,7 @@ class SessionFile:
             self._find_more(chunks, expected)
 
     def _find_more(self, chunks: list[Chunk], seq: int) -> None:
-        """Add what is whole from event ``seq`` on although SQLite does not find it."""
+        """Add intact events from ``seq`` on that SQLite does not find."""
         seq = self._salvaged(chunks, seq)
         self._last = chunks[-1] if chunks else None
         named = self._last_named()
@@ -284,7 +284,7 @@ class SessionFile:
             self._end_before(seq)
 
     def _salvaged(self, chunks: list[Chunk], seq: int) -> int:
-        """Add the chunks in the file from ``seq`` on; returns the first number after."""
+        """Add the chunks in the file from ``seq`` on; return the next sequence number."""
         if self._salvage is None:
             with suppress(OSError, ValueError):
                 self._salvage = Salvage(self.path, self._is_whole)
@@ -294,7 +294,7 @@ class SessionFile:
         return seq
 
     def _last_named(self) -> int | None:
-        """The last event that anything but the chunks speaks of; None: that cannot be read."""
+        """Return the last event that rows other than chunks refer to; None: that cannot be read."""
         try:
             (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
             closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
@@ -327,7 +327,7 @@ class SessionFile:
                 places.append(KeyframePlace(seq, base_seq))
 
     def _require_end(self) -> None:
-        """Note as damage that the last events are not there, by what else speaks of them."""
+        """Report missing last events as damage, from other rows that refer to them."""
         if self.damaged_at is not None:
             return
         named, last, outcome = self._last_named(), self.last_seq, self.outcome
@@ -339,7 +339,7 @@ class SessionFile:
             self._damaged(f"it says that it was closed after event {outcome.events:,}")
 
     def _end_before(self, seq: int, what: str = "") -> None:
-        """From now on the session ends before an event that cannot be read."""
+        """Make the session end before an event that cannot be read."""
         self._chunks = [chunk for chunk in self.chunks if chunk.last_seq < seq]
         self.damaged_at = seq
         self._last = self._chunks[-1] if self._chunks else None
@@ -399,7 +399,7 @@ class SessionFile:
                     f"{self.path} begins with event {self.first_seq:,} by now: "
                     "what was before has been dropped."
                 ) from None
-        # What damage hides from a search is still found by looking at one row after the other.
+        # A row that damage hides from an index search can still be found by a table scan.
         return self._row(statement.format("+first_seq"), (chunk.first_seq,))
 
     def all_events(self) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Telling a session file from others by its first 100 bytes, before any database code sees it."""
+"""Identify a session file by its first 100 bytes, before any database code reads it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -42,7 +42,7 @@ def read_header(path: Path) -> Header:
         NotASessionError: it is something else.
         SessionDamagedError: it is cut off within the header.
         SessionNewerError: a newer program wrote it.
-        SessionOlderError: an older program wrote it, which nobody reads any more.
+            SessionOlderError: an older program wrote it, with a schema that is no longer supported.
     """
     try:
         with open_regular(path) as file:

@@ -1,6 +1,6 @@
-"""Keyframes: the read model every so many events, as what changed since the keyframe before.
+"""Keyframes: periodic copies of the read model, as deltas to the previous keyframe.
 
-A full keyframe is based on nothing, the others on the one before, so that an idle cluster of
+A full keyframe has no base, the others are based on the previous one, so that an idle cluster of
 any size costs nothing and each run of a log is written about once. Batches of records are left out:
 they are in the chunks.
 """
@@ -41,7 +41,7 @@ class Keyframe(msgspec.Struct, array_like=True):
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What a recording that begins late begins with: a state, and batches that came before."""
+    """The start of a recording that begins late: a state, and batches produced before it."""
 
     snapshot: Snapshot
     batches: list[Batch]
@@ -104,9 +104,9 @@ def _short(
 
 
 def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
-    """The view of the last of ``frames``: the first is based on ``base``, each on the one before.
+    """Rebuild the view of the last of ``frames``, each based on the previous, starting at ``base``.
 
-    The view takes the frames' objects over: a frame can be used once.
+    The view takes ownership of the frames' objects: a frame can be used only once.
     """
     view = ClusterView.of(base)
     touched: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a session file says of itself: validated structs for its ``meta`` and ``inputs``."""
+"""A session file's metadata: validated structs for ``meta`` and ``inputs``."""
 
 from msgspec import Struct, field
 
@@ -24,10 +24,10 @@ class Origin(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How a recording ended; written when it is closed. Counts are of records but for ``events``.
+    """How a recording ended; written when it is closed. All counts but ``events`` are of records.
 
     ``diverged`` counts offsets; ``failed`` and ``passed`` are expectations. ``outcome`` is a word
-    of who ran it.
+    chosen by the program that ran it.
     """
 
     events: int
@@ -46,11 +46,11 @@ class Outcome(Struct, frozen=True):
 
 
 class Extent(Struct, frozen=True):
-    """Which part of what happened a file holds; a file without it holds everything.
+    """Which part of the events a file contains; a file without it has all of them.
 
     ``first_seq`` is its first event, ``before_us`` the time of the one before. ``last_seq`` is the
-    last event of what it was cut from, 0 for a recording of bounded size, whose beginning is
-    dropped as it goes on.
+    last event of the session that it was trimmed from, 0 for a recording of bounded size, whose
+    beginning is dropped as it grows.
     """
 
     first_seq: int = 1
@@ -59,7 +59,7 @@ class Extent(Struct, frozen=True):
 
     @property
     def is_trimmed(self) -> bool:
-        """Whether somebody cut it from a longer recording."""
+        """Whether it was trimmed from a longer recording."""
         return self.last_seq > 0
 
 

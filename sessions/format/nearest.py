@@ -1,4 +1,4 @@
-"""The name that was probably meant, where a file is not there."""
+"""Suggest a similar name for a file that does not exist."""
 
 from contextlib import suppress
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 LOOKED_AT_MAX: Final = 10_000
-"""A folder of more files than this is not searched for a name."""
+"""Larger folders are not searched for a name."""
 
 
 def nearest_file(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""Recordings of bounded size: their beginning is dropped as they go on.
+"""Recordings of bounded size: their beginning is dropped as they grow.
 
-Now and then a recording gets a place from which it could begin: a full keyframe. Once the file is
-too large, it begins at the next such place, and takes along the batches that name records before.
+Periodically a recording gets a possible starting point: a full keyframe. If the file is too large,
+it starts at the next one, and keeps the batches that introduced earlier records.
 """
 
 from collections import deque
@@ -81,6 +81,6 @@ class Bound:
         return self._places.popleft()
 
     def early(self, place: Place, batches: Sequence[Batch]) -> list[Batch]:
-        """Those of all ``batches`` that a file which begins at a place takes along."""
+        """Return those of ``batches`` that a file starting at a place keeps."""
         end = named_before(batches, place.next_record)
         return newest(batches[:end], characters=self.limit_bytes // PLACES)

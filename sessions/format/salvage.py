@@ -11,7 +11,8 @@ is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database F
     record     bytes of this head, varint | type of each column, varint | columns
 
 What is left on pages that are no longer in use may be found, too: shorter forms of a chunk that
-has grown since. Of several the longest counts.
+Pages that are no longer in use may contain stale rows too: shorter versions of a chunk that has
+grown since. The longest one counts.
 """
 
 import mmap
@@ -35,7 +36,7 @@ VARINT_BYTES_MAX: Final = 9
 GOES_ON: Final = 0x80
 """Of each byte of a varint but the ninth, this bit says that there is another one."""
 READ_MAX: Final = 4
-"""How many times the bytes of the file are read at most: hostile rows may all share their pages."""
+"""Limit on reads, in multiples of the file size: hostile rows may all share their pages."""
 
 Numbers = tuple[int, int, int, int, int, int]
 Found = tuple[Numbers, int, bytes]
@@ -44,7 +45,7 @@ IsWhole = Callable[[bytes, int, Numbers], bool]
 
 
 class NotARowError(Exception):
-    """What is here is not a row of ``chunks``."""
+    """The data at this position is not a row of ``chunks``."""
 
 
 class Salvage:
@@ -79,7 +80,7 @@ class Salvage:
                 self._places[numbers[0]] = (begin, at)
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._content.close()
 
     def row(self, first_seq: int) -> Found | None:

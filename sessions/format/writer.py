@@ -1,8 +1,8 @@
-"""Writing a session file: rows into its tables, committed when told; when and why others know.
+"""Write a session file: put rows into its tables and commit on request.
 
-What is committed survives the death of the process, because SQLite's log has been written. It is
-not synced for each commit, as that would cost more than all the rest: a power cut may take what was
-committed since the log was last taken into the file, and never more. A file that was closed is
+Committed data survives the death of the process, because SQLite's write-ahead log is written. The
+log is not fsynced on each commit, which would cost more than everything else: a power failure may
+lose what was committed since the last checkpoint of the log, and never more. A closed file is
 durable, and so is its name.
 """
 
@@ -38,7 +38,7 @@ PAGE_BYTES: Final = 1024
 FREE_SHARE: Final = 20
 """A file of which more than one page in so many is empty is rewritten when it is closed."""
 LOG_PAGES_MAX: Final = 8_000
-"""How long SQLite's log beside the file may grow before it is taken into it."""
+"""Maximum size of SQLite's write-ahead log before a checkpoint."""
 _JSON: Final = msgspec.json.Encoder().encode
 
 
@@ -114,7 +114,7 @@ class SessionWriter:
         self._execute(bookmarks.PUT, (mark.name, mark.note, mark.seq, mark.time_us))
 
     def remove_bookmark(self, seq: int) -> None:
-        """Have no named place at an event."""
+        """Delete the bookmark at an event."""
         self._execute(bookmarks.REMOVE, (seq,))
 
     def put_counts(self, changes: Iterable[tuple[int, int, Counts]]) -> None:
@@ -158,20 +158,20 @@ class SessionWriter:
         self.put_meta("extent", extent)
 
     def replace_bookmarks(self, marks: Iterable[Bookmark]) -> None:
-        """Have these bookmarks and no others."""
+        """Replace all bookmarks with these."""
         self._execute("DELETE FROM bookmarks", ())
         for mark in marks:
             self.put_bookmark(mark)
 
     @property
     def used_bytes(self) -> int:
-        """How much of the file is in use; more than that it will not grow by what comes next."""
+        """Return the bytes of the file in use; writes reuse the rest before the file grows."""
         (pages,) = self._database.execute("PRAGMA page_count").fetchone()
         (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
         return int(pages - free) * PAGE_BYTES
 
     def commit(self) -> None:
-        """What was put is now safe from this process's death."""
+        """Commit: everything put so far survives the death of this process."""
         if self._begun:
             self._database.execute("COMMIT")
             self._begun = False
@@ -206,7 +206,7 @@ class SessionWriter:
             self._database.close()
 
     def _squeeze(self) -> None:
-        """Give back the pages that rewritten chunks left behind, if they are worth it."""
+        """Vacuum the pages that rewritten chunks left unused, if there are enough of them."""
         (pages,) = self._database.execute("PRAGMA page_count").fetchone()
         (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
         if free * FREE_SHARE > pages:

@@ -1,1 +1,1 @@
-"""A TCP port for every emulated broker: clients of any language reach the cluster by them."""
+"""A TCP port for every emulated broker: clients of any language connect to the cluster there."""

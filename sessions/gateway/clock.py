@@ -6,21 +6,21 @@ from typing import Final
 
 US_PER_SECOND: Final = 1_000_000
 SLIP_US: Final = 100_000
-"""A cluster that lags further than this behind the wall clock gives up to make it good."""
+"""A cluster that falls further behind the wall clock than this does not catch up."""
 
 
 class WallClock:
-    """Says how far virtual time may have come, and when it may have come to a moment."""
+    """Computes how far virtual time may advance, and how long to wait until a virtual time."""
 
     def __init__(self, start_us: int, speed: float = 1.0) -> None:
-        """It is ``start_us`` now; ``speed`` virtual seconds pass in a second."""
+        """Start at ``start_us``; ``speed`` virtual seconds pass per second."""
         self.speed = speed
         self._start_us = start_us
         self._started = monotonic()
         self._until = inf
 
     def now_us(self) -> int:
-        """The virtual time that belongs to this moment of the wall clock."""
+        """Return the current virtual time according to the wall clock."""
         passed = min(monotonic(), self._until) - self._started
         return self._start_us + int(passed * self.speed * US_PER_SECOND)
 
@@ -30,14 +30,14 @@ class WallClock:
         return max(0.0, due - monotonic())
 
     def slip(self, time_us: int) -> None:
-        """The cluster has come to ``time_us``: go on from there if it lags too far behind."""
+        """Report that the cluster is at ``time_us``: restart from there if it is too far behind."""
         if self.now_us() - time_us > SLIP_US:
             self._start_us, self._started = time_us, monotonic()
 
     def go_on(self, time_us: int, speed: float, seconds: float = inf) -> None:
-        """Pass at ``speed``, and stop in ``seconds`` unless this is called again.
+        """Run at ``speed``, and stop in ``seconds`` unless this is called again.
 
-        ``time_us`` is where the cluster is, from which time goes on if it had stopped.
+        ``time_us`` is the cluster's time, from which a stopped clock continues.
         """
         now = monotonic()
         self._start_us = time_us if now >= self._until else self.now_us()
@@ -45,9 +45,9 @@ class WallClock:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether time stands still."""
+        """Return whether the clock is stopped."""
         return monotonic() >= self._until
 
     def stop(self) -> None:
-        """Stand still from now on."""
+        """Stop the clock."""
         self._until = min(self._until, monotonic())

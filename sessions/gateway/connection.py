@@ -1,4 +1,4 @@
-"""A connection of a client outside to a broker's port."""
+"""A connection of an external client to a broker's port."""
 
 import asyncio
 from collections import deque
@@ -7,31 +7,31 @@ from typing import Final, Protocol, cast
 from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
 
 REQUESTS_MAX: Final = 64
-"""How many requests of a connection may wait before no more are read from it."""
+"""Maximum number of queued requests of a connection before reading pauses."""
 
 
 class ConnectionHandler(Protocol):
-    """What is told of a connection."""
+    """Callbacks for a connection's events."""
 
     def opened(self, connection: "ClientConnection", /) -> bool:
-        """A client has connected; False if it is to be turned away."""
+        """Handle a new connection; return False to reject it."""
 
     def received(self, connection: "ClientConnection", frame: bytes, /) -> bool:
-        """A request has come; True if it has yet to be answered."""
+        """Handle a request; return True if it will be answered later."""
 
     def closed(self, connection: "ClientConnection", /) -> None:
-        """A client has hung up."""
+        """Handle a closed connection."""
 
     def dropped(self, connection: "ClientConnection", reason: str, /) -> None:
-        """What a client sent is no request."""
+        """Handle invalid data from a client."""
 
 
 class ClientConnection(asyncio.Protocol):
     """Passes requests on to a handler, and responses back.
 
-    As in Kafka's ``SocketServer`` the next request is passed on when the last one has been answered
-    and its response was taken. So what a client may have in memory is bounded, however fast it asks
-    and however slowly it reads: one response, and as many requests as may wait.
+    As in Kafka's ``SocketServer``, the next request is passed on once the previous one has been
+    answered and its response written. So a client's memory use is bounded, however fast it sends
+    and however slowly it reads: one response, and the maximum number of queued requests.
     """
 
     def __init__(self, handler: ConnectionHandler, broker: int, limit_bytes: int) -> None:
@@ -49,10 +49,10 @@ class ClientConnection(asyncio.Protocol):
         self._is_ending = False
         self._is_paused = False
 
-    # ---- what asyncio says
+    # ---- asyncio callbacks
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client has connected."""
+        """Handle a new connection."""
         self._transport = cast(asyncio.Transport, transport)
         host, port, *_ = transport.get_extra_info("peername") or ("", 0)
         self.peer = f"{host}:{port}"
@@ -73,24 +73,24 @@ class ClientConnection(asyncio.Protocol):
         self._pass_on()
 
     def pause_writing(self) -> None:
-        """The client does not take its response."""
+        """Handle a full write buffer: the client is not reading its response."""
         self._is_taken = False
 
     def resume_writing(self) -> None:
-        """It has taken it."""
+        """Handle a drained write buffer."""
         self._is_taken = True
         self._pass_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has hung up, or the connection broke."""
+        """Handle a closed or broken connection."""
         del exc
         if self.number:
             self.handler.closed(self)
 
-    # ---- what the handler says
+    # ---- called by the handler
 
     def respond(self, frame: bytes) -> None:
-        """Send the response to the request that was passed on last."""
+        """Send the response to the last request that was passed on."""
         self._is_asked = False
         if self._transport is not None:
             self._transport.writelines((len(frame).to_bytes(LENGTH_BYTES), frame))
@@ -98,28 +98,28 @@ class ClientConnection(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._pass_on)
 
     def close(self, *, abort: bool = False) -> None:
-        """Close the connection, after what was written or (``abort``) at once."""
+        """Close the connection, after flushing or (``abort``) immediately."""
         if self._transport is not None:
             (self._transport.abort if abort else self._transport.close)()
 
     def stop_reading(self) -> None:
-        """Take no more requests: the server is about to end."""
+        """Accept no more requests: the server is about to stop."""
         self._is_ending = True
         self._pace()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request that was passed on has not been answered."""
+        """Return whether a request that was passed on has not been answered."""
         return self._is_asked
 
     @property
     def held_bytes(self) -> int:
-        """How much is kept of what the client has sent and of what it does not take."""
+        """Return the bytes buffered in both directions."""
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
         return self._waiting_bytes + buffered
 
     def _pass_on(self) -> None:
-        """Pass requests on, up to one that has to be answered first."""
+        """Pass requests on, up to one that must be answered first."""
         while self._waiting and self._is_taken and not (self._is_asked or self._is_ending):
             frame = self._waiting.popleft()
             self._waiting_bytes -= len(frame)
@@ -127,7 +127,7 @@ class ClientConnection(asyncio.Protocol):
         self._pace()
 
     def _pace(self) -> None:
-        """Read on, or not for now."""
+        """Resume or pause reading."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return

@@ -1,7 +1,7 @@
-"""The control channel: one JSON object a line in each direction.
+"""The control channel: one JSON object per line in each direction.
 
-By it tests of any language can break the cluster and look into it. A client may send the next line
-before the answer to the last one has come; answers keep the order.
+Tests in any language use it to inject faults and to query the cluster. A client may send the next
+line before the response to the last one has arrived; responses keep the order.
 """
 
 import asyncio
@@ -15,21 +15,21 @@ import msgspec
 LINE_BYTES_MAX: Final = 1 << 20
 LOOPBACK: Final = "127.0.0.1"
 Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-"""What a line asks becomes what is answered."""
+"""Computes the response to a request line."""
 
 
 class ControlChannel:
-    """Listens on loopback, and answers."""
+    """Listens on loopback, and responds to requests."""
 
     def __init__(self, answer: Answer) -> None:
-        """Answer by ``answer``; nobody can connect yet."""
+        """Respond with ``answer``; the port is not open yet."""
         self._answer = answer
         self._socket: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def bind(self, port: int) -> tuple[str, int]:
-        """Take a port (0: a free one), and return the address.
+        """Bind a port (0: a free one), and return the address.
 
         Raises:
             OSError: the port is taken.
@@ -39,13 +39,13 @@ class ControlChannel:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port that were taken."""
+        """The host and port that were bound."""
         assert self._socket is not None
         host, port = self._socket.getsockname()
         return host, port
 
     async def start(self) -> None:
-        """Answer whoever connects to the port that was taken."""
+        """Accept connections on the bound port."""
         self._server = await asyncio.start_server(
             self._converse, sock=self._socket, limit=LINE_BYTES_MAX
         )

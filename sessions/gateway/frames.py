@@ -1,18 +1,18 @@
-"""Frames of the wire protocol: a length of four bytes, and as many bytes of a message."""
+"""Frames of the wire protocol: a length of four bytes, followed by a message of that length."""
 
 from typing import Final
 
 LENGTH_BYTES: Final = 4
 HEADER_BYTES_MIN: Final = 8
-"""API key, version and correlation id: no request is shorter."""
+"""API key, version and correlation id: the minimum size of a request."""
 
 
 class BadFrameError(Exception):
-    """What comes by a connection is no request of Kafka's protocol; the message says why."""
+    """Received data is not a valid Kafka request; the message says why."""
 
 
 class FrameBuffer:
-    """Cuts a stream of bytes into frames. It never holds more than one frame that is not whole."""
+    """Splits a stream of bytes into frames. It holds at most one incomplete frame."""
 
     def __init__(self, limit_bytes: int) -> None:
         """Take frames of up to ``limit_bytes`` (``socket.request.max.bytes``)."""
@@ -20,7 +20,7 @@ class FrameBuffer:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames that are whole by now.
+        """Return the frames completed so far.
 
         Raises:
             BadFrameError: a length is negative, too small for a request, or over the limit

@@ -1,11 +1,11 @@
 """The server: sockets on one side, the cluster on the other, and time that follows the wall clock.
 
-What clients send is given to the cluster as inputs at the virtual time that has come, and recorded
-as statements are; so a recording runs again without any client. The loop is never busy: it lets
-virtual time pass when something arrives and when something in the cluster is due.
+Client requests become inputs of the cluster at the current virtual time, and are recorded like
+statements; so a recording can be replayed without any client. The loop does not poll: it advances
+virtual time when data arrives and when an event in the cluster is due.
 
-Virtual time may run a little ahead (:data:`LOOKAHEAD_US`): what a request leads to within that time
-is done at once, and the loop need not wake up for each message between brokers.
+Virtual time may run slightly ahead (:data:`LOOKAHEAD_US`): the effects of a request within that
+time are processed immediately, and the loop need not wake up for each message between brokers.
 """
 
 import asyncio
@@ -34,21 +34,21 @@ from sessions.gateway.connection import ClientConnection
 from sessions.gateway.listeners import Listener
 
 LOOKAHEAD_US: Final = 1_000
-"""How far virtual time may run ahead of the wall clock: about as precise as a sleep is."""
+"""How far virtual time may run ahead of the wall clock: about the precision of a sleep."""
 SLICE_STEPS: Final = 512
-"""Kernel events between two looks at the sockets: some milliseconds."""
+"""Kernel events between two polls of the sockets: some milliseconds."""
 CONNECTIONS_MAX: Final = 10_000
 DRAIN_SECONDS: Final = 1.0
-"""How long an orderly end waits for responses that are under way."""
+"""How long a graceful shutdown waits for pending responses."""
 FIND_COORDINATOR: Final = API_NAMED["FindCoordinator"].key
 LOG: Final = logging.getLogger(__name__)
 
 Announce = Callable[[Statement], None]
-"""Is told of each input before it is given."""
+"""Called with each input before it is submitted."""
 
 
 class Gateway(Delivery):
-    """Serves one cluster to clients outside."""
+    """Serves one cluster to external clients."""
 
     def __init__(
         self, runner: Runner, announce: Announce, *, speed: float = 1.0, host: str = "127.0.0.1"
@@ -78,10 +78,10 @@ class Gateway(Delivery):
         self._fault: asyncio.Future[None] | None = None
         self.cluster.clients.external.delivery = self
 
-    # ---- beginning and ending
+    # ---- startup and shutdown
 
     def bind(self, port: int = 0) -> None:
-        """Take the ports ``port``, ``port + 1`` .. (0: free ones), one a broker by its id.
+        """Bind the ports ``port``, ``port + 1`` .. (0: free ones), one per broker in order of ids.
 
         Raises:
             OSError: a port cannot be taken.
@@ -100,7 +100,7 @@ class Gateway(Delivery):
 
     @property
     def bootstrap_servers(self) -> str:
-        """The addresses as clients want them."""
+        """The addresses in the format of the clients' configuration."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return ",".join(f"{host}:{port}" for _, port in self.addresses)
 
@@ -121,9 +121,9 @@ class Gateway(Delivery):
         self._wake()
 
     def _ask_for_coordinator(self) -> None:
-        """Have __consumer_offsets made, as the first consumer of a real cluster has.
+        """Create __consumer_offsets in advance, as the first consumer of a real cluster does.
 
-        Who finds none waits for half a second or more before it asks again.
+        A client that finds no coordinator waits for half a second or more before it retries.
         """
         if not self.cluster.profile.has("consumer_groups"):
             return
@@ -137,18 +137,18 @@ class Gateway(Delivery):
         self._give(ReceiveRequest(connection=number, frame=frame), "__consumer_offsets is made")
 
     def _hang_up_asking(self) -> None:
-        """The coordinator is known: whoever asked for it is no client that anybody wants to see."""
+        """Close the internal connection that looked up the coordinator; no view should show it."""
         if not self._is_ended():
             wanted = CloseConnection(connection=self._asking)
             self._give(wanted, "__consumer_offsets is asked for no more")
 
     async def wait_for_fault(self) -> None:
-        """Return never, but raise what went wrong inside the emulator."""
+        """Never return; raise any error inside the emulator."""
         assert self._fault is not None
         await asyncio.shield(self._fault)
 
     async def stop(self) -> None:
-        """Take no more requests, send the responses to those that were taken, and close."""
+        """Accept no more requests, send the pending responses, and close."""
         self._is_stopping = True
         self.clock.go_on(self.runner.now_us, self.clock.speed)
         if not self.connections:
@@ -169,7 +169,7 @@ class Gateway(Delivery):
         self._close_listeners()
 
     async def _close_connections(self) -> None:
-        """Close all; who does not take what was written is cut off."""
+        """Close all connections; abort those that do not read what was written."""
         for connection in list(self.connections.values()):
             connection.close()
         with suppress(TimeoutError):
@@ -193,14 +193,14 @@ class Gateway(Delivery):
             await done
         return ticket
 
-    # ---- what connections say
+    # ---- callbacks of connections
 
     def _limit_bytes(self, broker: int) -> int:
         """socket.request.max.bytes of a broker."""
         return self.cluster.brokers[broker].context.config.socket_request_max_bytes
 
     def opened(self, connection: ClientConnection) -> bool:
-        """A client has connected; False if it is to be turned away."""
+        """Handle a new connection; return False to reject it."""
         if self._is_stopping or not self._takes_requests(connection.broker):
             return False
         if len(self.connections) >= CONNECTIONS_MAX:
@@ -220,7 +220,7 @@ class Gateway(Delivery):
         return True
 
     def received(self, connection: ClientConnection, frame: bytes) -> bool:
-        """A request has come; True if it has yet to be answered."""
+        """Handle a request; return True if it will be answered later."""
         number = connection.number
         if number not in self.connections:
             return False
@@ -232,7 +232,7 @@ class Gateway(Delivery):
         return found is not None and bool(found.frame)
 
     def closed(self, connection: ClientConnection, reason: str = "") -> None:
-        """A client has hung up, or (``reason``) is hung up on."""
+        """Handle a connection closed by the client, or (``reason``) by the server."""
         number = connection.number
         if self.connections.pop(number, None) is not None and not self._is_ended():
             text = f"client {number} is disconnected" if reason else f"client {number} hangs up"
@@ -241,7 +241,7 @@ class Gateway(Delivery):
             self._deserted.set()
 
     def dropped(self, connection: ClientConnection, reason: str) -> None:
-        """What a client sends is no request: its connection is closed."""
+        """Handle invalid data from a client: close its connection."""
         LOG.warning(
             "%s is disconnected from broker %s: %s", connection.peer, connection.broker, reason
         )
@@ -251,7 +251,7 @@ class Gateway(Delivery):
     def _is_ended(self) -> bool:
         return self.cluster.clients.external.delivery is None
 
-    # ---- what the cluster says
+    # ---- callbacks of the cluster
 
     def respond(self, connection: int, frame: bytes) -> None:
         """Send a response."""
@@ -262,7 +262,7 @@ class Gateway(Delivery):
             asyncio.get_running_loop().call_soon(self._hang_up_asking)
 
     def close(self, connection: int, reason: str) -> None:
-        """Close a connection for the cluster."""
+        """Close a connection on the cluster's behalf."""
         found = self.connections.pop(connection, None)
         if found is None:
             return
@@ -272,7 +272,7 @@ class Gateway(Delivery):
         found.close(abort=not reason)
 
     def fail(self, connection: int, reason: str) -> None:
-        """Hang up, once the cluster is not in the middle of something."""
+        """Close a connection, once the cluster is not in the middle of processing."""
         found = self.connections.get(connection)
         if found is not None:
             asyncio.get_running_loop().call_soon(self.dropped, found, reason)
@@ -280,12 +280,12 @@ class Gateway(Delivery):
     # ---- time
 
     def _give(self, wanted: AnyInput, text: str) -> None:
-        """Give an input at the time that has come; a fault is told by :meth:`wait_for_fault`."""
+        """Submit an input at the current time; :meth:`wait_for_fault` reports an error."""
         with suppress(Exception):
             self._submitted(Statement(wanted, text))
 
     def _submitted(self, statement: Statement) -> Ticket:
-        """Give it when time has come to where the wall clock is, or as far as a slice gets."""
+        """Submit it when time has caught up with the wall clock, or as far as one slice gets."""
         try:
             self._advance(self.clock.now_us())
             with self.guard:
@@ -298,7 +298,7 @@ class Gateway(Delivery):
         return ticket
 
     def _note_fault(self, error: Exception) -> None:
-        """Something went wrong inside the emulator: whoever serves is to end."""
+        """Record an error inside the emulator: the server must stop."""
         if self._fault is not None and not self._fault.done():
             self._fault.set_exception(error)
 
@@ -308,17 +308,17 @@ class Gateway(Delivery):
         self._wake()
 
     def stand_still(self) -> None:
-        """Let no time pass: what clients send waits."""
+        """Stop time: client requests wait."""
         self.clock.stop()
 
     def _advance(self, limit_us: int) -> bool:
-        """Let time pass up to ``limit_us``; True if there is more to do at once."""
+        """Let time pass up to ``limit_us``; return True if more work is due immediately."""
         with self.guard:
             came = self.runner.advance(limit_us, SLICE_STEPS)
         return came in (Advance.BUDGET, Advance.ENDED)
 
     def _after(self) -> None:
-        """Something has happened: see to the rest of it in the loop's next round."""
+        """Schedule processing of what has happened in the loop's next iteration."""
         self._end_statements()
         self._wake()
 
@@ -328,7 +328,7 @@ class Gateway(Delivery):
         self._wakes = asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """Let time pass, and say when to go on."""
+        """Let time pass, and schedule the next wakeup."""
         self._wakes = None
         try:
             is_more = self._advance(self._limit_us())
@@ -352,7 +352,7 @@ class Gateway(Delivery):
             self._wakes = loop.call_later(seconds, self._go_on)
 
     def _limit_us(self) -> int:
-        """How far time may pass now: a little ahead, unless it stands still."""
+        """Return how far time may pass now: slightly ahead, unless it is stopped."""
         return self.clock.now_us() + (0 if self.clock.is_stopped else LOOKAHEAD_US)
 
     def _end_statements(self) -> None:
@@ -364,13 +364,13 @@ class Gateway(Delivery):
             if not each[1].done():
                 each[1].set_result(each[0])
 
-    # ---- brokers come and go
+    # ---- brokers that stop and start
 
     def _takes_requests(self, broker: int) -> bool:
         return self.cluster.brokers[broker].takes_requests
 
     def _see_to_brokers(self) -> None:
-        """Open and shut ports as brokers come and go."""
+        """Open and close ports as brokers start and stop."""
         if any(
             each.is_open != self._takes_requests(broker) for broker, each in self.listeners.items()
         ):

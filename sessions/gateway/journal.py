@@ -1,7 +1,7 @@
-"""What was given to a served cluster, so that its recording can be written when it is asked for.
+"""The inputs of a served cluster, from which its recording can be written on request.
 
-While nothing is recorded no event is built for a recording, so a test pays nothing for one that it
-mostly does not need. What was asked is enough: a cluster that is asked the same does the same.
+Without a recorder no events are built, so a test pays nothing for a recording that it usually does
+not need. The inputs suffice: a cluster with the same inputs behaves identically.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from sessions.format.metadata import Origin
 from sessions.recording.recorder import Recorder
 
 JOURNAL_BYTES_MAX: Final = 1 << 30
-"""How many bytes of requests are kept; beyond that the beginning would be missing."""
+"""Maximum bytes of requests to keep; beyond that the beginning would be missing."""
 
 TOO_MUCH: Final = (
     f"clients have sent more than {JOURNAL_BYTES_MAX >> 20:,} MB; serve with --record to have it "
@@ -38,7 +38,7 @@ class Journal:
         self._done = 0
 
     def note(self, statement: Statement) -> None:
-        """A statement is about to be given, at the place to which the runner has come."""
+        """Record a statement that is about to be submitted, at the runner's current position."""
         wanted = statement.input
         if isinstance(wanted, ReceiveRequest):
             self._bytes += len(wanted.frame)
@@ -48,12 +48,12 @@ class Journal:
             self.given.append((self.runner.now_us, self.runner.steps, statement))
 
     def events(self) -> list[Event]:
-        """All events so far.
+        """Return all events so far.
 
-        They are those of a second cluster that is asked the same, and goes on from call to call.
+        They come from a second cluster with the same inputs, which continues from call to call.
 
         Raises:
-            SessionError: too much was sent to be kept.
+            SessionError: more was sent than is kept.
         """
         if self._bytes > JOURNAL_BYTES_MAX:
             raise SessionError(f"the events are not known: {TOO_MUCH}.")

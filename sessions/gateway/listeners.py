@@ -1,7 +1,7 @@
-"""The ports of brokers: one that is down refuses connections, and still nobody else gets its port.
+"""The ports of brokers: a broker that is down refuses connections but keeps its port.
 
-A second socket that is bound to the port and never listens keeps it (``SO_REUSEPORT``). Where a
-system does not have that, the port of a broker that is down is free for others to take.
+A second socket that is bound to the port and never listens reserves it (``SO_REUSEPORT``). On
+systems without that option, other programs can take the port of a broker that is down.
 """
 
 import asyncio
@@ -56,20 +56,20 @@ class Listener:
         return self._server is not None
 
     async def open(self, protocol: Callable[[], asyncio.Protocol]) -> None:
-        """Let clients connect; each gets a ``protocol``."""
+        """Accept connections; each gets a ``protocol``."""
         if self._server is None:
             listening = self._bound((self.host, self.port))
             loop = asyncio.get_running_loop()
             self._server = await loop.create_server(protocol, sock=listening, backlog=BACKLOG)
 
     def shut(self) -> None:
-        """Refuse connections; those that are there stay."""
+        """Refuse new connections; existing ones stay open."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         self.shut()
         with suppress(OSError):
             self._keeper.close()

@@ -1,1 +1,1 @@
-"""How conditions, times and places are written: the same in scripts, filters and prompts."""
+"""The syntax of conditions, times and places, shared by scripts, filters and prompts."""

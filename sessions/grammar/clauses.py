@@ -44,7 +44,7 @@ FIELDS: Final = {
     ),
     "cluster": ("under_replicated", "offline", "under_min_isr", "time"),
 }
-"""What can be asked of each kind of subject."""
+"""Fields of each kind of subject."""
 CALLED: Final = {
     "zk": "a znode",
     "controller": "the controller",
@@ -88,10 +88,10 @@ _INNER_LIST = re.compile(r"\[([^\[\]]*)\]")
 
 
 def clauses(words: Sequence[str]) -> list[Clause]:
-    """The clauses of a condition, given as words; all of them must hold.
+    """Parse a condition's words into clauses; all of them must hold.
 
     Raises:
-        BadWord: it is no condition; the message says which part, and the nearest valid word.
+        BadWord: it is not a condition; the message says which part, and the nearest valid word.
     """
     found = parse(words, clause)
     joined = isinstance(found, Joined) and found.op == "and"
@@ -99,7 +99,7 @@ def clauses(words: Sequence[str]) -> list[Clause]:
 
 
 def leaves(found: Sequence[Clause]) -> Iterator[Clause]:
-    """The comparisons that clauses are made of."""
+    """Yield the comparisons inside clauses."""
     for each in found:
         if each.joins:
             yield from leaves(each.parts)
@@ -117,10 +117,10 @@ def _built(found: Clause | Joined) -> Clause:
 
 
 def clause(found: Comparison) -> Clause:
-    """One comparison of a script's values.
+    """Parse one comparison of a script's values.
 
     Raises:
-        BadWord: a side of it means nothing.
+        BadWord: one of its sides is invalid.
     """
     left = subject(found.left)
     if other := _right_subject(found.right, left):
@@ -139,10 +139,10 @@ def clause(found: Comparison) -> Clause:
 
 
 def subject(word: str) -> Subject:
-    """What a LEFT names.
+    """Parse a LEFT.
 
     Raises:
-        BadWord: nothing is named so.
+        BadWord: it is not a subject.
     """
     base, dot, field = word.rpartition(".")
     found = _subjects(f"{base}{dot}{field.lower()}")
@@ -185,7 +185,7 @@ def _subjects(word: str) -> list[Subject]:
 
 
 def _right_subject(word: str, left: Subject) -> Subject | None:
-    """RIGHT as another LEFT, if it is one; a bare word beside text is text."""
+    """Parse RIGHT as another LEFT, if it is one; a bare word compared with text is text."""
     if "." not in word and left.field in TEXT_FIELDS:
         return None
     return next((found for found in _subjects(word) if found.field in FIELDS[found.kind]), None)

@@ -30,11 +30,11 @@ T = TypeVar("T")
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "contains"]
 
 OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "in", "contains")
-"""What conditions are written with; ``=`` and ``~`` are other names for two of them."""
+"""The comparison operators; ``=`` and ``~`` are aliases of two of them."""
 SAME: Final = {"=": "==", "~": "contains", "!~": "contains"}
-"""Operators with two names."""
+"""Operators with an alias."""
 FOREIGN: Final = {"&&": "and", "||": "or", "&": "and", "|": "or"}
-"""What people of other languages type, and what it is called here."""
+"""Operators of other languages, and their equivalents here."""
 
 _SYMBOL = re.compile(r"(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _GLUED = re.compile(r"([^=!<>~]+)(==|!=|!~|<=|>=|=|<|>|~)(.*)", re.DOTALL)
@@ -44,15 +44,15 @@ _WORD = re.compile(r'(?:(?<![^\s!(=<>~])"[^"]*"|\S)+')
 """A word of a text; a quote that begins a word or a value reaches to the next quote."""
 _QUOTED = re.compile(r'"[^"]*"')
 _KEYWORD = re.compile(r"(and|or|not)(?=[(!])", re.IGNORECASE)
-"""A word of the grammar to which the next part is glued, ``not(isr<min)``."""
+"""A keyword directly followed by the next part, ``not(isr<min)``."""
 
 
 class Joined(NamedTuple):
-    """Parts that are joined: ``op`` is ``and``, ``or``, or (of one part) ``not``."""
+    """Joined parts: ``op`` is ``and``, ``or``, or (with one part) ``not``."""
 
     op: Literal["and", "or", "not"]
     parts: list[Any]
-    """Each what a comparison was read as, or another :class:`Joined`."""
+    """Each is the result of reading a comparison, or another :class:`Joined`."""
 
 
 class Comparison(NamedTuple):
@@ -69,7 +69,7 @@ class Comparison(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """What is left of a word: ``column`` counts from 1 in a text, ``whole`` is the word itself."""
+    """The rest of a word: ``column`` counts from 1 in a text, ``whole`` is the full word."""
 
     text: str
     whole: str
@@ -114,10 +114,10 @@ def parse_text(
 
 
 class _Reader(Generic[T]):
-    """Reads words from the left; ``left`` has those to come, the next one last.
+    """Reads words from left to right; ``left`` is a stack of those to come.
 
-    A word that is read in pieces stays on it with what is left of it, beside the whole word that
-    errors name. ``column`` is where the last error is; 0 if it is behind the last word.
+    A word that is read in pieces stays on the stack with its rest and the whole word for errors.
+    ``column`` is the position of the last error; 0 if it is after the last word.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class _Reader(Generic[T]):
         self.column = 0
 
     def whole(self) -> T | Joined:
-        """All of it."""
+        """Parse the whole condition."""
         found = self.condition()
         if not self.left:
             return found
@@ -149,7 +149,7 @@ class _Reader(Generic[T]):
         raise self.bad(f"'{word.text}' stands where only 'and' or 'or' may", word)
 
     def bad(self, message: str, word: _Word | None = None) -> BadWord:
-        """What is wrong, and with which word; without one, something is missing at the end."""
+        """Build an error about a word; without one, something is missing at the end."""
         self.column = word.column if word else 0
         return BadWord(message, word and word.whole)
 
@@ -181,7 +181,7 @@ class _Reader(Generic[T]):
         return self.comparison()
 
     def refuse_keyword(self, word: _Word) -> None:
-        """Refuse what joins parts where a part has to begin."""
+        """Reject a joining keyword where a part has to start."""
         self.refuse_foreign(word)
         joining = ")" if word.text.startswith(")") else word.text.lower()
         if joining in ("and", "or", ")"):
@@ -189,7 +189,7 @@ class _Reader(Generic[T]):
             raise self.bad(f"a condition is missing before '{joining}'{hint}", word)
 
     def refuse_foreign(self, word: _Word) -> None:
-        """Refuse what joins parts in other languages."""
+        """Reject the joining operators of other languages."""
         if word.text in FOREIGN:
             raise self.bad(f"'{word.text}' is written '{FOREIGN[word.text]}' here", word)
 
@@ -292,7 +292,7 @@ class _Reader(Generic[T]):
         return self.cut(word, text or word.text)
 
     def cut(self, word: _Word, text: str) -> str:
-        """The beginning of a word that was taken; what is behind it is to come next."""
+        """Split a word: return its start, and leave the rest to come next."""
         if rest := word.text[len(text) :]:
             self.left.append(_Word(rest, word.whole, word.column + len(text)))
         return text
@@ -300,7 +300,7 @@ class _Reader(Generic[T]):
     # ---- what comes next
 
     def takes(self, keyword: str) -> bool:
-        """Take the next word if it is this one, or begins with it and a parenthesis."""
+        """Consume the next word if it is this keyword, or starts with it and a parenthesis."""
         if not self.left:
             return False
         word = self.left[-1]
@@ -311,13 +311,13 @@ class _Reader(Generic[T]):
         return True
 
     def goes_on(self) -> bool:
-        """Whether another part follows without a word between."""
+        """Return whether another part follows without a joining keyword."""
         if not self.adjacent or not self.left:
             return False
         word = self.left[-1].text
         return word.lower() != "or" and not word.startswith(")")
 
     def shorten(self, count: int) -> None:
-        """Take so many characters of the next word."""
+        """Consume a number of characters of the next word."""
         word = self.left.pop()
         self.cut(word, word.text[:count])

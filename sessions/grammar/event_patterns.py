@@ -24,7 +24,7 @@ from sessions.grammar.words import BadWord, moment, nearest
 from sessions.text import clock
 
 SHARED: Final = ("type", "seq", "cause", "time")
-"""What can be asked of every event."""
+"""Fields of every event."""
 US_PER_MS: Final = 1_000
 
 Happened = Callable[[], Iterable[Event]]
@@ -39,7 +39,7 @@ class EventPattern(Struct, frozen=True):
     condition: Any = None
 
     def matches(self, event: Event) -> bool:
-        """Whether the event is one of these."""
+        """Return whether the event matches."""
         if self.type and type(event).__name__ != self.type:
             return False
         return self.condition is None or _holds(event, self.condition)
@@ -175,7 +175,7 @@ def find(patterns: Sequence[EventPattern], happened: Iterable[Event]) -> list[Ev
 
 
 def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
-    """The events behind the last bookmark of this name; all of them without a name.
+    """Return the events after the last bookmark of this name; all of them without a name.
 
     Raises:
         BadWord: there is no such bookmark.
@@ -191,7 +191,7 @@ def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
 
 
 def looked_up(statement: Statement, happened: Happened) -> Statement:
-    """The statement with its verdict, if it is one about events; otherwise as it is."""
+    """Add the verdict to a statement about events; return others unchanged."""
     wanted = statement.input
     if not isinstance(wanted, ExpectEvents):
         return statement

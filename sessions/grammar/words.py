@@ -1,4 +1,4 @@
-"""Single words: what is wrong with one, the known word nearest to it, and times."""
+"""Single words: errors, suggestions of similar known words, and times."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ T = TypeVar("T")
 UNITS_US: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 """Microseconds in each unit of time."""
 HOURS_MAX: Final = 876_000
-"""A hundred years: sums of such times still fit into the 64 bits that events have for them."""
+"""Maximum time, a hundred years: sums of such times still fit into 64 bits."""
 
 _DURATION = re.compile(r"(\d{1,12})(ms|s|m|h)", re.ASCII)
 _EXACT = re.compile(r"(\d{1,10})\.(\d{1,6})s", re.ASCII)
@@ -17,9 +17,9 @@ _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:\.(\d{1,6}))?", re.AS
 
 
 class BadWord(ValueError):
-    """A word has no meaning at its place; the message is one sentence without a final stop.
+    """A word is invalid in its position; the message is one sentence without a final full stop.
 
-    ``word`` is that word as it was given, or None if no single word is to blame.
+    ``word`` is that word as it was given, or None if the error is not about a single word.
     """
 
     def __init__(self, message: str, word: str | None = None) -> None:
@@ -28,7 +28,7 @@ class BadWord(ValueError):
 
 
 def read(parse: Callable[[str], T], word: str) -> T:
-    """What ``parse`` makes of a word; the :class:`BadWord` that it raises names the word."""
+    """Parse a word; a :class:`BadWord` raised by ``parse`` names the word."""
     try:
         return parse(word)
     except BadWord as error:
@@ -37,7 +37,7 @@ def read(parse: Callable[[str], T], word: str) -> T:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'produce'?`` for the known word that is most like ``word``, or nothing."""
+    """Return ``; did you mean 'produce'?`` for the most similar known word, or an empty string."""
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in known}

@@ -1,1 +1,1 @@
-"""The read model: what the events of a cluster add up to."""
+"""The read model: a cluster's state, computed from its events."""

@@ -1,7 +1,7 @@
-"""Which objects were touched since a reader last looked: repaints and keyframes go by it.
+"""Which objects were touched since a reader last looked, for repaints and keyframes.
 
-An object is noted only when it is touched for the first time after a look, so a hot partition costs
-one entry however many events it has.
+An object is recorded only when it is first touched after a look, so a hot partition costs one entry
+however many events it has.
 """
 
 from collections import deque
@@ -30,7 +30,7 @@ class Changes:
             self.floor, _ = self._older.popleft()
 
     def since(self, seq: int) -> dict[str, None] | None:
-        """At least all keys touched after event ``seq``; None: not known any more, so take all."""
+        """Return at least all keys touched after event ``seq``; None: unknown, so take all."""
         if seq < self.floor:
             return None
         found: dict[str, None] = {}

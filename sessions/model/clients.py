@@ -1,7 +1,7 @@
-"""What follows from the state of a client outside: how far behind it is, and all of it at a glance.
+"""Values derived from the state of an external client: its lag, and a summary.
 
-The lag of a group is that of its committed positions, as ``kafka-consumer-groups`` tells it; that
-of a client that reads without a group is that of the positions up to which it was given records.
+The lag of a group is that of its committed offsets, as in ``kafka-consumer-groups``; the lag of a
+client that reads without a group is that of the position after the last record returned to it.
 """
 
 from collections.abc import Mapping

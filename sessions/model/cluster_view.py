@@ -18,7 +18,7 @@ __all__ = ["STATUSES", "ClusterView", "Counts"]
 
 LAG_TIME_MAX: Final = "replica.lag.time.max.ms"
 LAG_TIME_MAX_MS: Final = 10_000
-"""How long a HW may stay below the LEO without moving, where no configuration says it."""
+"""Default time that a HW may stay below the LEO without advancing."""
 
 _ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)
@@ -158,7 +158,7 @@ class ClusterView(Model):
         broker = self.state.brokers.get(replica.broker)
         return "offline" if broker is not None and broker.state == "frozen" else replica.role
 
-    # ---- what is wrong
+    # ---- health
 
     def status(self, partition: PartitionState) -> str:
         """The most severe state of the partition, one of :data:`STATUSES`."""
@@ -204,7 +204,7 @@ class ClusterView(Model):
 
 
 def _nothing() -> ViewState:
-    """A fresh ZooKeeper has only its own nodes; their cversion does not count their making."""
+    """Return an empty state with only ZooKeeper's own nodes, whose creation cversion ignores."""
     state = ViewState()
     for path, names in (
         ("/", ("zookeeper",)),

@@ -21,14 +21,14 @@ from sessions.model.states import BrokerState, PartitionState, ReplicaState, Vie
 
 MIN_ISR: Final = "min.insync.replicas"
 CACHE: Final = -1
-"""The controller's cache, where others who believe something of a partition are broker ids."""
+"""The controller's cache; other parties that have a view of a partition are broker ids."""
 
 Handlers = dict[type[Event], Callable[["Model", Any], None]]
-"""What each type of event does to a model."""
+"""The function that applies each type of event to a model."""
 
 
 class Snapshot(Struct, frozen=True):
-    """A state for good: shared with the views that went on from it, and never to be changed."""
+    """An immutable state, shared with the views that continued from it."""
 
     state: ViewState
     flags: dict[str, int]
@@ -41,7 +41,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Model:
-    """One state, owned; handlers reach its objects by methods that know what is about to change."""
+    """One mutable state; handlers get its objects through methods that record the change."""
 
     def __init__(self, state: ViewState) -> None:
         """Take over ``state``."""
@@ -68,7 +68,7 @@ class Model:
         self.start_noting()
 
     def start_noting(self) -> None:
-        """Know of changes from here on only."""
+        """Start recording changes from here on."""
         seq = self.state.seq
         self.mark = seq
         self.partition_changes = Changes(seq)
@@ -84,19 +84,19 @@ class Model:
         return Snapshot(copies.view_state(self.state), self._flags.copy(), self._totals.copy())
 
     def look(self) -> None:
-        """Note what is touched from here on anew."""
+        """Start a new list of touched objects."""
         seq = self.state.seq
         self.mark = seq
         self.partition_changes.look(seq)
         self.znode_changes.look(seq)
 
     def release_changed(self) -> None:
-        """The cluster's release is known (now): remember what the folding asks of it."""
+        """Update what depends on the cluster's release, once it is known."""
         profile = PROFILES.get(self.state.version)
         self.has_epochs = profile is not None and profile.has("leader_epochs")
 
     def believers_changed(self) -> None:
-        """Other brokers than before have metadata: remember which, and the controller's cache."""
+        """Update which brokers have metadata, and the controller's cache."""
         told = (b.id for b in self.state.brokers.values() if b.live_brokers is not None)
         self.believers = (CACHE, *told)
 
@@ -161,7 +161,7 @@ class Model:
         return node
 
     def remove_partition(self, tp: str) -> None:
-        """Nothing is left of the partition."""
+        """Forget the partition entirely."""
         if self.partitions.pop(tp, None) is not None:
             self.state.beliefs.pop(tp, None)
             self.partition_changes.current.append(tp)
@@ -184,7 +184,7 @@ class Model:
         self.judge(tp, partition)
 
     def judge(self, tp: str, partition: PartitionState) -> None:
-        """Work out the flags of a partition anew, after a change that may matter to them."""
+        """Recompute a partition's flags after a relevant change."""
         flags = flags_of(partition, self.serving)
         before = self._flags.get(tp)
         if before == flags:
@@ -203,7 +203,7 @@ class Model:
                     totals[index] += step
 
     def count_brokers(self) -> None:
-        """Count the running brokers anew."""
+        """Recount the running brokers."""
         self._counts_move()
         brokers = self.state.brokers.values()
         self._brokers_up = sum(broker.state == "running" for broker in brokers)

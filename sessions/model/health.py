@@ -1,9 +1,9 @@
-"""The states that a partition can be in, each defined once, and how many partitions are in each.
+"""The states that a partition can be in, each defined once, and the number of partitions in each.
 
-Whoever shows, filters, counts or measures a state (tables, header, time bar, alerts, filters,
-forecasts, the Spark jobs) goes by :data:`STATES`. A state is a function of what a partition's znode
-says, of which brokers run, and of the audit. Only ``hw_stalled`` depends on the time as well, so
-it alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
+Everything that shows, filters, counts or measures a state (tables, header, time bar, alerts,
+filters, forecasts, the Spark jobs) uses :data:`STATES`. A state is a function of a partition's
+znode, the running brokers, and the audit. Only ``hw_stalled`` depends on the time as well, so it
+alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
 """
 
 from collections.abc import Callable, Collection
@@ -25,14 +25,14 @@ LEADERLESS: Final = 256
 LOST: Final = 512
 
 SERVING: Final = frozenset({"running", "controlled_shutdown"})
-"""States of a broker process in which its replicas serve requests; a frozen one serves nobody."""
+"""States of a broker process in which its replicas serve requests; a frozen one does not."""
 
 
 class State(Struct, frozen=True):
     """One state of partitions.
 
-    ``flag`` is 0 for a state that depends on the time. ``label`` is what people call it, and
-    ``meaning`` defines it in a sentence, with Kafka's names. ``is_counted``: :class:`Counts` has a
+    ``flag`` is 0 for a state that depends on the time. ``label`` is its displayed name, and
+    ``meaning`` defines it in a sentence, in Kafka's terms. ``is_counted``: :class:`Counts` has a
     field of that name.
     """
 
@@ -144,9 +144,9 @@ def flags_of(partition: PartitionState, serving: Collection[int]) -> int:
 
 
 def has_acting_leader(partition: PartitionState, serving: Collection[int]) -> bool:
-    """Whether a broker whose process serves requests leads the partition in its own eyes.
+    """Return whether a serving broker considers itself the partition's leader.
 
-    For a moment after a failover that need not be the broker that the znode names.
+    For a moment after a failover this may differ from the leader in the znode.
     """
     states = partition.replica_states
     named = states.get(-1 if partition.leader is None else partition.leader)

@@ -63,7 +63,7 @@ class ResultView(ClusterView):
         self._handlers = HANDLERS
 
     def believers_changed(self) -> None:
-        """Nobody's beliefs are kept."""
+        """Do nothing: cached states are not kept."""
         self.believers = ()
 
     @property

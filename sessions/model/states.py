@@ -1,4 +1,4 @@
-"""The read model's parts: what is known of each object at one moment, folded from events alone.
+"""The parts of the read model: the state of each object at one moment, from events alone.
 
 All are plain data, so that a keyframe is one encoding of :class:`ViewState`. ``changed`` in each is
 the ``seq`` of the last event that touched the object: readers that cache what they drew compare it.
@@ -32,12 +32,12 @@ class LongLog(PackedList[Run], kind=Run):
 
 
 class ReplicaState(Struct, array_like=True, gc=False):
-    """One replica as its own broker has it; of a broker that is down, as its disk has it.
+    """One replica as its own broker sees it; if the broker is down, as its disk has it.
 
-    ``remote_leo`` is what a replica that believes to lead remembers of each follower's LEO (-1:
-    nothing yet). ``leader`` (-1: nobody) is whom the broker follows, or itself; ``isr`` and
-    ``zk_version`` are what it acts on if it leads, or led last. ``stable_offset`` is the last
-    stable offset, -1 where that is the HW.
+    ``remote_leo`` is each follower's LEO as tracked by a replica that considers itself leader (-1:
+    unknown). ``leader`` (-1: none) is the broker that it follows, or itself; ``isr`` and
+    ``zk_version`` are what it uses as leader, or last used. ``stable_offset`` is the last stable
+    offset, -1 if that is the HW.
     """
 
     broker: int
@@ -64,9 +64,9 @@ class ReplicaState(Struct, array_like=True, gc=False):
 
 
 class Belief(Struct, frozen=True, array_like=True, gc=False):
-    """What somebody who is not ZooKeeper takes a partition's state to be.
+    """A view of a partition's state held by a party other than ZooKeeper.
 
-    ``isr`` is None where it is not known what that version of the znode said.
+    ``isr`` is None if the ISR in that version of the znode is not known.
     """
 
     leader: int
@@ -78,13 +78,13 @@ class Belief(Struct, frozen=True, array_like=True, gc=False):
 class PartitionState(Struct, array_like=True, gc=False):
     """One partition.
 
-    The ``state`` znode's words, the leader's memory of its followers, and all replicas. ``state``
+    The ``state`` znode's content, the leader's view of its followers, and all replicas. ``state``
     is ``online``, ``offline`` (leader -1) or ``nonexistent`` (no state znode: leader, leader_epoch,
-    controller_epoch and zk_version are None). ``leader_isr`` is the ISR that the leader itself acts
-    on. ``unclean``: the present leader was elected outside the ISR. ``replicas`` holds the assigned
-    brokers, the preferred leader first; ``replica_states`` every broker whose disk holds the
-    partition. ``hw_moved_us``: since when the leader's HW has stood where it is with records above
-    it. ``led``: a broker has acted as leader since the topic was created.
+    controller_epoch and zk_version are None). ``leader_isr`` is the ISR that the leader itself
+    uses. ``unclean``: the current leader was elected outside the ISR. ``replicas`` holds the
+    assigned brokers, the preferred leader first; ``replica_states`` every broker that has the
+    partition on disk. ``hw_moved_us``: since when the leader's HW has not advanced although there
+    are records above it. ``led``: a broker has acted as leader since the topic was created.
     """
 
     topic: str
@@ -113,7 +113,7 @@ class PartitionState(Struct, array_like=True, gc=False):
 
     @property
     def name(self) -> str:
-        """The topic-partition as it is written, ``orders-0``."""
+        """The topic-partition in the usual notation, ``orders-0``."""
         return f"{self.topic}-{self.partition}"
 
     @property
@@ -128,7 +128,7 @@ class PartitionState(Struct, array_like=True, gc=False):
 
     @property
     def remote_leo(self) -> dict[int, int]:
-        """What the current leader remembers of each follower's LEO (-1: nothing yet)."""
+        """Each follower's LEO as tracked by the current leader (-1: unknown)."""
         leader = self.leader_replica
         return {} if leader is None else leader.remote_leo
 
@@ -136,8 +136,8 @@ class PartitionState(Struct, array_like=True, gc=False):
 class BrokerState(Struct, array_like=True):
     """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`.
 
-    ``session`` 0 is none; ``broker_epoch`` 0 unregistered. ``live_brokers`` are those that it sends
-    clients to, None before the controller has told it anything.
+    ``session`` 0 is none; ``broker_epoch`` 0 unregistered. ``live_brokers`` are those in its
+    metadata responses, None before the first metadata from the controller.
     """
 
     id: int
@@ -189,8 +189,8 @@ class ProducerState(Struct, array_like=True):
 class ConsumerState(Struct, array_like=True):
     """One consumer.
 
-    What it was given as runs of (first record id, count), its position, how its last read ended.
-    ``position`` is that of the partition that was read last, ``positions`` has all of them.
+    The records returned to it as runs of (first record id, count), its position, and how its last
+    read ended. ``position`` is that of the partition read last, ``positions`` has all of them.
     """
 
     name: str
@@ -202,14 +202,14 @@ class ConsumerState(Struct, array_like=True):
 
 
 class ConnectionState(Struct, array_like=True):
-    """A connection of a client outside to one broker.
+    """A connection of an external client to one broker.
 
-    ``client`` is the client id of its last request, ``api`` and ``api_version`` what that asked
-    for, ``asked_us`` when. ``waiting``: the broker has not answered it yet. ``errors`` counts, by
-    name, the responses that told an error; ``last_error`` is the last one. ``group`` is the one
-    that it speaks of as a member. ``fetched``: records were asked for by it. ``second`` is the
-    second of virtual time in which the last request came, ``in_second`` how many came in it, and
-    ``in_second_before`` how many in the one before.
+    ``client`` is the client id of its last request, ``api`` and ``api_version`` its type and
+    version, ``asked_us`` its time. ``waiting``: the broker has not responded yet. ``errors`` counts
+    error responses by name; ``last_error`` is the last one. ``group`` is the one that it is a
+    member of. ``fetched``: it has sent fetch requests. ``second`` is the second of virtual time of
+    the last request, ``in_second`` the number of requests in it, and ``in_second_before`` the
+    number in the one before.
     """
 
     number: int
@@ -235,16 +235,16 @@ class ConnectionState(Struct, array_like=True):
     changed: int = 0
 
     def requests_per_second(self, now_us: int) -> int:
-        """How many requests came in the last whole second."""
+        """The number of requests in the last whole second."""
         ago = now_us // US_PER_SECOND - self.second
         return (self.in_second_before, self.in_second)[ago] if ago in (0, 1) else 0
 
 
 class GroupState(Struct, array_like=True):
-    """A consumer group, as its coordinator ``broker`` has it.
+    """A consumer group, as seen by its coordinator ``broker``.
 
     ``state`` is as in :class:`emulator.events.GroupStateChanged`. ``members`` are clients by their
-    member ids, ``offsets`` the committed positions by partition.
+    member ids, ``offsets`` the committed offsets by partition.
     """
 
     name: str
@@ -257,7 +257,7 @@ class GroupState(Struct, array_like=True):
 
 
 class Batch(Struct, frozen=True, array_like=True, gc=False):
-    """What one produce request carried.
+    """The batch of one produce request.
 
     Records ``first_record ..`` of ``producer``, sent at ``sent_us``.
     """
@@ -272,7 +272,7 @@ class Batch(Struct, frozen=True, array_like=True, gc=False):
 
 
 class LinkState(Struct, array_like=True):
-    """A link that is not plain: cut, slow, lossy or holding messages."""
+    """A link with a fault: cut, slow, lossy or holding messages."""
 
     source: int
     destination: int
@@ -329,14 +329,14 @@ class CommittedRecord(Struct, frozen=True, array_like=True, gc=False):
 class QuorumState(Struct, array_like=True):
     """KRaft: the controllers and the metadata log.
 
-    ``controllers`` are their processes' states. ``leader`` is who became leader last, in ``epoch``
-    (None: nobody yet, or it has resigned or is gone). ``fetched`` is how far the leader knows that
-    each member of the quorum has the log, ``applied`` how far each host has applied it.
+    ``controllers`` are their processes' states. ``leader`` is the last elected leader, in ``epoch``
+    (None: none yet, or it has resigned or failed). ``fetched`` is each quorum member's log end
+    offset as known by the leader, ``applied`` the offset that each host has applied.
     ``folders`` are the renamed folders on brokers' disks. ``booted`` is the end of the log when the
-    cluster was up; -1: it is not yet. ``roles`` are the controllers' own, as
-    :class:`emulator.events.QuorumRoleChanged` names them, of those that run. ``snapshots`` are the
-    end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` where
-    its log begins if it was cut off.
+    cluster was up; -1: it is not yet. ``roles`` are the running controllers' own, as
+    :class:`emulator.events.QuorumRoleChanged` names them. ``snapshots`` are the
+    end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` the
+    start of its log if it was truncated.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -353,16 +353,17 @@ class QuorumState(Struct, array_like=True):
 
 
 class ViewState(Struct, array_like=True):
-    """Everything that a reader can know of a cluster at one moment.
+    """The complete state of the read model at one moment.
 
     Keys are topic-partitions, broker ids, paths of znodes and names of clients. ``held`` are the
-    messages that wait on a link, by the ``seq`` of their MessageSent, with source and destination;
+    messages held on a link, by the ``seq`` of their MessageSent, with source and destination;
     ``sent`` is the last MessageSent as (seq, source, destination). ``beliefs`` holds, by partition,
-    who takes its state to be another than its znode says (None: to have none): the metadata of a
-    broker, and the controller's cache as broker -1. ``updates`` is what UpdateMetadataRequests
-    under way say. ``quorum`` is None where ZooKeeper keeps the metadata. ``batches`` may lack the
-    older ones in a recording: ask :meth:`sessions.model.cluster_view.ClusterView.batch`.
-    ``connections`` are those of clients outside, by number, as long as they are open.
+    the parties whose view differs from the znode (None: they have none): the metadata of a
+    broker, and the controller's cache as broker -1. ``updates`` is the content of
+    UpdateMetadataRequests in flight. ``quorum`` is None if the cluster uses ZooKeeper. ``batches``
+    may lack older ones in a recording: use
+    :meth:`sessions.model.cluster_view.ClusterView.batch`. ``connections`` are the open connections
+    of external clients, by number.
     """
 
     version: str = ""

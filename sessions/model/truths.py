@@ -1,8 +1,8 @@
-"""What everybody takes a partition's state to be: znode, controller, brokers, clients.
+"""The views of a partition's state: znode, controller, brokers, clients.
 
-Nobody in a distributed system knows how it is. The znode is what the next election goes by, so the
+No party in a distributed system knows the actual state. The next election uses the znode, so the
 others are compared with it. In KRaft that is the committed metadata log, of which each broker has
-an image as old as what it has read; there ``zk_version`` is the partition epoch.
+an image as of the offset it has applied; there ``zk_version`` is the partition epoch.
 """
 
 import re
@@ -30,7 +30,7 @@ TOPIC_RECORDS: Final = ("Topic", "RemoveTopic")
 
 
 class Truth(Struct, frozen=True):
-    """One party's words: a field that it does not have is None; a leader of -1 is nobody.
+    """One party's view: a field that it does not have is None; a leader of -1 means none.
 
     ``disagrees`` names the fields in which it differs from the znode.
     """
@@ -46,7 +46,7 @@ class Truth(Struct, frozen=True):
 
 
 def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
-    """What each party says of a partition: the znode first, then controller, replicas, clients."""
+    """Return each party's view of a partition: the znode, controller, replicas, clients."""
     znode = _znode(partition, "znode" if view.state.quorum is None else "metadata log")
     others = [
         *_controller(view, partition),
@@ -69,14 +69,14 @@ def _znode(partition: PartitionState, who: str) -> Truth:
 
 
 def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
-    """The cache of the controller, if there is one; in KRaft it goes by the log itself."""
+    """Return the controller's cache, if there is one; in KRaft it uses the log itself."""
     broker = view.state.controller.broker
     if broker is not None and view.state.quorum is None:
         yield _of_belief(f"controller {broker}", _belief(view, partition, CACHE))
 
 
 def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
-    """A broker's own replica; what is not in memory any more it does not say."""
+    """Return a broker's own view of its replica, without what it no longer has in memory."""
     role = view.role(replica)
     who = f"broker {replica.broker} ({role})"
     offsets = (replica.high_watermark, replica.log_end_offset)
@@ -88,7 +88,7 @@ def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
 
 
 def _clients(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
-    """What clients are told, brokers that tell the same together; a frozen one tells nothing."""
+    """Return what brokers tell clients, grouped by equal responses; a frozen one sends none."""
     told: dict[str, tuple[Truth, list[int]]] = {}
     for broker in view.state.brokers.values():
         if broker.state in ("running", "controlled_shutdown"):
@@ -113,7 +113,7 @@ def _metadata(view: ClusterView, partition: PartitionState, broker: BrokerState)
 
 
 def _image_of(quorum: QuorumState, partition: PartitionState, broker: BrokerState) -> Belief | None:
-    """What a broker's image says of a partition: the log's own records, as far as it has them."""
+    """Return a partition in a broker's image: the log's records, as far as it has applied them."""
     end = quorum.applied.get(broker.id, 0)
     if end < end_of(quorum) or partition.leader is None:
         image = Image().take(_about(quorum.log, partition, end))
@@ -147,7 +147,7 @@ def _about(
 
 
 def _belief(view: ClusterView, partition: PartitionState, who: int) -> Belief | None:
-    """What somebody takes the state to be: what the znode says, unless it is known to differ."""
+    """Return a party's view of the state: the znode's, unless it is known to differ."""
     behind = view.state.beliefs.get(partition.name, {})
     if who in behind:
         return behind[who]
@@ -163,7 +163,7 @@ def _of_belief(who: str, belief: Belief | None) -> Truth:
 
 
 def _compared(znode: Truth, other: Truth) -> Truth:
-    """The same words with the fields in which they differ from the znode's."""
+    """Return the same view with the fields in which it differs from the znode's."""
     says_nothing = other.leader is None
     if says_nothing and (znode.leader is None or other.who.endswith(f"({DOWN})")):
         return other
@@ -181,5 +181,5 @@ def _compared(znode: Truth, other: Truth) -> Truth:
 
 
 def _plain(value: int | list[int] | None) -> object:
-    """Comparable: the order of an ISR is nobody's disagreement."""
+    """Normalize for comparison: a different order of the ISR is not a disagreement."""
     return sorted(value) if isinstance(value, list) else value

@@ -15,7 +15,7 @@ FOLD_EVENTS: Final = 256
 
 
 class Reply(Struct, frozen=True):
-    """What came of a statement, or (``pending``) nothing yet."""
+    """A statement's outcome, or (``pending``) none yet."""
 
     error: str = "NONE"
     message: str = ""

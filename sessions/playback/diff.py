@@ -1,8 +1,8 @@
-"""Comparing two sessions: the first event that differs, and what it made of the cluster.
+"""Compare two sessions: the first event that differs, and its effect on the cluster.
 
-What was asked is told apart: sessions of two seeds or releases differ in their first event by that
-alone, and where other words were typed nothing need have come of it. So events that say what was
-asked never are the first that differs.
+Differences in the inputs are reported separately: sessions of two seeds or releases differ in their
+first event for that reason alone, and differently worded statements need not have a different
+effect. So events that record inputs are never the first that differs.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ from sessions.playback.replay import Replay
 from sessions.playback.verify import Difference
 
 ASKING: Final = (ClusterCreated, InputReceived)
-"""The events that say what was asked."""
+"""The events that record inputs."""
 STATEMENTS_MAX: Final = 100
-"""Of how many statements it is told that they differ."""
+"""Maximum number of differing statements to report."""
 MOMENTS: Final = frozenset({"changed", "seq", "time_us", "batches", "sent"})
-"""Fields that place a state in time or serve its keeping; they are no difference."""
+"""Fields with positions or bookkeeping; they do not count as differences."""
 ASKED: Final = frozenset({"version", "seed", "stepwise", "config"})
-"""Fields of the state that say what was asked."""
+"""Fields of the state that record inputs."""
 PREFIXES: Final = {
     "partitions": "",
     "znodes": "zk.",
@@ -41,13 +41,13 @@ PREFIXES: Final = {
     "connections": "client.",
     "groups": "group.",
 }
-"""What precedes an object's name where conditions name it, by field of the state."""
+"""Prefixes of objects' names in conditions, by field of the state."""
 
 
 class Change(Struct, frozen=True):
-    """A value that is not the same in both, such as ``orders-0@2.log_end_offset``.
+    """A value that differs between the two, such as ``orders-0@2.log_end_offset``.
 
-    None: one of them has no such thing.
+    None: the value does not exist in one of them.
     """
 
     name: str
@@ -56,11 +56,11 @@ class Change(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What two sessions have in common, up to where they part.
+    """What two sessions have in common, up to where they diverge.
 
-    ``asked`` are differences of what was asked. ``events`` is how many events that both hold are
-    the same until ``difference``, which is None if none differs; ``state`` what differs between the
-    states right after it.
+    ``asked`` are differences of the inputs. ``events`` is the number of events in both that
+    are the same until ``difference``, which is None if none differs; ``state`` is the differences
+    between the states right after it.
     """
 
     first: Path
@@ -72,12 +72,12 @@ class Comparison(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Whether the same was asked and the same happened."""
+        """Return whether inputs and events were the same."""
         return self.difference is None and not self.asked
 
 
 def compare(first: SessionFile, second: SessionFile) -> Comparison:
-    """Compare two sessions from the first event on that both hold.
+    """Compare two sessions from the first event that both contain.
 
     Raises:
         SessionError: events of one cannot be read.
@@ -103,12 +103,12 @@ def compare(first: SessionFile, second: SessionFile) -> Comparison:
 
 
 def _asked(origin: Origin) -> Plain:
-    """What a cluster is made from; names of sessions and scripts are none of it."""
+    """Return what a cluster is created from, without names of sessions and scripts."""
     return {**asdict(origin.cluster), "variables": origin.variables}
 
 
 def _differ_in_words(one: Event | None, other: Event | None) -> bool:
-    """Whether two events differ in nothing but what was asked."""
+    """Return whether two events differ only in inputs."""
     if isinstance(one, InputFinished) and isinstance(other, InputFinished):
         return replace(one, text="", line=0) == replace(other, text="", line=0)
     return isinstance(one, ASKING) and type(one) is type(other)
@@ -135,7 +135,7 @@ def _view_at(session: SessionFile, seq: int) -> ClusterView:
 
 
 def state_changes(first: ViewState, second: ViewState) -> list[Change]:
-    """Every value that is not the same in two states, by name."""
+    """Return every value that differs between two states, by name."""
     found: list[Change] = []
     for field in ViewState.__struct_fields__:
         one, other = getattr(first, field), getattr(second, field)
@@ -149,7 +149,7 @@ def state_changes(first: ViewState, second: ViewState) -> list[Change]:
 
 
 def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterator[Change]:
-    """The values in two things that differ, each by its path from ``name``."""
+    """Return the values that differ between two objects, each by its path from ``name``."""
     if one == other:
         return
     parts, others = _parts(one), _parts(other)
@@ -165,7 +165,7 @@ def _changes(one: object, other: object, name: str, joint: str = ".") -> Iterato
 
 
 def _parts(thing: object) -> dict[str, Any] | None:
-    """What a thing is made of, by name; None if it is told as a whole."""
+    """Return the parts of an object by name; None if it is compared as a unit."""
     if isinstance(thing, Struct):
         fields = (field for field in thing.__struct_fields__ if field not in MOMENTS)
         return {field: getattr(thing, field) for field in fields}

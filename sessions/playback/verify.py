@@ -1,4 +1,4 @@
-"""Verification: a session's statements run again must give the same events and the same end."""
+"""Verification: a session's statements, run again, must give the same events and final state."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,9 +23,9 @@ from sessions.recording.recorder import outcome_of
 
 Progress = Callable[[int], object]
 TOLD_EVERY: Final = 1_024
-"""Events between two words about how far a verification is."""
+"""Events between two progress reports."""
 STEPS_AT_ONCE: Final = 4_096
-"""Kernel events between two looks at whether the run has gone on for longer than the recorded."""
+"""Kernel events between two checks whether the run has exceeded the recorded one."""
 
 
 class Difference(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Difference(Struct, frozen=True):
 
 
 class OutcomeDifference(Struct, frozen=True):
-    """Something that the recording says of its end, and what the new run comes to."""
+    """A value of the recording's outcome that differs in the new run."""
 
     name: str
     recorded: object
@@ -45,10 +45,10 @@ class OutcomeDifference(Struct, frozen=True):
 
 
 class Verification(Struct, frozen=True):
-    """What came of it; ``events`` are those that were compared and are the same.
+    """The result of a verification; ``events`` are those that were compared and are the same.
 
-    ``outcome``: what the recording says of its end and the new run does not; None: it says nothing,
-    or the new run did not come to it, and then there is no ``state_hash`` of the new run either.
+    ``outcome``: the values of the recorded outcome that differ in the new run; None: there is none,
+    or the new run did not get there, and then there is no ``state_hash`` of the new run either.
     ``note`` says what could not be compared, or is empty. ``damaged``: because it cannot be read.
     """
 
@@ -102,7 +102,7 @@ class Comparer:
         progress: Progress | None = None,
         last_seq: int | None = None,
     ) -> None:
-        """Expect the ``recorded`` events in order, of which the first is ``first_seq``.
+        """Expect the ``recorded`` events in order, starting with ``first_seq``.
 
         With ``last_seq`` there must be none after it: the recording ended there.
         """
@@ -114,7 +114,7 @@ class Comparer:
         self._recorded = recorded
 
     def __call__(self, event: Event) -> None:
-        """Compare; what is stated before or after the recorded events is not looked at."""
+        """Compare; events before or after the recorded ones are ignored."""
         if self._progress is not None and event.seq % TOLD_EVERY == 0:
             self._progress(event.seq)
         if self.difference is not None or event.seq < self._first_seq:
@@ -128,7 +128,7 @@ class Comparer:
             self.difference = Difference(event.seq, None, event)
 
     def finish(self) -> None:
-        """The run is over: no recorded event may be left."""
+        """Finish the run: no recorded event may be left."""
         left = None if self.difference is not None else self._next()
         if left is not None:
             self.difference = Difference(left.seq, left, None)
@@ -143,10 +143,10 @@ class Comparer:
 
 
 def verify(path: Path | str, progress: Progress | None = None) -> Verification:
-    """Run a session again and compare; ``progress`` is told the number of the event now and then.
+    """Run a session again and compare; ``progress`` is called with the event number periodically.
 
-    Compared are all events, and what the recording says of its end: how many events, when, the
-    final state, and what the audit and the expectations came to.
+    All events are compared, and the recorded outcome: the number of events, the end time, the
+    final state, and the results of the audit and the expectations.
 
     Raises:
         SessionError: it cannot be read, or its statements are not all known.
@@ -180,7 +180,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
 
 
 def _differences(recorded: Outcome, again: Outcome) -> list[OutcomeDifference]:
-    """What two runs came to, where it is not the same; how the run was broken off says nothing."""
+    """Return the differing outcomes of two runs; how the run was interrupted does not count."""
     fields = [name for name in Outcome.__struct_fields__ if name != "outcome"]
     return [
         OutcomeDifference(name.replace("_", " ").replace(" us", " (us)"), one, other)
@@ -238,7 +238,7 @@ def _run(
 
 
 def _return_to(runner: Runner, time_us: int, steps: int, comparer: Comparer) -> None:
-    """Go on to where the recorded run was, or until the new one is known to be another."""
+    """Run on to the end of the recorded run, or until the new one is known to differ."""
     while not runner.return_to(time_us, steps, STEPS_AT_ONCE):
         if comparer.difference is not None:
             return

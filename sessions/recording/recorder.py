@@ -1,7 +1,7 @@
-"""Recording: an observer that keeps every event, the statements, and states between them.
+"""Recording: an observer that stores every event, the statements, and states between them.
 
 Events are written in chunks. The last chunk is rewritten until it is full, so a slow cluster's file
-is as small as a fast one's. What a killed process leaves is everything up to the last flush.
+is as small as a fast one's. After a crash the file has everything up to the last flush.
 """
 
 import sqlite3
@@ -31,22 +31,22 @@ from sessions.model.states import Batch, Bookmark
 from sessions.recording.keyframe_taker import KeyframeTaker
 
 FLUSH_SECONDS: Final = 0.2
-"""The most wall time that a killed process takes with it."""
+"""Maximum wall time of events lost if the process is killed."""
 CHUNK_EVENTS_MAX: Final = 4096
 CHUNK_EVENTS_MIN: Final = 16
 CHUNK_BYTES: Final = 1 << 19
 """Chunks that compress to more than this are made shorter (large batches, many partitions)."""
 REWRITE_EVENTS_MAX: Final = 1024
 REWRITE_BYTES_MAX: Final = 1 << 15
-"""A chunk that is as large when it is flushed is not written again: it ends there."""
+"""A chunk of this size is not rewritten after a flush: the next event starts a new one."""
 LOOK_AT_CLOCK_EVERY: Final = 64
-"""Events between two looks at the wall clock while events come fast."""
+"""Events between two checks of the wall clock while the event rate is high."""
 COUNTS_PER_CHUNK_MAX: Final = 256
 """How many changes of the counts the time bar keeps of one chunk."""
 
 
 class Recorded(Protocol):
-    """What a recorder asks of a :class:`emulator.scenario.runner.Runner` when it is closed."""
+    """What a recorder needs from a :class:`emulator.scenario.runner.Runner` on close."""
 
     @property
     def now_us(self) -> int:
@@ -58,7 +58,7 @@ class Recorded(Protocol):
 
     @property
     def state_hash(self) -> str:
-        """SHA-256 of the cluster's state and of what is under way, in hex."""
+        """SHA-256 of the cluster's state and of everything in flight, in hex."""
 
 
 ChunkListener = Callable[[list[Event]], None]
@@ -79,13 +79,13 @@ class Recorder:
         begin: Beginning | None = None,
         limit_bytes: int | None = None,
     ) -> None:
-        """Record into a new file; None: into a temporary one that goes with the recorder.
+        """Record into a new file; None: into a temporary one that is deleted with the recorder.
 
         With ``begin`` the first event is the one after that state. With ``limit_bytes`` the file's
-        beginning is dropped as the recording goes on, so that it keeps about this size.
+        beginning is dropped as the recording grows, so that it stays at about this size.
 
         Raises:
-            SessionError: the file exists or cannot be made.
+            SessionError: the file exists or cannot be created.
         """
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         if path is None:
@@ -137,11 +137,11 @@ class Recorder:
         return self._frames.last
 
     def announce(self, statement: Statement) -> None:
-        """Say which statement the next InputReceived is of; to be called before it is given."""
+        """Announce the statement of the next InputReceived; call it before submitting that."""
         self._announced.append(statement)
 
     def run_for_long(self) -> None:
-        """Let the view forget old batches from here on: they take little memory, and more time."""
+        """Drop old batches from the view from here on: it saves memory, but slows lookups."""
         if self._older is None:
             self._older = OlderBatches()
             self.view.older_batches = self._older.batch
@@ -184,7 +184,7 @@ class Recorder:
         self._note(mark.seq, mark)
 
     def remove_bookmark(self, seq: int) -> bool:
-        """Take the bookmark at an event away; False if there is none. Raises as the one above."""
+        """Remove the bookmark at an event; return False if there is none. Raises like the above."""
         if all(mark.seq != seq for mark in self.bookmarks):
             return False
         self._note(seq, None)
@@ -202,7 +202,7 @@ class Recorder:
     # ---- writing
 
     def flush(self) -> None:
-        """Write everything that was taken: the process may die now."""
+        """Write everything received so far: it survives a crash of the process."""
         self._guarded(self._write_tail)
         if len(self.tail) >= REWRITE_EVENTS_MAX or self._tail_bytes > REWRITE_BYTES_MAX:
             self._guarded(self._seal)
@@ -256,7 +256,7 @@ class Recorder:
         self._flushed = monotonic()
 
     def _seal(self) -> None:
-        """The tail is a chunk for good."""
+        """Complete the tail as a chunk."""
         self._write_tail()
         for listen in self.chunk_listeners:
             listen(self.tail)
@@ -274,7 +274,7 @@ class Recorder:
         self.writer.commit()  # others may want to write bookmarks
 
     def _keep_bound(self, bound: Bound, size: int) -> None:
-        """After a chunk of ``size`` bytes: have places to begin at, and begin there if need be."""
+        """After a chunk of ``size`` bytes: add a starting point, drop the beginning if needed."""
         bound.note_chunk(size)
         if bound.is_place_due:
             size = self.writer.put_keyframe(self._frames.take_full([]))
@@ -324,7 +324,7 @@ class Recorder:
                 self.writer.put_bookmark(mark)
 
     def _statement(self, event: events.InputReceived) -> Statement | None:
-        """What was announced for this input; None if it was given behind the recorder's back."""
+        """Return the statement announced for this input; None if it was not announced."""
         if self._announced and self._announced[0].text == event.text:
             return self._announced.popleft()
         if not self.inputs and event.text.split()[:1] == ["cluster"]:
@@ -343,7 +343,7 @@ class Recorder:
 
 
 def outcome_of(view: ClusterView, run: Recorded, word: str = "") -> Outcome:
-    """How a run has ended: what its view and the run itself say now."""
+    """Return the outcome of a run, from its view and the run itself."""
     state = view.state
     partitions = state.partitions.values()
     return Outcome(

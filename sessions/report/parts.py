@@ -1,4 +1,4 @@
-"""What the sections of the report are made of."""
+"""The building blocks of the report's sections."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,7 @@
-"""What a statement would do, found out by doing it: on a copy of the cluster, with time run on.
+"""Forecast the effect of a statement by running it on a copy of the cluster, ahead of time.
 
-A second copy is left alone for as long, so that what would have happened anyway is not blamed on
-the statement. Nothing that is done here touches the cluster itself.
+A second copy runs without it for the same time, so that what would have happened anyway is not
+attributed to the statement. None of this affects the cluster itself.
 """
 
 from collections import deque
@@ -21,13 +21,13 @@ from sessions.model.health import STATUSES, Counts
 from sessions.sources.pacing import advance_for, run_for
 
 BRIEF_US: Final = 100_000
-"""What is over sooner than this is not counted: an election on its way from step to step."""
+"""Shorter conditions are not counted: an election in progress."""
 BEYOND_US: Final = 5_000_000
-"""How far a forecast goes on after the longest time that the cluster's settings wait."""
+"""How far a forecast runs beyond the longest timeout in the cluster's settings."""
 
 
 class Change(Struct, frozen=True):
-    """A partition that ends otherwise than it would have: its state and its leader, both ways."""
+    """A partition whose final state differs: its state and its leader, without and with it."""
 
     tp: str
     without: str
@@ -69,10 +69,10 @@ class Effect(Struct, frozen=True):
 
 
 class Copy:
-    """A copy of a cluster with its own read model, which goes on by itself."""
+    """A copy of a cluster with its own read model, which runs independently."""
 
     def __init__(self, runner: Runner, view: ClusterView) -> None:
-        """Copy the cluster as it is; ``view`` has seen all of its events."""
+        """Copy the cluster in its current state; ``view`` has seen all of its events."""
         self.runner = runner.fork()
         self.view = view.copy()
         self.view.history = []
@@ -116,10 +116,10 @@ class Copy:
 
 
 class Outlook:
-    """A cluster as it is now, from which any number of forecasts begin.
+    """A snapshot of a cluster, from which any number of forecasts start.
 
-    What would happen anyway is worked out once for all of them. Until it is copied the cluster has
-    to stand still: ``release`` is called when it may go on. To copy a large one takes seconds, and
+    What would happen anyway is computed once for all of them. Until it is copied the cluster must
+    be paused: ``release`` is called when it may continue. Copying a large one takes seconds, and
     may be done in a thread.
     """
 
@@ -134,7 +134,7 @@ class Outlook:
 
     @cached_property
     def begin(self) -> "Copy":
-        """The cluster as it is now; nothing happens to it."""
+        """The cluster in its current state; nothing happens to it."""
         try:
             return Copy(self._runner, self._view)
         finally:
@@ -143,21 +143,21 @@ class Outlook:
 
     @cached_property
     def plain(self) -> "Copy":
-        """The cluster to which nothing is done."""
+        """The copy without the statement."""
         return Copy(self.begin.runner, self.begin.view)
 
     def forecast(self, statements: Sequence[Statement]) -> "Forecast":
-        """What these statements would do."""
+        """Return a forecast for these statements."""
         return Forecast(self, statements)
 
 
 class Forecast:
-    """One forecast: :meth:`go_on` until it is done, then :attr:`effect` is there."""
+    """One forecast: call :meth:`go_on` until it is done, then :attr:`effect` is available."""
 
     def __init__(self, outlook: Outlook, statements: Sequence[Statement]) -> None:
-        """Give the first statement to a copy of the cluster; no time has passed yet.
+        """Run the first statement on a copy of the cluster; no time has passed yet.
 
-        Each of the others is given when the one before has ended.
+        Each of the others is run when the previous one has ended.
         """
         self.effect: Effect | None = None
         self._tried = Copy(outlook.begin.runner, outlook.begin.view)
@@ -172,7 +172,7 @@ class Forecast:
         self._give()
 
     def _give(self) -> None:
-        """Give statements up to the first that takes time; a refusal ends the line."""
+        """Run statements up to the first that takes time; a rejection ends the line."""
         while self._left and not self._refused and (self._given is None or self._given.done):
             self._given = self._tried.runner.submit(self._left.popleft())
             outcome = self._given.outcome
@@ -183,12 +183,12 @@ class Forecast:
 
     @property
     def share(self) -> float:
-        """How much of the way is gone, from 0 to 1."""
+        """The fraction that is done, from 0 to 1."""
         gone = sum(copy.runner.now_us - self._begin_us for copy in (self._plain, self._tried))
         return min(1.0, gone / (2 * (self._until_us - self._begin_us)))
 
     def go_on(self, wall_seconds: float) -> bool:
-        """Work for about so long; says whether the effect is known."""
+        """Work for about this long; return whether the effect is known."""
         deadline = perf_counter() + wall_seconds
         while True:
             left = max(0.0, deadline - perf_counter())

@@ -26,32 +26,32 @@ from sessions.sources.forecast import Outlook
 from sessions.sources.pacing import advance_for
 
 Asked = Statement | Reply | Callable[[ClusterView], Reply]
-"""A part of what a line asks: a statement, a look at the view, or an answer already."""
+"""A part of a parsed line: a statement, a query of the view, or a finished reply."""
 Parse = Callable[[str], Sequence[Asked]]
-"""What turns a line into its parts; a ValueError says what is wrong with the line."""
+"""Parses a line into its parts; a ValueError says what is wrong with the line."""
 
 SILENT_STEPS_MAX: Final = 10_000
-"""How many kernel events a step goes through in search of something that is stated."""
+"""Maximum number of kernel events that a step dispatches in search of an event to report."""
 
 
 class Errand:
-    """A line that was given: its statements are done one after another."""
+    """A submitted line: its statements are run one after another."""
 
     def __init__(self, text: str, asked: Sequence[Asked]) -> None:
-        """To do what the line asks; nothing has begun yet."""
+        """Hold a line's parts; nothing has started yet."""
         self.text = text
         self.left = deque(asked)
         self.ticket: Ticket | None = None
         self.reply = Reply()
 
     def note(self, reply: Reply) -> None:
-        """A part has ended: the line's reply is its first error, or else the last one."""
+        """Finish a part: the line's reply is its first error, or else the last one."""
         if self.reply.error == "NONE":
             self.reply = reply
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is up to the cluster to go on."""
+        """Return whether it is waiting for the cluster."""
         return self.ticket is not None and not self.ticket.done
 
 
@@ -135,7 +135,7 @@ class LiveSource:
     # ---- moving it
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame: run the cluster, or go through its past; says how much passed."""
+        """Play for a frame: run the cluster, or move through its past; return how much passed."""
         self.recorder.tick()
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
         past = self._past
@@ -215,11 +215,11 @@ class LiveSource:
         return mark
 
     def remove_bookmark(self, seq: int) -> bool:
-        """Take the bookmark at an event away; False if there is none."""
+        """Remove the bookmark at an event; return False if there is none."""
         return self.recorder.remove_bookmark(seq)
 
     def flush(self) -> None:
-        """Have everything that happened in the session's file."""
+        """Flush all events to the session's file."""
         self.recorder.flush()
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
@@ -239,9 +239,9 @@ class LiveSource:
     # ---- acting
 
     def submit(self, text: str) -> Reply:
-        """Give a line to the cluster, at the end of what exists.
+        """Run a line's statements on the cluster, at the live end.
 
-        A reply that is ``pending`` will be among :meth:`replies` once the cluster has come so far.
+        A reply that is ``pending`` will be among :meth:`replies` once the cluster has got there.
         """
         try:
             asked = self._parse(text)
@@ -269,7 +269,7 @@ class LiveSource:
         return self.recorder.view
 
     def outlook(self) -> Outlook:
-        """The cluster as it is now, to look ahead from; it is paused until it has been copied."""
+        """Copy the current cluster, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
         return Outlook(self.runner, self.recorder.view, self._still.release)
 
@@ -298,7 +298,7 @@ class LiveSource:
                 return self.last_seq - begin
 
     def _go_on(self) -> None:
-        """Let errands go on whose statement has ended; one may end what another waits for."""
+        """Resume errands whose statement has ended; one may end what another waits for."""
         while due := [errand for errand in self._errands if not errand.is_waiting]:
             for errand in due:
                 self._perform(errand)

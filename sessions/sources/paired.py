@@ -1,7 +1,7 @@
 """Two runs of one script, side by side: one cursor that moves both.
 
-The front run is what screens show, and its cursor is everybody's; the one behind follows to the
-place at which it has done the same (see :mod:`sessions.sources.pairing`).
+Screens show the front run and its cursor; the other one follows to the position at which it has
+done the same (see :mod:`sessions.sources.pairing`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ from sessions.sources.pairing import Pairing
 
 
 class TwinSource:
-    """Two live clusters on which the same has been done. Both are the caller's to close."""
+    """Two live clusters with the same inputs. The caller closes both."""
 
     kind = LiveSource.kind
     read_only = False
@@ -83,7 +83,7 @@ class TwinSource:
         return self.pairing.place(self.front.seq)
 
     def look(self) -> bool:
-        """Pair what has happened since; says whether there is anything new."""
+        """Pair what has happened since; return whether there is anything new."""
         return self.pairing.look(self.front.last_seq, self.behind.last_seq)
 
     def go_to(self, number: int) -> None:
@@ -104,7 +104,7 @@ class TwinSource:
     # ---- moving
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame; at the end both clusters go on."""
+        """Play for a frame; at the end both clusters continue."""
         both = self.front.at_tail
         passed = self.front.advance(wall_seconds, speed, budget_ms / 2)
         if both and not self.front.is_held:
@@ -131,7 +131,7 @@ class TwinSource:
         self.align()
 
     def to_tail(self) -> None:
-        """Both to their ends."""
+        """Move both to their ends."""
         self.front.to_tail()
         self.behind.to_tail()
 
@@ -158,7 +158,7 @@ class TwinSource:
         return self.front.remove_bookmark(seq)
 
     def flush(self) -> None:
-        """Have everything that happened in the sessions' files."""
+        """Flush all events to the sessions' files."""
         self.front.flush()
         self.behind.flush()
 
@@ -173,7 +173,7 @@ class TwinSource:
     # ---- acting
 
     def submit(self, text: str) -> Reply:
-        """Give a statement to both; what the other says is told if it is something else."""
+        """Run a statement on both; report the other one's response if it differs."""
         reply, other = self.front.submit(text), self.behind.submit(text)
         self.look()
         if other.error == reply.error:
@@ -187,7 +187,7 @@ class TwinSource:
         return self.front.present
 
     def outlook(self) -> Outlook:
-        """The front run's cluster as it is now, to look ahead from."""
+        """Copy the front run's cluster in its current state, to look ahead from."""
         return self.front.outlook()
 
     def statements_of(self, text: str) -> list[Statement]:
@@ -195,13 +195,13 @@ class TwinSource:
         return self.front.statements_of(text)
 
     def replies(self) -> list[tuple[str, Reply]]:
-        """What pending lines have come to on the front run."""
+        """Return the replies to pending lines on the front run."""
         self.behind.replies()
         return self.front.replies()
 
 
 def both_names(first: str, second: str) -> str:
-    """Both names, what they have in common behind: ``0.10.2 | 0.11 V7``."""
+    """Return both names, with their common suffix once: ``0.10.2 | 0.11 V7``."""
     common, _, last = first.rpartition(" ")
     if common and second.startswith(f"{common} "):
         return f"{last} | {second.removeprefix(common).strip()} {common}"

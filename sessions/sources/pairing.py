@@ -63,9 +63,9 @@ OBJECTS: Final[dict[type[Event], Callable[[Any], Iterable[object]]]] = {
 
 
 class Pair(Struct, frozen=True):
-    """A place in both runs: an event of each, or of one only (the other is None).
+    """A position in both runs: an event of each, or of one only (the other is None).
 
-    ``same``: they say the same, or it is the statement with which both went on.
+    ``same``: they are equal, or it is the statement with which both continued.
     """
 
     left: int | None
@@ -74,7 +74,7 @@ class Pair(Struct, frozen=True):
 
 
 class _Side:
-    """One run, cut into statements; only what is new since the last look is read."""
+    """One run, split into statements; only new events are read."""
 
     def __init__(self, read: Callable[[int, int], Sequence[Event]]) -> None:
         self.read = read
@@ -82,7 +82,7 @@ class _Side:
         self.parts: list[list[Event]] = []
 
     def look(self, last_seq: int) -> bool:
-        """Take what has happened since; says whether anything that is compared has."""
+        """Read new events; return whether any of them is compared."""
         found = False
         while self.seen < last_seq:
             part = self.read(self.seen + 1, min(last_seq, self.seen + READ_AT_ONCE))
@@ -109,7 +109,7 @@ def _is_done(event: Event) -> bool:
 
 
 class Pairing:
-    """The pairs of two runs in order; they grow as the runs go on."""
+    """The pairs of two runs in order; they grow as the runs continue."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Pairing:
         self._parts = 0
 
     def look(self, left_seq: int, right_seq: int) -> bool:
-        """Pair what has happened up to these events; says whether there is anything new."""
+        """Pair what has happened up to these events; return whether there is anything new."""
         news = [self._left.look(left_seq), self._right.look(right_seq)]
         if not any(news):
             return False

@@ -20,7 +20,7 @@ READ_ONLY: Final = "READ_ONLY"
 
 
 class ReplaySource:
-    """A recording; it may still be being written by somebody else."""
+    """A recording; another process may still be writing it."""
 
     kind = "REPLAY"
     read_only = True

@@ -61,7 +61,7 @@ class ServedSource(LiveSource):
         return count
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Let the gateway go on; says how many events there have been since the last call."""
+        """Let the gateway run; return how many events there have been since the last call."""
         if not self.at_tail or self.is_held:
             return super().advance(wall_seconds, speed, budget_ms)
         self.recorder.tick()
@@ -79,12 +79,12 @@ class ServedSource(LiveSource):
         super().step(n)
 
     def seek_seq(self, seq: int) -> None:
-        """Go to right after an event; the cluster stands still meanwhile."""
+        """Go to right after an event; the cluster is paused meanwhile."""
         self.stand_still()
         super().seek_seq(seq)
 
     def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time; the cluster stands still meanwhile."""
+        """Go to a virtual time; the cluster is paused meanwhile."""
         self.stand_still()
         super().seek_time(time_us)
 

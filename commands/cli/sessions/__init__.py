@@ -1,4 +1,4 @@
-"""``tidegauge sessions``: look at recordings, verify them, and hand them on to analysis."""
+"""``tidegauge sessions``: inspect, verify and export recordings."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands on sessions share."""
+"""Arguments and options shared by the ``sessions`` commands."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``tidegauge sessions delete``: delete sessions, and nothing else."""
+"""``tidegauge sessions delete``: delete sessions and no other files."""
 
 import sys
 from pathlib import Path
@@ -24,9 +24,9 @@ def delete(
     files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
     yes: Annotated[bool, flag("--yes", text="do not ask")] = False,
 ) -> None:
-    """Delete sessions, after a question.
+    """Delete sessions, after confirmation.
 
-    What is no session is not deleted, nor is one that is being recorded.
+    Files that are not sessions are not deleted, nor are sessions that are being recorded.
     """
     from sessions.format.catalog import delete_session
     from sessions.format.header import require_session
@@ -43,10 +43,10 @@ def delete(
 
 
 def _confirmed(paths: list[Path]) -> bool:
-    """Whether the user confirms at the terminal.
+    """Return whether the user confirms at the terminal.
 
     Raises:
-        CommandError: there is no terminal to ask at.
+        CommandError: there is no terminal to prompt on.
     """
     stream = sys.stdin
     if stream is None or stream.closed or not stream.isatty():

@@ -1,4 +1,4 @@
-"""``tidegauge sessions diff``: where two sessions part."""
+"""``tidegauge sessions diff``: where two sessions diverge."""
 
 from typing import Annotated
 
@@ -26,12 +26,11 @@ def diff(
     second: Annotated[str, argument("B", text="another one")],
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Find where two sessions part.
+    """Find where two sessions diverge.
 
-    Prints the first event that is not the same in both, and all values that then differ between the
-    two clusters. What was asked (release, seed, settings, statements) is told apart. Exit status:
-    0 they are the same, 1 they differ, 5 one is damaged and as far as it can be read they are the
-    same.
+    Prints the first event that differs, and all values that then differ between the two clusters.
+    Differences in the inputs (release, seed, settings, statements) are listed separately. Exit
+    status: 0 they are the same, 1 they differ, 5 one is damaged and its readable part is the same.
     """
     from commands.output import session_diff, session_tables
     from sessions.playback.diff import compare

@@ -32,11 +32,12 @@ def export(
 ) -> ExitCode:
     """Add sessions to a Parquet dataset.
 
-    A session's name in the dataset is its file's. Nothing is seen of a session before all of it is
-    there. One that is there already is left out: so an export that was broken off goes on when it
-    is started again. Exit status 3: the dataset cannot be written, or has another session of a
-    name; 5: a session cannot be read, or not from its beginning; the others are exported; 6: all
-    are exported, but one is damaged, is still being recorded, or was killed.
+    A session is named after its file in the dataset. A session becomes visible only once all of it
+    is written. Sessions that are already in the dataset are skipped, so an interrupted export
+    resumes when it is run again. Exit status 3: the dataset cannot be written, or already has a
+    different session of the same name; 5: a session cannot be read, or not from its beginning, and
+    the others are exported; 6: all are exported, but one is damaged, is still being recorded, or
+    was killed.
     """
     from commands.runs.export import export_files
 

@@ -1,4 +1,4 @@
-"""``tidegauge sessions list``: what sessions a folder holds, and how each came out."""
+"""``tidegauge sessions list``: the sessions in a folder and their outcomes."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def list_sessions(
     folder: Annotated[str, argument("DIR", text="a folder; here if left out")] = ".",
     as_json: AsJson = False,
 ) -> None:
-    """List a folder's sessions."""
+    """List the sessions in a folder."""
     from commands.output import session_tables
 
     if as_json:

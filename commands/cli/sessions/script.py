@@ -1,4 +1,4 @@
-"""``tidegauge sessions script``: what was asked in a recording, to be run again or changed."""
+"""``tidegauge sessions script``: a recording's statements, to run again or change."""
 
 from pathlib import Path
 
@@ -21,9 +21,9 @@ app = typer.Typer()
 def script(file: File) -> None:
     """Print a session's statements as a script.
 
-    Each stands at the moment at which it was given, so that running the script comes to the same
-    state. What clients outside sent ('tidegauge serve') is left out: 'tidegauge serve' of the
-    script gives the statements at the same times while clients are served.
+    Each statement runs at the time at which it was originally given, so the script reaches the same
+    state. Requests of external clients ('tidegauge serve') are left out: 'tidegauge serve' of the
+    script runs the statements at the same times while clients are served.
     """
     from commands.runs.console_library import script_of_source
     from sessions.sources.source import ReplaySource

@@ -1,4 +1,4 @@
-"""``tidegauge sessions show``: all that a session says of itself."""
+"""``tidegauge sessions show``: a session's metadata."""
 
 import typer
 
@@ -12,7 +12,7 @@ app = typer.Typer()
 
 @app.command("show", epilog=examples("tidegauge sessions show run.tide.db --json"))
 def show(file: File, as_json: AsJson = False) -> None:
-    """Show a session's facts, statements and end."""
+    """Show a session's metadata, statements and final state."""
     from commands.output import session_tables
 
     with opened(file) as session:

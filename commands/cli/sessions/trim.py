@@ -1,4 +1,4 @@
-"""``tidegauge sessions trim``: cut a piece from a session."""
+"""``tidegauge sessions trim``: copy part of a session."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,10 +38,10 @@ def trim(
         option("--to", metavar="PLACE", parse=place, text="the same", default="the end"),
     ] = None,
 ) -> None:
-    """Copy a part of a session into a new one.
+    """Copy part of a session into a new one.
 
-    Events keep their numbers, and the new session opens, replays and verifies as far as it goes. Of
-    a damaged session, the part that can be read becomes a whole one.
+    Events keep their numbers, and the new session opens, replays and verifies as far as it goes.
+    Trimming a damaged session copies its readable part into an intact one.
     """
     from commands.output.progress import Progress
     from commands.runs.recording import new_session

@@ -1,4 +1,4 @@
-"""``tidegauge sessions verify``: whether a session is what its statements come to."""
+"""``tidegauge sessions verify``: whether running a session again gives the same events."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ app = typer.Typer()
 def verify(file: File) -> ExitCode:
     """Run a session again and compare.
 
-    Its statements are given again to a new cluster; every event and the final state must be the
-    same. Exit status 1: they are not, and the first difference is told; 5: it is damaged, and what
-    can be read of it is the same.
+    Its statements are run on a new cluster; every event and the final state must be the same. Exit
+    status 1: they differ, and the first difference is printed; 5: the session is damaged, and its
+    readable part is the same.
     """
     from commands.output.progress import Progress
     from sessions.format.catalog import show_session

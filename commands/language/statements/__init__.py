@@ -1,1 +1,1 @@
-"""Every statement of the language, once: a function that builds a plain-data input."""
+"""The statements of the language: each is a function that builds a plain-data input."""

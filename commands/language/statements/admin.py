@@ -29,7 +29,7 @@ def preferred(
         list[str] | None, argument("TP", values.topic_partition, "all if left out")
     ] = None,
 ) -> ElectPreferred:
-    """Ask for preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
+    """Elect preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
     return ElectPreferred(partitions=partitions or [])
 
 
@@ -58,13 +58,13 @@ def broker(
     ],
     settings: SettingWords,
 ) -> ConfigureBroker:
-    """Set configuration values of a running broker, or (KRaft) the default of all."""
+    """Set configuration values of a running broker, or (KRaft) the cluster-wide default."""
     return ConfigureBroker(broker=broker, config=dict(settings))
 
 
 @statement(app, "describe")
 def describe(topic: Topic) -> DescribeTopic:
-    """Print a topic's eligible leader replicas, as a broker tells them (KRaft)."""
+    """Print a topic's eligible leader replicas, as a broker reports them (KRaft)."""
     return DescribeTopic(topic=topic)
 
 
@@ -101,7 +101,7 @@ def alter_partition(
         ),
     ] = None,
 ) -> AlterPartition:
-    """Send the active controller an AlterPartitionRequest in a broker's name (KRaft)."""
+    """Send the active controller an AlterPartitionRequest on behalf of a broker (KRaft)."""
     return AlterPartition(
         tp=partition,
         broker=broker,

@@ -1,4 +1,4 @@
-"""Processes: broker and controller stop, crash, start, freeze, thaw."""
+"""Broker and controller processes: stop, crash, start, freeze, thaw."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ def stop(
     broker: Broker,
     no_wait: Annotated[bool, flag("--no-wait", text="go on before its process has ended")] = False,
 ) -> StopBroker:
-    """Shut a broker down in a controlled way; ends when its process has ended."""
+    """Start a controlled shutdown of a broker; ends when its process has exited."""
     return StopBroker(broker=broker, wait=not no_wait)
 
 
@@ -59,19 +59,19 @@ def start(
 
 @statement(app, "freeze")
 def freeze(broker: Broker) -> FreezeBroker:
-    """Pause a broker's process, as a long garbage collection does, while time goes on."""
+    """Pause a broker's process, as a long garbage collection does, while time passes."""
     return FreezeBroker(broker=broker)
 
 
 @statement(app, "thaw")
 def thaw(broker: Broker) -> ThawBroker:
-    """Let a frozen broker continue."""
+    """Resume a frozen broker."""
     return ThawBroker(broker=broker)
 
 
 @statement(controller_app, "stop")
 def stop_controller(which: Which) -> ChangeController:
-    """Stop a controller; if it is active it resigns first."""
+    """Stop a controller; an active controller resigns first."""
     return ChangeController(action="stop", which=which)
 
 
@@ -95,11 +95,11 @@ def start_controller(
 
 @statement(controller_app, "freeze")
 def freeze_controller(which: Which) -> ChangeController:
-    """Pause a controller's process while time goes on."""
+    """Pause a controller's process while time passes."""
     return ChangeController(action="freeze", which=which)
 
 
 @statement(controller_app, "thaw")
 def thaw_controller(which: Which) -> ChangeController:
-    """Let a frozen controller continue."""
+    """Resume a frozen controller."""
     return ChangeController(action="thaw", which=which)

@@ -237,14 +237,13 @@ def consume(
     """Read records up to the HW, never past it.
 
     With --timeout the consumer then waits for more, as kafka-console-consumer --timeout-ms does,
-    until it has --max records or none has come for that time. Its fetches wait at the brokers.
-
+    until it has --max records or none has arrived for that time. Its fetches wait at the brokers.
     With --group the consumer joins the group, reads its assigned partitions from the committed
-    offsets (from 0 where there are none), and commits. It then stays a member and takes part in
+    offsets (from 0 where there are none), and commits. It then remains a member and takes part in
     rebalances until a later statement says --then leave or --then die. The partitions of a dead
-    member go to the others when its session times out. With --partition the consumer does not join
-    the group; it only reads and commits the group's offset. When its group rebalances, a member
-    stops waiting, so that its offsets are committed before it joins again.
+    member are reassigned to the others when its session times out. With --partition the consumer
+    does not join the group; it only reads and commits the group's offset. When its group
+    rebalances, a member stops waiting, so that it commits its offsets before it rejoins.
     """
     if from_beginning and offset is not None:
         raise BadWord("takes --from-beginning or --offset, not both")
@@ -280,5 +279,5 @@ def inject(
         int, option("--times", metavar="N", parse=values.count, text="how many", default="1")
     ] = 1,
 ) -> InjectError:
-    """Answer the next requests of clients outside (`tidegauge serve`) with an error, undone."""
+    """Fail the next requests of external clients (`tidegauge serve`) without executing them."""
     return InjectError(api=api, error=error, times=times)

@@ -1,4 +1,4 @@
-"""The statements of scripts themselves: cluster, run."""
+"""Statements about scripts themselves: cluster, run."""
 
 from typing import Annotated, Literal, cast
 
@@ -15,7 +15,7 @@ app = click.Group()
 
 
 class Include(Struct, frozen=True):
-    """Another script's statements are to stand here, without its ``cluster`` line."""
+    """Includes another script's statements, without its ``cluster`` line."""
 
     path: str
 

@@ -26,12 +26,12 @@ def expect(
 ) -> Expect | ExpectError | ExpectEvents:
     """Assert a condition, an error, an event, or the order of several events.
 
-    'expect error NAME' asserts that the last statement ended in that error (NONE: in none).
+    'expect error NAME' asserts that the last statement failed with that error (NONE: succeeded).
     'expect event LogTruncated broker=2' asserts that such an event has happened, 'times 3' that it
-    has happened so often, and 'expect no event ..' that it has not. 'expect order ControllerElected
-    broker=1 then LeaderElected leader=2' asserts that each has happened after the one before; other
-    events may lie between. 'since MARK' looks only at what happened after that mark. Conditions
-    compare the fields of an event, as 'show events' prints them.
+    has happened exactly 3 times, and 'expect no event ..' that it has not. 'expect order
+    ControllerElected broker=1 then LeaderElected leader=2' asserts that each has happened after the
+    one before; other events may come between. 'since MARK' considers only events after that mark.
+    Conditions compare the fields of an event, as 'show events' prints them.
     """
     match [word.lower() for word in what[:2]]:
         case ["error", *_]:
@@ -87,7 +87,7 @@ def mark(
 ) -> Mark:
     """Set a bookmark in the recording; with --json also a snapshot.
 
-    If two marks have the same name, the recording keeps both, and the later snapshot counts.
+    If two marks have the same name, the recording keeps both, and the later snapshot is used.
     """
     if not name.strip():
         raise BadWord("needs a name that can be seen")

@@ -22,7 +22,7 @@ app = click.Group("network", help="Cut, slow down and hold up the links between 
 
 
 def two_hosts(source: int | None, destination: int | None) -> None:
-    """Refuse a link from a host to itself, and one end without the other."""
+    """Reject a link from a host to itself, and a link with only one end."""
     if (source is None) != (destination is None):
         raise BadWord("takes two hosts, or none")
     if source is not None and source == destination:
@@ -31,7 +31,7 @@ def two_hosts(source: int | None, destination: int | None) -> None:
 
 @statement(app, "cut")
 def cut(source: Host, destination: Host, one_way: OneWay = False) -> CutLink:
-    """Cut a link: messages wait and are sent again after heal, unless an end has given up."""
+    """Cut a link: messages wait and are resent after heal, unless one end has given up."""
     two_hosts(source, destination)
     return CutLink(source=source, destination=destination, one_way=one_way)
 
@@ -75,7 +75,7 @@ def drop(
 
 @statement(app, "isolate")
 def isolate(broker: Broker) -> IsolateBroker:
-    """Cut a broker from every other broker and from ZooKeeper; clients still reach it."""
+    """Cut a broker off from every other broker and from ZooKeeper; clients still reach it."""
     return IsolateBroker(broker=broker)
 
 
@@ -112,6 +112,6 @@ def release(
         option("--only", metavar="API", parse=values.api, text="only this request or response"),
     ] = None,
 ) -> ReleaseMessages:
-    """Let held messages through, or lose them; without --count nothing is held from then on."""
+    """Deliver held messages, or drop them; without --count, the hold ends as well."""
     two_hosts(source, destination)
     return ReleaseMessages(source=source, destination=destination, count=count, lose=lose, api=api)

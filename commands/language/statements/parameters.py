@@ -1,7 +1,7 @@
-"""The kinds of words that several statements take.
+"""Parameters that several statements take.
 
-The name that help shows (``metavar``) also tells completion what may stand there, so it is the same
-wherever the kind is.
+Completion identifies the kind of a word by its ``metavar``, the name shown in help, so a kind has
+the same one everywhere.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What replicas do by themselves: fetch, tick, replica pause and resume."""
+"""Replica actions: fetch, tick, replica pause and resume."""
 
 from typing import Annotated, Literal, cast
 

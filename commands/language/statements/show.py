@@ -1,4 +1,4 @@
-"""Tables: show. The cluster is asked nothing: what is printed comes from the read model."""
+"""Tables: show. What is printed comes from the read model; the cluster is not involved."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ app = click.Group("show", help="Print a table (with --json: plain data in output
 
 
 class Show(Struct, frozen=True):
-    """What is to be shown, and of which partition or replica or topic.
+    """What to show, and for which partition, replica or topic.
 
-    ``pattern`` has the words of an event pattern, ``since`` the bookmark behind which it is sought.
+    ``pattern`` holds the words of an event pattern, ``since`` the bookmark after which to search.
     """
 
     what: str
@@ -44,19 +44,19 @@ _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
 @statement(app, "epochs")
 def epochs(partition: TopicPartition) -> Show:
-    """The leader-epoch caches of a partition's replicas."""
+    """Print the leader epoch caches of a partition's replicas."""
     return Show(what="epochs", target=partition)
 
 
 @statement(app, "log")
 def log(replica: ReplicaName) -> Show:
-    """The records of one replica."""
+    """Print the records of one replica."""
     return Show(what="log", target=f"{replica.tp}@{replica.broker}")
 
 
 @statement(app, "truths")
 def truths(partition: TopicPartition) -> Show:
-    """What ZooKeeper, the controller, each broker and the clients know about a partition."""
+    """Print what ZooKeeper, the controller, each broker and the clients know about a partition."""
     return Show(what="truths", target=partition)
 
 
@@ -67,7 +67,7 @@ def events(
         argument("[EVENT] [CONDITION] [since MARK]", text="which events; all if left out"),
     ] = None,
 ) -> Show:
-    """The events that have happened, such as 'show events LogTruncated broker=2 since failover'.
+    """Print past events, such as 'show events LogTruncated broker=2 since failover'.
 
     A condition compares an event's fields ('broker=2 and tp=orders-0', 'name~Fetch'); type, time,
     seq and cause are fields of every event.
@@ -79,7 +79,7 @@ def events(
 
 
 def since_mark(words: list[str]) -> tuple[list[str], str]:
-    """Words without a final 'since MARK', and the mark's name."""
+    """Return the words without a final 'since MARK', and the mark's name."""
     if words and words[-1].lower() == "since":
         raise BadWord("'since' needs the name of a mark", words[-1])
     if len(words) > 1 and words[-2].lower() == "since":

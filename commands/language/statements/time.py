@@ -16,9 +16,9 @@ app = click.Group()
 
 
 class At(Struct, frozen=True):
-    """Where the next statement is given: a time, after so many kernel events (None: all till then).
+    """When the next statement runs: a time and a number of kernel events (None: all due by then).
 
-    It is for whoever runs a script; the cluster knows nothing of it.
+    It is addressed to the script runner and does not involve the cluster.
     """
 
     time_us: int
@@ -33,7 +33,7 @@ def wait(
 ) -> Wait | WaitUntil:
     """Let virtual time pass: for a duration, or until a condition holds (within 60s).
 
-    A wait for a duration ends after everything that is due at its last microsecond.
+    A wait for a duration ends after all events due at its last microsecond.
     """
     return _wait_until(what[1:]) if what[0] == "until" else _wait(what)
 
@@ -58,7 +58,7 @@ def settle(
         int, argument("D", words.duration, "how long nothing must happen; 1s if left out")
     ] = 1_000_000,
 ) -> Settle:
-    """Wait until nothing but idle traffic has happened for D; at most 20s."""
+    """Wait until only idle traffic has happened for D; at most 20s."""
     return Settle(quiet_us=quiet)
 
 
@@ -75,9 +75,9 @@ def at(
         ),
     ] = None,
 ) -> At:
-    """Continue at this time, even if the statement before has not ended (scripts only).
+    """Continue at this time, even if the previous statement has not ended (scripts only).
 
-    The cluster is asked nothing, so a saved script ends in the same state as the session that it
-    was saved from.
+    It does not involve the cluster, so a saved script ends in the same state as the session that
+    it was saved from.
     """
     return At(time_us=moment, steps=steps)

@@ -78,7 +78,7 @@ def alter(
         ),
     ] = None,
 ) -> AddPartitions:
-    """Raise the number of a topic's partitions to P."""
+    """Increase the number of a topic's partitions to P."""
     return AddPartitions(topic=topic, partitions=partitions, assignment=list(assignment or []))
 
 
@@ -102,5 +102,5 @@ def list_topics() -> Show:
 
 @statement(app, "describe")
 def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
-    """Print the partitions of a topic, or of all."""
+    """Print the partitions of one topic, or of all."""
     return Show(what="partitions", target=topic)

@@ -1,4 +1,4 @@
-"""ZooKeeper as an outsider meets it: ls, get, stat, create, set, delete, expire, watches."""
+"""ZooKeeper as an external client: ls, get, stat, create, set, delete, expire, watches."""
 
 from typing import Annotated
 
@@ -68,7 +68,7 @@ def delete(path: Path, version: Version = -1) -> ZkCommand:
 
 @statement(app, "expire")
 def expire(host: Host) -> ExpireSession:
-    """Expire the session of a broker at once, or the one that 'zk create -e' has used."""
+    """Expire a broker's session immediately, or the session that 'zk create -e' uses."""
     return ExpireSession(broker=host)
 
 

@@ -1,1 +1,1 @@
-"""The tables that the jobs write, declared: what programs that read the results may count on."""
+"""Declarations of the jobs' result tables: the schema that programs can rely on."""

@@ -19,7 +19,7 @@ KINDS: Final = {
     "under_min_isr": "its ISR is smaller than min.insync.replicas",
     "under_replicated": "a replica is missing from its ISR",
 }
-"""What can be wrong with a partition for a time, and what each word means."""
+"""Temporary problems of a partition, and what each word means."""
 
 UNTIL_END: Final = "until the session's end"
 

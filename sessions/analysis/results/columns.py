@@ -1,4 +1,4 @@
-"""The columns that many results have."""
+"""Columns that many results share."""
 
 from typing import Final
 
@@ -13,42 +13,42 @@ MARKS: Final = (
 
 
 def session_column() -> Column:
-    """The column that leads back to a session."""
+    """Return the column that refers to a session."""
     return Column(SESSION, "string", "", "the session")
 
 
 def place_columns() -> tuple[Column, ...]:
-    """A session and a partition in it."""
+    """Return the columns for a session and a partition in it."""
     return session_column(), *partition_columns()
 
 
 def text(name: str, meaning: str, null: str = "") -> Column:
-    """A column of words."""
+    """Return a text column."""
     return Column(name, "string", "", meaning, null)
 
 
 def time(name: str, meaning: str, null: str = "") -> Column:
-    """A column of virtual microseconds, a point in time or a length of it."""
+    """Return a column of virtual microseconds, a time or a duration."""
     return Column(name, "int64", "us", meaning, null)
 
 
 def event(name: str, meaning: str, null: str = "") -> Column:
-    """A column of event numbers, by which a value leads back to where it comes from."""
+    """Return a column of event numbers, which identify the source of a value."""
     return Column(name, "int64", "event", meaning, null)
 
 
 def count(name: str, unit: str, meaning: str, null: str = "") -> Column:
-    """A column that counts something."""
+    """Return a column that counts something."""
     return Column(name, "int64", unit, meaning, null)
 
 
 def broker(name: str, meaning: str, null: str = "") -> Column:
-    """A column of broker ids."""
+    """Return a column of broker ids."""
     return Column(name, "int32", "broker id", meaning, null)
 
 
 def percentile_columns(prefix: str, what: str, null: str) -> tuple[Column, ...]:
-    """``PREFIX_n``, ``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``what``."""
+    """Return ``PREFIX_n``, ``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``what``."""
     return (
         count(f"{prefix}_n", "times", f"how many there are of the time {what}"),
         *(

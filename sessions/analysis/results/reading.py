@@ -1,4 +1,4 @@
-"""The results of an analysis as the report reads them: never more rows than it shows."""
+"""Read the results of an analysis for the report: never more rows than it shows."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,18 +25,18 @@ class Results:
         self.folder = Location(folder)
 
     def has(self, table: Table) -> bool:
-        """Whether the analysis made it."""
+        """Return whether the analysis wrote the table."""
         return (self.folder / table.name).is_folder()
 
     def count(self, table: Table, where: "pc.Expression | None" = None) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         rows: int = self._scan(table, where).count_rows()
         return rows
 
     def top(
         self, table: Table, order: Order, rows_max: int, where: "pc.Expression | None" = None
     ) -> list[Row]:
-        """The first rows in an order; memory is bounded by what is asked for."""
+        """Return the first rows in an order; memory is bounded by the number requested."""
         import pyarrow as pa
 
         kept: pa.Table | None = None
@@ -53,9 +53,9 @@ class Results:
     def rows(
         self, table: Table, where: "pc.Expression", names: Sequence[str]
     ) -> Iterator[tuple[Any, ...]]:
-        """Some columns of all rows that are asked for, in any order.
+        """Return some columns of all matching rows, in any order.
 
-        Of many rows, a part at a time is held.
+        Large tables are read in parts.
         """
         for batch in self._scan(table, where, names).to_batches():
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
@@ -63,9 +63,9 @@ class Results:
     def sums(
         self, table: Table, keys: Sequence[str], value: str, examples: Sequence[str] = ()
     ) -> list[Row]:
-        """Sums of a column by keys, in order of these; memory is bounded by how many there are.
+        """Return sums of a column by keys, in order of the keys; memory is bounded by their number.
 
-        ``examples`` are columns whose values are those of one of the rows: the first by them.
+        ``examples`` are columns whose values come from one of the rows: the first in their order.
         """
         import pyarrow as pa
 

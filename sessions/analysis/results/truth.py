@@ -18,10 +18,10 @@ FATES: Final = {
     "diverged": "at an offset at which two replicas' logs hold different records",
     "consumed_lost": "given to a consumer, and not in its leader's log at the session's end",
 }
-"""What the end of a session may hold against a record, and what each word means."""
+"""Problems of a record at the end of a session, and what each word means."""
 
 UNACKNOWLEDGED: Final = "unacknowledged"
-"""Sent with acks=0, and not in its leader's log at the session's end: nobody was promised it."""
+"""Sent with acks=0, and not in its leader's log at the session's end: it was never acknowledged."""
 
 ANOMALIES_KNOWN: Final = {
     "lost-write": "acknowledged at an offset at which a consumer was later given another record; "
@@ -37,7 +37,7 @@ ANOMALIES_KNOWN: Final = {
     "producer sent there before",
     "G1a": "given to a consumer although its producer was told for certain that it is not written",
 }
-"""Anomalies that clients can see, by their names in Jepsen, and what each means of a record."""
+"""Anomalies that clients can observe, by their Jepsen names, and what each means for a record."""
 
 DURABILITY_RECORDS: Final = Table(
     "durability_records",

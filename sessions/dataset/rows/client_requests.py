@@ -1,4 +1,4 @@
-"""Rows for ``client_requests``: what clients outside asked, and what they were told.
+"""Rows for ``client_requests``: requests of external clients, and their responses.
 
 A broker works on one request of a connection at a time, so a connection has one open row at most.
 """

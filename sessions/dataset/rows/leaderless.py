@@ -1,9 +1,9 @@
 """How long partitions were leaderless: the time in which no broker could serve one.
 
-A partition is *leaderless* while it exists, has been led, and no broker whose process runs acts as
-its leader. A broker that is frozen serves nobody, whatever it believes to be, and one that has
-crashed counts from its crash on, long before ZooKeeper and the controller notice. The job
-``availability`` defines it in the same words, and a test holds the two equal.
+A partition is *leaderless* while it exists, has had a leader, and no broker with a running process
+acts as its leader. A frozen broker serves no requests, whatever role it believes to have, and a
+crashed one counts from its crash on, long before ZooKeeper and the controller detect it. The job
+``availability`` uses the same definition, and a test checks that the two are equal.
 """
 
 from collections import defaultdict
@@ -67,7 +67,7 @@ class LeaderlessTime:
         return self.total_us + open_us
 
     def _look(self, tp: str, time_us: int) -> None:
-        """See whether the partition is leaderless now."""
+        """Update whether the partition is leaderless now."""
         partition = self._partitions[tp]
         served = bool(partition.leaders - self._frozen)
         partition.led = partition.exists and (partition.led or served)

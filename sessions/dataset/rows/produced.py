@@ -1,8 +1,8 @@
-"""Rows for ``produced``: what became of each record that a producer sent.
+"""Rows for ``produced``: the outcome of each record that a producer sent.
 
-The logs are followed as runs of consecutive records, and only as far as they are not yet below the
-HW; a batch is held until it is both answered and committed. So memory follows what is under way,
-not the length of the session.
+Logs are tracked as runs of consecutive records, and only above the HW; a batch is held until it is
+both acknowledged and committed. So memory use depends on what is in flight, not on the length of
+the session.
 """
 
 from bisect import bisect_right
@@ -131,7 +131,7 @@ class Log:
         return passed
 
     def cut(self, log_end_offset: int) -> None:
-        """Lose everything from ``log_end_offset`` on."""
+        """Truncate the log to ``log_end_offset``."""
         for runs in (self.runs, self.passed):
             while runs and runs[-1][1] > log_end_offset:
                 base, _, first = runs.pop()
@@ -164,7 +164,7 @@ class RecordFold:
         }
 
     def finish(self) -> None:
-        """End the session: hand on the batches that are still on their way."""
+        """End the session: emit the batches that are still in flight."""
         for batch in self._open.values():
             batch.commits.extend((ids, None) for ids in batch.uncommitted)
             for row in batch.rows():

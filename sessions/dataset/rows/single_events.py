@@ -35,11 +35,11 @@ from emulator.events import (
 from sessions.dataset.writer import Row
 
 REQUEST: Final = "Request"
-"""How the names of messages end to which an answer may come."""
+"""Suffixes of the names of messages that may have a response."""
 ANSWER_MAX_US: Final = 600_000_000
-"""So long an answer is waited for: ten minutes, by which every connection is given up."""
+"""How long to wait for a response: ten minutes, by which every connection has timed out."""
 LOOK_EVERY: Final = 10_000
-"""How many requests come together before those are looked for that have waited too long."""
+"""Number of open requests at which timed-out ones are looked for."""
 
 
 def _place(e: Event) -> tuple[int, int, int]:
@@ -184,7 +184,7 @@ class RequestFold:
         return {MessageSent: self._sent, MessageLost: self._lost}
 
     def finish(self) -> None:
-        """End the session: hand on the requests that had no answer."""
+        """End the session: emit the requests without a response."""
         self._give_up(None)
 
     def _sent(self, event: MessageSent) -> None:
@@ -199,7 +199,7 @@ class RequestFold:
                 self._look_at = LOOK_EVERY + 2 * len(self._waiting)
 
     def _give_up(self, before_us: int | None) -> None:
-        """Hand on what was sent before then (None: ever) and has no answer yet."""
+        """Emit requests without a response that were sent before a time (None: all)."""
         for request in list(self._waiting.values()):
             if before_us is None or request.time_us < before_us:
                 self._end(self._waiting.pop(request.seq))

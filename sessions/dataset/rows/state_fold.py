@@ -168,7 +168,7 @@ class StateFold:
         partition.replicas = tuple(event.replicas)
 
     def _config_changed(self, event: ConfigChanged) -> None:
-        """Only topics' values count: one broker's own value has no place in a partition's row."""
+        """Apply only topics' values: a broker's own value does not belong in a partition's row."""
         if event.entity != "topic" or event.key not in (MIN_ISR, UNCLEAN):
             return
         for partition in self._of_topic(event.name):
@@ -198,7 +198,7 @@ class StateFold:
     def _set_znode(
         self, partition: Partition, znode: PartitionStateChanged | None, event: Event
     ) -> None:
-        """Take over what the znode says (None: it is gone), also for what it means to replicas."""
+        """Apply the znode's content (None: it was deleted), including its effect on replicas."""
         before = (partition.leader, partition.isr)
         partition.forget_znode()
         if znode is not None:
@@ -212,7 +212,7 @@ class StateFold:
             self._compare_with_znode(partition, event)
 
     def _compare_with_znode(self, partition: Partition, event: Event) -> None:
-        """Renew what the replicas' rows say in the light of the state znode."""
+        """Update the replicas' rows from the state znode."""
         for broker, replica in partition.held.items():
             seen = (broker in partition.isr, partition.leader_remembers(broker))
             if seen != (replica.in_isr, replica.remote_leo):

@@ -1,7 +1,6 @@
-"""What is known of partitions and replicas while their rows are open.
+"""State of partitions and replicas while their rows are open.
 
-A row is open from the event that made its values true until the next event that changes one of
-them.
+A row is open from the event that set its values until the next event that changes one of them.
 """
 
 from emulator.events import Event
@@ -90,7 +89,7 @@ class Partition:
         self.forget_znode()
 
     def forget_znode(self) -> None:
-        """Have no state znode."""
+        """Clear the state znode's values."""
         self.state = "nonexistent"
         self.leader: int | None = None
         self.leader_epoch: int | None = None
@@ -99,7 +98,7 @@ class Partition:
         self.isr: tuple[int, ...] = ()
 
     def leader_remembers(self, follower: int) -> int | None:
-        """The LEO that the state znode's leader remembers of a follower, None if it knows none."""
+        """Return the follower's LEO as tracked by the state znode's leader, None if unknown."""
         if self.leader is None:
             return None
         leo = self.remembered.get(self.leader, {}).get(follower, -1)

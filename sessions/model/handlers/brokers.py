@@ -63,7 +63,7 @@ def session_created(model: Model, event: events.SessionCreated) -> None:
 
 
 def session_ended(model: Model, event: events.SessionEnded) -> None:
-    """A session is over; its host may have another one already."""
+    """End a session; its host may already have another one."""
     model.state.sessions.pop(event.session, None)
     known = model.state.brokers.get(event.host)
     if known is not None and known.session == event.session:
@@ -71,7 +71,7 @@ def session_ended(model: Model, event: events.SessionEnded) -> None:
 
 
 def zk_connection_changed(model: Model, event: events.ZkConnectionChanged) -> None:
-    """What a broker thinks of its session."""
+    """Update a broker's own view of its session."""
     model.broker(event.broker, event.seq).zk_connection = event.state
 
 
@@ -112,7 +112,7 @@ def message_held(model: Model, event: events.MessageHeld) -> None:
 
 
 def message_gone(model: Model, event: events.MessageReleased | events.MessageLost) -> None:
-    """A message that waited waits no longer; what a lost one says nobody takes over."""
+    """Remove a message that is no longer held; a lost one changes nobody's state."""
     if isinstance(event, events.MessageLost):
         model.state.updates.pop(event.message, None)
     link = model.state.held.pop(event.message, None)

@@ -33,7 +33,7 @@ def znode_moves(model: Model, partition: PartitionState) -> None:
 
 
 def znode_gone(model: Model, tp: str) -> None:
-    """There is no state any more: who knows of none is right again."""
+    """The state was deleted: a party without one is correct again."""
     behind = model.state.beliefs.get(tp, {})
     for who in [who for who, belief in behind.items() if belief is None]:
         _agrees(model, tp, who)
@@ -57,7 +57,7 @@ def leader_elected(model: Model, event: events.LeaderElected) -> None:
 
 
 def partition_cached(model: Model, event: events.PartitionCached) -> None:
-    """The controller remembers something else; what a former one remembers is nobody's."""
+    """Update the controller's cache; that of a former controller is ignored."""
     if event.broker == model.state.controller.broker:
         belief = Belief(event.leader, event.leader_epoch, event.isr, event.zk_version)
         _believes(model, event.tp, CACHE, belief)
@@ -104,7 +104,7 @@ def _knows_nothing_but(model: Model, broker: int, told: set[str | int]) -> None:
 
 
 def _heard(model: Model, tp: str, leader: int, leader_epoch: int, version: int) -> Belief | None:
-    """What an UpdateMetadata says of a partition whose znode says something else."""
+    """Record a partition in an UpdateMetadata request that differs from the znode."""
     if leader == DURING_DELETE:
         return None
     for other in model.state.beliefs.get(tp, {}).values():

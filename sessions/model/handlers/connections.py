@@ -1,4 +1,4 @@
-"""Clients outside: who is connected, what they ask, and what they are told."""
+"""External clients: their connections, their requests, and the responses."""
 
 from typing import Final
 
@@ -52,7 +52,7 @@ def request_received(model: Model, event: events.ClientRequestReceived) -> None:
 
 
 def response_sent(model: Model, event: events.ClientResponseSent) -> None:
-    """It is told what came of it."""
+    """Record the response."""
     connection = _connection(model, event.connection, event.seq)
     connection.waiting = False
     for error in event.errors:

@@ -23,7 +23,7 @@ def _group(model: Model, name: str, seq: int) -> GroupState:
 
 
 def state_changed(model: Model, event: events.GroupStateChanged) -> None:
-    """The coordinator has taken it to another state; one that is dead is nobody's."""
+    """Update the group's state; a dead group is removed."""
     group = _group(model, event.group, event.seq)
     group.broker, group.state, group.generation = event.broker, event.state, event.generation
     if event.state == DEAD:

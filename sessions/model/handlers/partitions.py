@@ -95,7 +95,7 @@ def _without_state(partition: PartitionState) -> None:
 
 
 def leader_isr_changed(model: Model, event: events.IsrChanged) -> None:
-    """The ISR that a leader acts on; a former leader's is nobody else's."""
+    """Update the ISR that the leader uses; that of a former leader is ignored."""
     partition, replica = model.replica(event.tp, event.broker, event.seq)
     replica.isr, replica.zk_version = event.isr, event.zk_version
     if event.broker == partition.leader:

@@ -38,7 +38,7 @@ def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
 
 
 def progress_changed(model: Model, event: events.QuorumProgressChanged) -> None:
-    """What the leader knows of a member; what a former one knows is nobody's."""
+    """Update what the leader knows of a member; a former leader's knowledge is ignored."""
     quorum = _quorum(model)
     if event.controller == quorum.leader:
         quorum.fetched[event.replica] = event.end_offset
@@ -54,7 +54,7 @@ def record_committed(model: Model, event: events.MetadataRecordCommitted) -> Non
 
 
 def applied(model: Model, event: events.MetadataApplied) -> None:
-    """A host goes by more of the log."""
+    """Advance a host's applied offset."""
     _quorum(model).applied[event.host] = event.end_offset
 
 

@@ -54,7 +54,7 @@ def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
 
 
 def records_appended(model: Model, event: events.RecordsAppended) -> None:
-    """Records join the log; a run goes on if they follow it in offset, record id and epoch."""
+    """Append records; a run is extended if they follow it in offset, record id and epoch."""
     partition, replica = model.replica(event.tp, event.broker, event.seq)
     base, count = event.base_offset, event.count
     first, epoch = event.first_record, event.leader_epoch

@@ -47,4 +47,4 @@ HANDLERS: Final[Handlers] = {
     events.TransactionsLoaded: changes_nothing,
     events.WatchFired: changes_nothing,
 }
-"""By type of event. What is not here is no event of this program."""
+"""The handlers by event type. Other types are not events of this program."""

@@ -1,4 +1,4 @@
-"""What came of the campaign that made the dataset, if one did."""
+"""The results of the campaign that made the dataset, if there is one."""
 
 from collections.abc import Iterator
 from typing import Final
