@@ -18,7 +18,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "brokers": ("brokers ── 2/3 up", "crashed", "LEADERS", "OSR"),
     "broker": ("replicas on broker 2", "HERE", "BEHIND", "orders-0", "leader"),
     "znodes": ("znodes ── 13 znodes", "brokers", "zookeeper (2)"),
-    "znode": ("versions of /controller", "created by session 0x11", "deleted"),
+    "znode": ("versions of /controller", "created ephemeral", "deleted"),
     "events": ("events ── 170 events, following", "STATE", "orders-5"),
     "event": ("causes, this event, effects", "── #100 ──", "caused by #"),
     "diagram": ("#100 in space and time", "clients", "zk"),
@@ -81,7 +81,7 @@ async def test_an_empty_screen_says_why_and_which_key_helps(size: tuple[int, int
 
 
 def test_every_screen_is_looked_at_here_or_in_a_test_of_its_own() -> None:
-    elsewhere = {"sessions", "lab", *LIVE_ONLY, *BESIDE}
+    elsewhere = {"sessions", "lab", "explore", *LIVE_ONLY, *BESIDE}
     assert SHOWN.keys() | elsewhere == set(SCREENS)
     assert not SHOWN.keys() & elsewhere
 
