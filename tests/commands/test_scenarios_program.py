@@ -35,7 +35,7 @@ def test_a_scenario_is_shown_with_what_to_watch_and_predict(
     shown = capsys.readouterr().out
     assert shown.startswith("V7 stale-HW restart\n")
     assert "  watch: broker 2 has m2" in shown
-    assert "  predict: What does broker 2 cut" in shown
+    assert "  predict: What does broker 2 truncate" in shown
     assert "\ncluster --brokers 3" in shown
 
 

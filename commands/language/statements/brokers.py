@@ -1,4 +1,4 @@
-"""Broker and controller processes: stop, crash, start, freeze, thaw."""
+"""Statements about processes: broker and controller (stop, crash, start, freeze, thaw)."""
 
 from typing import Annotated
 
