@@ -1,16 +1,16 @@
 """All events of a cluster, as frozen values.
 
 Everything outside the emulator (screens, JSON, recordings, Parquet, analysis) is derived from these
-events and from nothing else. Each event has
+events alone. Each event has
 
-- ``seq``: its number, 1, 2, 3, .. without gaps, in the order of events;
+- ``seq``: its sequence number, 1, 2, 3, .. without gaps;
 - ``time_us``: virtual time in microseconds since the cluster was created;
 - ``cause``: the ``seq`` of the event that led to it (an input, a message, a task), 0 for a root.
 Following ``cause`` leads from any event back to a user action.
 
 Fields: ``tp`` is a topic-partition written ``orders-0``; ``broker`` a broker id; ``leader`` -1
 means none; a host is a broker id, :data:`ZOOKEEPER` or :data:`CLIENTS`; offsets are Kafka's (LEO is
-the next offset to be written, HW the first one that is not committed); record ids number every
+the next offset to be written, HW the first one not committed); record ids number every
 record ever produced, so two copies of one produced record have the same id.
 """
 

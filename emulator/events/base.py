@@ -11,9 +11,9 @@ CLIENTS: Final = -2
 
 
 class Event(Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """What all events share.
+    """The fields common to all events.
 
-    Number, virtual time in microseconds, and the number of the event that caused it.
+    Sequence number, virtual time in microseconds, and the sequence number of the causing event.
     """
 
     seq: int

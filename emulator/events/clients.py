@@ -6,9 +6,8 @@ from emulator.events.base import Event
 class ProduceSent(Event, frozen=True, gc=False):
     """A producer sent a batch for the first time.
 
-    This event is the place where its records, ids ``first_record ..``, are named. ``keys`` and
-    ``values`` have one entry a record (``keys`` is empty if none has a key); ``acks`` is 0, 1 or
-    -1.
+    This event defines its records, ids ``first_record ..``. ``keys`` and ``values`` have one entry
+    per record (``keys`` is empty if none has a key); ``acks`` is 0, 1 or -1.
     """
 
     producer: str
@@ -20,9 +19,9 @@ class ProduceSent(Event, frozen=True, gc=False):
 
 
 class ProduceRetried(Event, frozen=True, gc=False):
-    """A producer will send the batch of ``first_record`` again.
+    """A producer will retry the batch that starts with ``first_record``.
 
-    ``counted`` tells whether it used up one of its retries.
+    ``counted`` tells whether this used up one of its retries.
     """
 
     producer: str
@@ -33,9 +32,9 @@ class ProduceRetried(Event, frozen=True, gc=False):
 
 
 class ProduceAcknowledged(Event, frozen=True, gc=False):
-    """A producer got a successful answer for a batch of ``count`` records.
+    """A producer received a successful response for a batch of ``count`` records.
 
-    With acks=0: it handed the batch to the network; the base offset is then -1.
+    With acks=0, it handed the batch to the network, and the base offset is -1.
     """
 
     producer: str
@@ -46,9 +45,9 @@ class ProduceAcknowledged(Event, frozen=True, gc=False):
 
 
 class ProduceFailed(Event, frozen=True, gc=False):
-    """A batch of ``count`` records ended in ``error`` for its producer.
+    """A producer gave up on a batch of ``count`` records with ``error``.
 
-    It may still be in the log.
+    The batch may still be in the log.
     """
 
     producer: str
@@ -59,9 +58,9 @@ class ProduceFailed(Event, frozen=True, gc=False):
 
 
 class RecordsConsumed(Event, frozen=True, gc=False):
-    """A consumer was given records: runs of ``[first_record, count]`` from ``offset`` on.
+    """A consumer received records: runs of ``[first_record, count]`` starting at ``offset``.
 
-    Its position is then ``position``.
+    ``position`` is its position afterwards.
     """
 
     consumer: str
@@ -72,9 +71,9 @@ class RecordsConsumed(Event, frozen=True, gc=False):
 
 
 class ConsumeFinished(Event, frozen=True, gc=False):
-    """A ``consume`` ended at ``position`` of its last partition.
+    """A ``consume`` statement finished at ``position`` of its last partition.
 
-    ``error`` is ``NONE`` if it has read everything that there is.
+    ``error`` is ``NONE`` if it read all available records.
     """
 
     consumer: str
@@ -84,10 +83,10 @@ class ConsumeFinished(Event, frozen=True, gc=False):
 
 
 class ConsumerTruncationDetected(Event, frozen=True, gc=False):
-    """A consumer found out that the log was truncated below its position (2.1+, KIP-320).
+    """A consumer detected that the log was truncated below its position (2.1+, KIP-320).
 
-    ``epoch`` is that of the last record before ``position``, ``end_offset`` where that epoch ends
-    in the leader's log (-1: the leader cannot say).
+    ``epoch`` is the leader epoch of the last record before ``position``, ``end_offset`` the end
+    offset of that epoch in the leader's log (-1: the leader does not know).
     """
 
     consumer: str
@@ -98,12 +97,12 @@ class ConsumerTruncationDetected(Event, frozen=True, gc=False):
 
 
 class AuditChanged(Event, frozen=True, gc=False):
-    """Ground truth about one partition, stated when it changes.
+    """Ground truth about one partition, emitted when it changes.
 
     Each list holds ``[offset, record id]``. ``lost``: acknowledged records that are not in the
-    current leader's log (``offset`` as acknowledged, -1 unknown). ``duplicated``: extra copies in
-    it. ``diverged``: offsets below both LEOs at which two replicas hold different records.
-    ``consumed_lost``: records given to a consumer and no longer in it.
+    current leader's log (``offset`` as acknowledged, -1: unknown). ``duplicated``: extra copies
+    in that log. ``diverged``: offsets below both LEOs at which two replicas hold different records.
+    ``consumed_lost``: records that a consumer received and that are no longer in that log.
     """
 
     tp: str
@@ -114,7 +113,7 @@ class AuditChanged(Event, frozen=True, gc=False):
 
 
 class InvariantViolated(Event, frozen=True, gc=False):
-    """A protocol invariant does not hold; ``known`` if the version profile is known to break it."""
+    """A protocol invariant is violated; ``known`` if the release is known to violate it."""
 
     name: str
     tp: str

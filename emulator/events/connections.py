@@ -1,13 +1,13 @@
 """External clients: their connections, requests and responses.
 
-A connection has a unique number, and belongs to one broker.
+Each connection has a unique number and belongs to one broker.
 """
 
 from emulator.events.base import Event
 
 
 class ClientConnected(Event, frozen=True, gc=False):
-    """A client connected to a broker from ``address``, its host and port (empty: not known)."""
+    """A client connected to a broker from ``address``, its host and port (empty: unknown)."""
 
     connection: int
     broker: int
@@ -15,7 +15,7 @@ class ClientConnected(Event, frozen=True, gc=False):
 
 
 class ClientIdentified(Event, frozen=True, gc=False):
-    """A client named its library and the library's version, by ApiVersions 3 or later (KIP-511)."""
+    """A client sent its library's name and version, in ApiVersions 3 or later (KIP-511)."""
 
     connection: int
     software: str
@@ -23,10 +23,10 @@ class ClientIdentified(Event, frozen=True, gc=False):
 
 
 class ClientRequestReceived(Event, frozen=True, gc=False):
-    """A broker began with a request of a client.
+    """A broker started to handle a client's request.
 
-    ``client`` is its client id (``connection-7`` if it has none), ``api`` Kafka's name of the API,
-    ``group`` the consumer group that it speaks of as a member (empty: none).
+    ``client`` is the client id (``connection-7`` if it has none), ``api`` Kafka's name of the API,
+    ``group`` the consumer group on whose behalf a member sent it (empty: none).
     """
 
     connection: int
@@ -38,10 +38,10 @@ class ClientRequestReceived(Event, frozen=True, gc=False):
 
 
 class ClientResponseSent(Event, frozen=True, gc=False):
-    """A broker answered a request of a client.
+    """A broker sent the response to a client's request.
 
-    ``request`` is the ``seq`` of the ClientRequestReceived that it answers, ``errors`` are the
-    names of the errors in it, each once. Produce with acks=0 has no response.
+    ``request`` is the ``seq`` of the corresponding ClientRequestReceived, ``errors`` holds the
+    distinct names of the errors in the response. Produce with acks=0 has no response.
     """
 
     connection: int
@@ -52,7 +52,7 @@ class ClientResponseSent(Event, frozen=True, gc=False):
 
 
 class ClientDisconnected(Event, frozen=True, gc=False):
-    """A connection ended; ``reason`` says by whom, or what was wrong with what came by it."""
+    """A connection was closed; ``reason`` says by which side, or what was wrong with its data."""
 
     connection: int
     broker: int

@@ -15,7 +15,7 @@ class ControllerElected(Event, frozen=True, gc=False):
 
 
 class ControllerResigned(Event, frozen=True, gc=False):
-    """``broker`` stopped being (or believing to be) controller."""
+    """``broker`` stopped being the controller, or stopped believing that it was."""
 
     broker: int
     epoch: int
@@ -25,7 +25,7 @@ class ControllerResigned(Event, frozen=True, gc=False):
 class ControllerStep(Event, frozen=True, gc=False):
     """One step of one of the controller's procedures.
 
-    For example step 4 of ``onControllerFailover``, whose ``name`` is
+    For example step 4 of ``onControllerFailover``, with ``name``
     ``initializeControllerContext``.
     """
 
@@ -37,10 +37,10 @@ class ControllerStep(Event, frozen=True, gc=False):
 
 
 class PartitionCached(Event, frozen=True, gc=False):
-    """The controller ``broker`` remembers another state of a partition, without an election.
+    """The controller ``broker`` updated its cached state of a partition without an election.
 
-    It wrote the ISR, or read what somebody else had written. (It remembers what it elects, and when
-    it becomes controller what the ``state`` znodes say.)
+    It wrote the ISR itself, or read a state written by another broker. (It also caches the result
+    of every election and, on becoming controller, the contents of the ``state`` znodes.)
     """
 
     tp: str
@@ -52,10 +52,10 @@ class PartitionCached(Event, frozen=True, gc=False):
 
 
 class MetadataUpdated(Event, frozen=True, gc=False):
-    """``broker`` took over what it tells clients from an UpdateMetadataRequest.
+    """``broker`` updated the metadata that it serves to clients from an UpdateMetadataRequest.
 
     ``request`` is the ``seq`` of its MessageSent, whose detail lists the partitions;
-    ``live_brokers`` are those that clients are sent to.
+    ``live_brokers`` are the brokers listed in metadata responses.
     """
 
     broker: int
@@ -81,7 +81,7 @@ class LeaderElected(Event, frozen=True, gc=False):
 
 
 class ElectionFailed(Event, frozen=True, gc=False):
-    """The controller found no leader for the partition; ``reason`` says why in words."""
+    """The controller could not elect a leader for the partition; ``reason`` explains why."""
 
     tp: str
     controller: int
@@ -90,12 +90,12 @@ class ElectionFailed(Event, frozen=True, gc=False):
 
 
 class ElectionHeld(Event, frozen=True, gc=False):
-    """How an election went: whom the controller looked at, in that order, and what spoke against.
+    """The course of an election: the candidates in the order considered, each with a verdict.
 
-    ``leader`` is whom it chose (-1: nobody could lead). ``isr`` and ``live`` are the ISR and the
-    live brokers that it went by. Each candidate has a verdict: ``elected``, ``not alive``,
-    ``shutting down``, ``not in sync``, ``not asked`` (one before it was elected). Of a new
-    partition it is stated only if somebody was passed over: else there was no choice to make.
+    ``leader`` is the broker elected (-1: no candidate was eligible). ``isr`` and ``live`` are the
+    ISR and the live brokers that the controller used. A verdict is ``elected``, ``not alive``,
+    ``shutting down``, ``not in sync`` or ``not asked`` (an earlier candidate was elected). For a
+    new partition this event is emitted only if a candidate was passed over.
     """
 
     tp: str
@@ -108,12 +108,12 @@ class ElectionHeld(Event, frozen=True, gc=False):
 
 
 class RequestRefused(Event, frozen=True, gc=False):
-    """``broker`` refused a request of the cluster's inner life, or one partition of it.
+    """``broker`` rejected an inter-broker request, or one partition in it.
 
-    ``request`` is the ``seq`` of its MessageSent, ``source`` who sent it, ``tp`` the partition
-    (empty: the request as a whole) and ``error`` the error in the answer, such as
-    ``STALE_CONTROLLER_EPOCH`` or ``INVALID_UPDATE_VERSION``. ``given`` is the epoch or version in
-    the request that did not fit (of INELIGIBLE_REPLICA the replica), ``known`` the broker's own.
+    ``request`` is the ``seq`` of its MessageSent, ``source`` the sender, ``tp`` the partition
+    (empty: the entire request) and ``error`` the error in the response, such as
+    ``STALE_CONTROLLER_EPOCH`` or ``INVALID_UPDATE_VERSION``. ``given`` is the mismatching epoch or
+    version in the request (for INELIGIBLE_REPLICA, the replica), ``known`` the broker's own.
     """
 
     broker: int

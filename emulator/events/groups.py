@@ -4,9 +4,9 @@ from emulator.events.base import Event
 
 
 class GroupRecordsWritten(Event, frozen=True, gc=False):
-    """A coordinator writes records of a group to its log of __consumer_offsets.
+    """A coordinator wrote records of a group to its __consumer_offsets log.
 
-    This event is the place where these records, ids ``first_record ..``, are named.
+    This event defines these records, ids ``first_record ..``.
     """
 
     tp: str
@@ -18,9 +18,9 @@ class GroupRecordsWritten(Event, frozen=True, gc=False):
 
 
 class GroupsLoaded(Event, frozen=True, gc=False):
-    """A broker that became leader of a partition of __consumer_offsets has read it.
+    """A broker that became leader of a __consumer_offsets partition finished loading it.
 
-    It is now the coordinator of these groups.
+    It is now the coordinator of ``groups``.
     """
 
     tp: str
@@ -29,7 +29,7 @@ class GroupsLoaded(Event, frozen=True, gc=False):
 
 
 class GroupStateChanged(Event, frozen=True, gc=False):
-    """A group's coordinator took it from one state to another.
+    """A group's coordinator moved it to a new state.
 
     ``state`` is ``Empty``, ``PreparingRebalance``, ``CompletingRebalance``, ``Stable`` or ``Dead``
     (no longer coordinated here).
@@ -42,7 +42,7 @@ class GroupStateChanged(Event, frozen=True, gc=False):
 
 
 class MemberJoined(Event, frozen=True, gc=False):
-    """A consumer is a new member of a group."""
+    """A consumer joined a group as a new member."""
 
     group: str
     broker: int
@@ -51,7 +51,7 @@ class MemberJoined(Event, frozen=True, gc=False):
 
 
 class MemberLeft(Event, frozen=True, gc=False):
-    """A member is no longer in its group.
+    """A member left its group or was removed from it.
 
     ``reason`` is ``left``, ``session expired`` or ``did not join again``.
     """
@@ -64,7 +64,7 @@ class MemberLeft(Event, frozen=True, gc=False):
 
 
 class AssignmentChanged(Event, frozen=True, gc=False):
-    """A member took the partitions that it has in a generation of its group."""
+    """A member received its partitions for a generation of its group."""
 
     group: str
     consumer: str
@@ -73,7 +73,7 @@ class AssignmentChanged(Event, frozen=True, gc=False):
 
 
 class OffsetCommitted(Event, frozen=True, gc=False):
-    """A group's position in a partition is committed: replicated, and told to who asked."""
+    """A group's offset commit for a partition was replicated and acknowledged."""
 
     group: str
     tp: str
@@ -82,7 +82,7 @@ class OffsetCommitted(Event, frozen=True, gc=False):
 
 
 class OffsetExpired(Event, frozen=True, gc=False):
-    """A group's position in a partition is forgotten: offsets.retention.minutes are over."""
+    """A group's committed offset for a partition expired (offsets.retention.minutes)."""
 
     group: str
     tp: str

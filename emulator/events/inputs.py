@@ -4,9 +4,10 @@ from emulator.events.base import Event
 
 
 class ClusterCreated(Event, frozen=True, gc=False):
-    """A cluster was made. ``racks`` has one entry a broker or is empty.
+    """A cluster was created.
 
-    ``config`` are broker defaults by Kafka's names.
+    ``racks`` has one entry per broker or is empty.
+    ``config`` holds broker defaults by Kafka's names.
     """
 
     version: str
@@ -18,11 +19,11 @@ class ClusterCreated(Event, frozen=True, gc=False):
 
 
 class InputReceived(Event, frozen=True, gc=False):
-    """A statement was given to the cluster: the root of all that follows from it.
+    """A statement was submitted to the cluster: the root of everything that it causes.
 
     ``text`` is the statement in the command language, ``line`` its line in a script (0: none),
-    ``steps`` how many kernel events had been dispatched by then (with ``time_us`` the exact place
-    at which running it again must give it).
+    ``steps`` the number of kernel events dispatched by then (together with ``time_us``, the exact
+    point at which a replay must submit it).
     """
 
     text: str
@@ -31,9 +32,9 @@ class InputReceived(Event, frozen=True, gc=False):
 
 
 class InputFinished(Event, frozen=True, gc=False):
-    """A statement came to its end.
+    """A statement completed.
 
-    ``error`` is ``NONE`` or the name of the Kafka or ZooKeeper error that it ended in.
+    ``error`` is ``NONE`` or the name of the Kafka or ZooKeeper error with which it failed.
     """
 
     text: str
@@ -42,9 +43,9 @@ class InputFinished(Event, frozen=True, gc=False):
 
 
 class ExpectationChecked(Event, frozen=True, gc=False):
-    """An assertion held or did not; a refusal that nobody expected did not hold either.
+    """An assertion passed or failed; an unexpectedly rejected statement is a failure too.
 
-    ``text`` is the condition, or the refused statement; ``actual`` is the left side's value, or
+    ``text`` is the condition, or the rejected statement; ``actual`` is the left side's value, or
     the error's name, as JSON text.
     """
 
@@ -62,7 +63,7 @@ class BookmarkSet(Event, frozen=True, gc=False):
 
 
 class TimerFired(Event, frozen=True, gc=False):
-    """A periodic task or time limit of ``host`` did something; ticks without effect are silent."""
+    """A periodic task or timeout of ``host`` had an effect; ticks without effect emit no event."""
 
     host: int
     task: str

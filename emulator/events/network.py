@@ -4,9 +4,10 @@ from emulator.events.base import Event
 
 
 class BrokerStateChanged(Event, frozen=True, gc=False):
-    """A broker process changed.
+    """A broker process changed its state.
 
-    ``starting``, ``running``, ``controlled_shutdown``, ``frozen``, ``stopped`` or ``crashed``.
+    ``state`` is ``starting``, ``running``, ``controlled_shutdown``, ``frozen``, ``stopped`` or
+    ``crashed``.
     """
 
     broker: int
@@ -27,7 +28,7 @@ class BrokerRegistered(Event, frozen=True, gc=False):
 class LinkChanged(Event, frozen=True, gc=False):
     """The link from ``source`` to ``destination`` changed.
 
-    ``holding`` names the messages kept waiting (``*``: all of them).
+    ``holding`` names the messages that are held back (``*``: all of them).
     """
 
     source: int
@@ -42,10 +43,10 @@ class MessageSent(Event, frozen=True, gc=False):
     """A request, response or notification left ``source``.
 
     ``name`` is Kafka's (``FetchRequest``, ``LeaderAndIsrResponse``, ..). ``request`` is the ``seq``
-    of the MessageSent that a response answers, 0 in requests. ``detail`` lists what it says of
-    partitions as ``[tp, number, ..]``: for a FetchRequest the partitions whose fetch state changed
-    with their fetch offset, for a FetchResponse each partition in it with HW, base offset and
-    record count.
+    of the MessageSent to which this is the response, 0 in requests. ``detail`` lists the content by
+    partition as ``[tp, number, ..]``: for a FetchRequest the partitions whose fetch state changed,
+    with their fetch offset, for a FetchResponse each partition with HW, base offset and record
+    count.
     """
 
     name: str
@@ -66,12 +67,12 @@ class MessageLost(Event, frozen=True, gc=False):
 
 
 class MessageHeld(Event, frozen=True, gc=False):
-    """The message sent as event ``message`` waits on its link (a cut or held link)."""
+    """The message sent as event ``message`` is waiting on its link, which is cut or held."""
 
     message: int
 
 
 class MessageReleased(Event, frozen=True, gc=False):
-    """A message that waited goes on."""
+    """A message that was held is on its way again."""
 
     message: int

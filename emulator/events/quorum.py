@@ -1,10 +1,10 @@
-"""KRaft: the quorum of controllers, and the metadata log that it commits."""
+"""KRaft: the quorum of controllers, and its metadata log."""
 
 from emulator.events.base import Event
 
 
 class ControllerStateChanged(Event, frozen=True, gc=False):
-    """A controller's process is ``running``, ``frozen``, ``stopped`` or ``crashed``."""
+    """A controller's process changed to ``running``, ``frozen``, ``stopped`` or ``crashed``."""
 
     controller: int
     state: str
@@ -14,7 +14,7 @@ class QuorumRoleChanged(Event, frozen=True, gc=False):
     """A controller took a role in the quorum.
 
     ``role`` is ``unattached``, ``follower``, ``prospective``, ``candidate``, ``leader`` or
-    ``resigned``; ``leader`` is whom it takes for the leader in ``epoch`` (-1: nobody).
+    ``resigned``; ``leader`` is the leader that it knows of in ``epoch`` (-1: none).
     """
 
     controller: int
@@ -32,11 +32,12 @@ class QuorumProgressChanged(Event, frozen=True, gc=False):
 
 
 class MetadataRecordCommitted(Event, frozen=True, gc=False):
-    """A record of the metadata log is committed: whatever happens, it stays.
+    """A record of the metadata log was committed and is final.
 
     ``kind`` is Kafka's name for it without "Record", ``data`` its fields as JSON by Kafka's names,
     with topics by name and broker epochs as ``ID.N`` (the Nth registration of that broker). Records
-    with one ``batch`` (the offset of its first) were written together. NoOpRecords are not stated.
+    with the same ``batch`` (the offset of its first record) were written atomically. NoOpRecords
+    emit no event.
     """
 
     offset: int
@@ -55,12 +56,13 @@ class MetadataApplied(Event, frozen=True, gc=False):
 
 
 class MetadataSnapshotTaken(Event, frozen=True, gc=False):
-    """A broker or a controller has a snapshot of the metadata log (KIP-630).
+    """A broker or a controller wrote or fetched a snapshot of the metadata log (KIP-630).
 
-    It stands for all records before ``end_offset``, the last of which is of ``epoch``. ``reason``
-    is ``bytes`` or ``time``, which were enough for the host to write it
+    It replaces all records before ``end_offset``, the last of which has ``epoch``. ``reason`` is
+    ``bytes`` or ``time``, the limit that made the host write it
     (metadata.log.max.record.bytes.between.snapshots, metadata.log.max.snapshot.interval.ms), or
-    ``fetched``: it came from the quorum's leader, whose log no longer had what the host lacked.
+    ``fetched``: it was fetched from the quorum's leader, whose log no longer had the records that
+    the host needed.
     """
 
     host: int
@@ -71,17 +73,17 @@ class MetadataSnapshotTaken(Event, frozen=True, gc=False):
 
 
 class MetadataLogStartChanged(Event, frozen=True, gc=False):
-    """A host's metadata log now begins at ``start_offset``, where its oldest snapshot ends."""
+    """A host's metadata log now starts at ``start_offset``, where its oldest snapshot ends."""
 
     host: int
     start_offset: int
 
 
 class ReplicaFolderMoved(Event, frozen=True, gc=False):
-    """A broker renamed the folder of a replica that it is not to have, or removed it for good.
+    """A broker renamed the folder of a replica that it should not have, or deleted that folder.
 
-    ``name`` is the folder's, with ``-delete`` or ``-stray`` at its end and without the random part;
-    ``exists`` is False when it is gone.
+    ``name`` is the folder's, with its suffix ``-delete`` or ``-stray``, without the random part;
+    ``exists`` is False once the folder is deleted.
     """
 
     broker: int

@@ -1,17 +1,17 @@
-"""Changes of replicas and their logs."""
+"""Changes to replicas and their logs."""
 
 from emulator.events.base import Event
 
 
 class LogCreated(Event, frozen=True, gc=False):
-    """A broker made the (empty) log folder of a partition; it stays until :class:`LogDeleted`."""
+    """A broker created the (empty) log folder of a partition. See also :class:`LogDeleted`."""
 
     tp: str
     broker: int
 
 
 class LogDeleted(Event, frozen=True, gc=False):
-    """A broker removed its log of a partition."""
+    """A broker deleted its log of a partition."""
 
     tp: str
     broker: int
@@ -20,7 +20,7 @@ class LogDeleted(Event, frozen=True, gc=False):
 class LogLoaded(Event, frozen=True, gc=False):
     """A starting broker read a log from disk.
 
-    Its start, LEO, the HW it begins with, and its epoch cache (None before 0.11).
+    The log's start offset, LEO, initial HW and leader epoch cache (None before 0.11).
     """
 
     tp: str
@@ -34,7 +34,8 @@ class LogLoaded(Event, frozen=True, gc=False):
 class ReplicaRoleChanged(Event, frozen=True, gc=False):
     """A broker took a role for a partition.
 
-    ``leader``, ``follower`` or ``offline`` (told to stop, or process gone).
+    ``role`` is ``leader``, ``follower`` or ``offline`` (by StopReplica, or its process
+    ended).
     """
 
     tp: str
@@ -45,11 +46,11 @@ class ReplicaRoleChanged(Event, frozen=True, gc=False):
 
 
 class RecordsAppended(Event, frozen=True, gc=False):
-    """A replica wrote ``count`` records at ``base_offset``; its LEO is now their sum.
+    """A replica wrote ``count`` records at ``base_offset``; its LEO is now the sum of both.
 
     The records have the consecutive ids ``first_record ..`` (see :class:`ProduceSent` for their
     values) and carry ``leader_epoch`` (-1 before message format 2). On a leader the records are
-    new; on a follower they came with a FetchResponse.
+    new; on a follower they came from a FetchResponse.
     """
 
     tp: str
@@ -75,7 +76,7 @@ class HighWatermarkChanged(Event, frozen=True, gc=False):
 
 
 class RemoteLogEndOffsetChanged(Event, frozen=True, gc=False):
-    """The leader ``broker`` now remembers ``log_end_offset`` of ``follower`` (-1: unknown)."""
+    """The leader ``broker`` recorded the ``log_end_offset`` of ``follower`` (-1: unknown)."""
 
     tp: str
     broker: int
@@ -84,7 +85,7 @@ class RemoteLogEndOffsetChanged(Event, frozen=True, gc=False):
 
 
 class LogTruncated(Event, frozen=True, gc=False):
-    """A replica truncated its log from LEO ``previous`` back to ``log_end_offset``.
+    """A replica truncated its log from LEO ``previous`` to ``log_end_offset``.
 
     ``reason`` names the rule.
     """
@@ -97,7 +98,7 @@ class LogTruncated(Event, frozen=True, gc=False):
 
 
 class LogStartOffsetChanged(Event, frozen=True, gc=False):
-    """A replica's first offset moved."""
+    """A replica's log start offset changed."""
 
     tp: str
     broker: int
@@ -105,7 +106,7 @@ class LogStartOffsetChanged(Event, frozen=True, gc=False):
 
 
 class EpochCacheChanged(Event, frozen=True, gc=False):
-    """A replica's epoch cache and checkpoint now hold ``entries`` of (epoch, start offset)."""
+    """A replica's leader epoch cache changed to ``entries`` of (epoch, start offset)."""
 
     tp: str
     broker: int
@@ -115,7 +116,7 @@ class EpochCacheChanged(Event, frozen=True, gc=False):
 class HighWatermarksCheckpointed(Event, frozen=True, gc=False):
     """A broker wrote replication-offset-checkpoint.
 
-    ``high_watermarks`` holds those entries that changed.
+    ``high_watermarks`` holds the entries that changed.
     """
 
     broker: int
@@ -123,9 +124,9 @@ class HighWatermarksCheckpointed(Event, frozen=True, gc=False):
 
 
 class IsrChangeStarted(Event, frozen=True, gc=False):
-    """A leader asks for another ISR, by ZooKeeper write or AlterPartition.
+    """A leader requested a new ISR, by a ZooKeeper write or AlterPartition.
 
-    ``change`` is ``shrink`` or ``expand``, ``replica`` the (first) one that it is about.
+    ``change`` is ``shrink`` or ``expand``, ``replica`` the (first) replica removed or added.
     """
 
     tp: str
@@ -136,9 +137,9 @@ class IsrChangeStarted(Event, frozen=True, gc=False):
 
 
 class IsrChanged(Event, frozen=True, gc=False):
-    """The ISR that the leader ``broker`` itself acts on changed.
+    """The ISR that the leader ``broker`` uses changed.
 
-    ``zk_version`` is the znode version it believes in.
+    ``zk_version`` is the znode version that it has cached.
     """
 
     tp: str
@@ -148,7 +149,7 @@ class IsrChanged(Event, frozen=True, gc=False):
 
 
 class ReplicaFetchPaused(Event, frozen=True, gc=False):
-    """A follower was told to stop (or go on) fetching a partition."""
+    """A user paused or resumed a follower's fetching of a partition."""
 
     tp: str
     broker: int

@@ -15,9 +15,9 @@ class TopicCreated(Event, frozen=True, gc=False):
 
 
 class PartitionsAdded(Event, frozen=True, gc=False):
-    """The topic grew.
+    """Partitions were added to a topic.
 
-    ``assignment`` holds the new partitions' replica lists, the first one being number ``first``.
+    ``assignment`` holds the new partitions' replica lists; ``first`` is the first one's number.
     """
 
     topic: str
@@ -26,7 +26,7 @@ class PartitionsAdded(Event, frozen=True, gc=False):
 
 
 class TopicDeleted(Event, frozen=True, gc=False):
-    """The topic's znodes are gone."""
+    """The topic's znodes were deleted."""
 
     topic: str
 

@@ -1,12 +1,12 @@
-"""Transactions (KIP-98): the records of their coordinator, and their ends in the logs."""
+"""Transactions (KIP-98): their coordinator's records, and the markers in the logs."""
 
 from emulator.events.base import Event
 
 
 class TransactionRecordWritten(Event, frozen=True, gc=False):
-    """A coordinator writes the state of a transaction to its log of __transaction_state.
+    """A coordinator wrote the state of a transaction to its __transaction_state log.
 
-    This event is the place where the record, id ``first_record``, is named.
+    This event defines the record, id ``first_record``.
     """
 
     tp: str
@@ -18,11 +18,11 @@ class TransactionRecordWritten(Event, frozen=True, gc=False):
 
 
 class TransactionStateChanged(Event, frozen=True, gc=False):
-    """A transaction's new state is replicated.
+    """A transaction's new state was replicated.
 
     ``state`` is ``Empty``, ``Ongoing``, ``PrepareCommit``, ``PrepareAbort``, ``CompleteCommit``,
-    ``CompleteAbort`` or ``Dead`` (the transactional id is forgotten). ``partitions`` are those that
-    it has written to, __consumer_offsets among them.
+    ``CompleteAbort`` or ``Dead`` (the transactional id was removed). ``partitions`` are those that
+    it has written to, including those of __consumer_offsets.
     """
 
     transactional_id: str
@@ -34,9 +34,9 @@ class TransactionStateChanged(Event, frozen=True, gc=False):
 
 
 class TransactionsLoaded(Event, frozen=True, gc=False):
-    """A broker that became leader of a partition of __transaction_state has read it.
+    """A broker that became leader of a __transaction_state partition finished loading it.
 
-    It is now the coordinator of these transactional ids.
+    It is now the coordinator of ``transactional_ids``.
     """
 
     tp: str
@@ -45,10 +45,9 @@ class TransactionsLoaded(Event, frozen=True, gc=False):
 
 
 class TransactionMarkerWritten(Event, frozen=True, gc=False):
-    """A leader writes the control batch that ends a producer's transaction in its log.
+    """A leader wrote the control batch that ends a producer's transaction to its log.
 
-    This event is the place where the record, id ``first_record``, is named; its value says how the
-    transaction ended.
+    This event defines the record, id ``first_record``; its value says how the transaction ended.
     """
 
     tp: str
@@ -61,9 +60,10 @@ class TransactionMarkerWritten(Event, frozen=True, gc=False):
 
 
 class LastStableOffsetChanged(Event, frozen=True, gc=False):
-    """The offset below which every transaction in a replica's log has ended.
+    """A replica's last stable offset changed: all transactions below it have ended.
 
-    Consumers that read committed get records up to there. -1: it is the HW, and goes along with it.
+    Consumers with isolation level read_committed read up to this offset. -1: it equals the HW and
+    moves with it.
     """
 
     tp: str

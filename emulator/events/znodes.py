@@ -6,8 +6,8 @@ from emulator.events.base import Event
 class ZnodeCreated(Event, frozen=True, gc=False):
     """A znode was created with transaction ``zxid``; ``data`` None is ZooKeeper's null.
 
-    ``session`` owns an ephemeral (0: persistent). ``writer`` is the host that asked for it: a
-    broker, ``CLIENTS`` (a tool), or None if the recording does not say (before schema 9).
+    ``session`` is the owner of an ephemeral znode (0: persistent). ``writer`` is the host that
+    requested it: a broker, ``CLIENTS`` (a tool), or None if not recorded (before schema 9).
     """
 
     path: str
@@ -36,12 +36,12 @@ class ZnodeDeleted(Event, frozen=True, gc=False):
 
 
 class ZooKeeperRefused(Event, frozen=True, gc=False):
-    """ZooKeeper refused a broker's request to write.
+    """ZooKeeper rejected a broker's write request.
 
     ``operation`` is ``create``, ``setData``, ``delete`` or ``check`` (the first one of a
-    transaction that failed), ``error`` the error's name, as ``NodeExistsError`` for the loser of a
-    race for /controller. ``expected`` is the dataVersion that the request was for (-1: any), and
-    ``actual`` the one that the znode has (-1: it does not exist).
+    transaction that failed), ``error`` the error's name, such as ``NodeExistsError`` for the loser
+    of a race for /controller. ``expected`` is the dataVersion that the request expected (-1: any),
+    and ``actual`` the znode's dataVersion (-1: it does not exist).
     """
 
     broker: int
@@ -62,9 +62,9 @@ class SessionCreated(Event, frozen=True, gc=False):
 
 
 class SessionEnded(Event, frozen=True, gc=False):
-    """A session ended: ``expired`` (nothing heard for its timeout) or ``closed`` (by its client).
+    """A session ended: ``expired`` (no heartbeat within its timeout) or ``closed`` (by its client).
 
-    Its ephemerals go with it.
+    Its ephemeral znodes are deleted with it.
     """
 
     session: int
@@ -92,7 +92,7 @@ class ZkConnectionChanged(Event, frozen=True, gc=False):
 
 
 class PartitionStateChanged(Event, frozen=True, gc=False):
-    """A partition's ``state`` znode says something new (leader -1: none).
+    """A partition's ``state`` znode changed (leader -1: none).
 
     ``zk_version`` is the znode's dataVersion.
     """
@@ -106,6 +106,6 @@ class PartitionStateChanged(Event, frozen=True, gc=False):
 
 
 class PartitionStateRemoved(Event, frozen=True, gc=False):
-    """A partition's ``state`` znode is gone."""
+    """A partition's ``state`` znode was deleted."""
 
     tp: str
