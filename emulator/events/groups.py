@@ -4,7 +4,7 @@ from emulator.events.base import Event
 
 
 class GroupRecordsWritten(Event, frozen=True, gc=False):
-    """A coordinator wrote records of a group to its __consumer_offsets log.
+    """A coordinator writes records of a group to its __consumer_offsets log.
 
     This event defines these records, ids ``first_record ..``.
     """

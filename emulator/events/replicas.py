@@ -4,7 +4,7 @@ from emulator.events.base import Event
 
 
 class LogCreated(Event, frozen=True, gc=False):
-    """A broker created the (empty) log folder of a partition. See also :class:`LogDeleted`."""
+    """A broker created a partition's (empty) log folder, which exists until :class:`LogDeleted`."""
 
     tp: str
     broker: int
@@ -106,7 +106,7 @@ class LogStartOffsetChanged(Event, frozen=True, gc=False):
 
 
 class EpochCacheChanged(Event, frozen=True, gc=False):
-    """A replica's leader epoch cache changed to ``entries`` of (epoch, start offset)."""
+    """A replica's epoch cache and checkpoint now hold ``entries`` of (epoch, start offset)."""
 
     tp: str
     broker: int

@@ -4,7 +4,7 @@ from emulator.events.base import Event
 
 
 class TransactionRecordWritten(Event, frozen=True, gc=False):
-    """A coordinator wrote the state of a transaction to its __transaction_state log.
+    """A coordinator writes the state of a transaction to its __transaction_state log.
 
     This event defines the record, id ``first_record``.
     """
@@ -45,7 +45,7 @@ class TransactionsLoaded(Event, frozen=True, gc=False):
 
 
 class TransactionMarkerWritten(Event, frozen=True, gc=False):
-    """A leader wrote the control batch that ends a producer's transaction to its log.
+    """A leader writes the control batch that ends a producer's transaction to its log.
 
     This event defines the record, id ``first_record``; its value says how the transaction ended.
     """
