@@ -115,13 +115,26 @@ def test_a_topic_that_is_going_gets_no_new_leader() -> None:
     assert lab.state() == "leader -1 e2 isr [1] v2"
 
 
-def test_a_partition_on_the_move_is_deleted_when_it_has_arrived() -> None:
+def test_a_reassignment_in_progress_does_not_keep_a_deletion_from_starting() -> None:
     lab = with_a_topic()
     lab.do(Reassign(tp=TP, replicas=[1, 3]))
     lab.wait(1)
     lab.do(PauseReplica(tp=TP, broker=3))
     lab.do(DeleteTopic(topic="t"))
     lab.wait(500)
+    assert [lab.cluster.replica(TP, broker) for broker in (1, 2, 3)] == [None] * 3
+    assert lab.cluster.zookeeper.find("/brokers/topics/t") is None
+    assert lab.cluster.zookeeper.find("/admin/reassign_partitions") is not None
+
+
+def test_a_new_controller_halts_a_deletion_for_a_reassignment_in_progress() -> None:
+    lab = with_a_topic()
+    lab.do(Reassign(tp=TP, replicas=[1, 3]))
+    lab.wait(1)
+    lab.do(PauseReplica(tp=TP, broker=3))
+    lab.do(CrashBroker(broker=0))
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(21_000)
     assert lab.cluster.replica(TP, 1) is not None
     lab.do(ResumeReplica(tp=TP, broker=3))
     lab.wait(3000)
