@@ -4,6 +4,7 @@ import pytest
 
 from emulator.events import LogDeleted, TopicDeleted, ZnodeDeleted
 from emulator.inputs.statements import (
+    AddPartitions,
     CrashBroker,
     CreateTopic,
     DeleteTopic,
@@ -14,7 +15,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
-from emulator.zookeeper.data import DELETE_TOPICS
+from emulator.zookeeper.data import DELETE_TOPICS, topic_in
 from tests.support.generations import since
 from tests.support.lab import TP, Lab
 
@@ -196,3 +197,18 @@ def test_brokers_leave_an_isr_in_the_order_of_a_hash_map_up_to_2_4(version: str,
     lab.do(DeleteTopic(topic="t"))
     lab.wait(100)
     assert lab.state().endswith(f" isr [{left}] v3")
+
+
+@pytest.mark.parametrize(("version", "left"), [("1.1", 3), ("2.0.0", 1), ("3.9", 1)])
+def test_a_topic_that_is_going_gets_no_new_partitions(version: str, left: int) -> None:
+    lab = with_a_topic(version)
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(AddPartitions(topic="t", partitions=3))
+    lab.wait(500)
+    found = topic_in(lab.cluster.zookeeper.get("/brokers/topics/t").data)
+    assert found is not None
+    assert list(found.replicas) == list(range(left))
+    assert lab.cluster.zookeeper.children("/brokers/topics/t/partitions") == ["0"]
