@@ -114,8 +114,8 @@ def console(
     service: Service | None = None
     source: LiveSource
     if serve:
-        from commands.runs.serve import script_to_serve
         from commands.runs.served_console import served_console
+        from commands.runs.served_script import script_to_serve
 
         warn_of_strangers(host or LOOPBACK)
         source, recorder, service = served_console(

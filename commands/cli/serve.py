@@ -77,8 +77,9 @@ def serve(
     clients are served. ctrl-c or SIGTERM stops the server after all responses are sent.
     """
     from commands.runs.recording import recorder
-    from commands.runs.serve import Service, script_to_serve
+    from commands.runs.serve import Service
     from commands.runs.serve import serve as run
+    from commands.runs.served_script import script_to_serve
 
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"

@@ -10,8 +10,8 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.exits import CommandError
-from commands.runs.serve import script_to_serve
 from commands.runs.served_console import ConsoleService, served_console
+from commands.runs.served_script import script_to_serve
 from console.app import TidegaugeApp
 from console.screens.clients import ClientsScreen
 from emulator.wire.messages.cluster import ApiVersionsRequest
