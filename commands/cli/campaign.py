@@ -5,7 +5,16 @@ from typing import Annotated, Any
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Settings, Variables, Version, argument, flag, named, option
+from commands.cli.options import (
+    Mode,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    flag,
+    named,
+    option,
+)
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.exits import ExitCode
 from commands.language import values
@@ -40,7 +49,7 @@ Vary = Annotated[
         "--vary",
         metavar="NAME=V,V,..",
         parse=variation,
-        text="a variable of the script, version or config.K; in every combination",
+        text="a variable of the script, version, mode or config.K; in every combination",
     ),
 ]
 Limit = Annotated[
@@ -68,6 +77,7 @@ def campaign(
     vary: Vary = None,
     variables: Variables = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     limit: Limit = LIMIT_US,
     master: Master = None,
@@ -101,7 +111,16 @@ def campaign(
     from commands.runs import campaign as campaigning
     from commands.runs.campaign_plan import Given, plan
 
-    given = Given(script, seed_ranges, vary or (), named(variables), version, config or (), chaos)
+    given = Given(
+        file=script,
+        seeds=seed_ranges,
+        vary=vary or (),
+        variables=named(variables),
+        version=version,
+        config=config or (),
+        chaos=chaos,
+        mode=mode,
+    )
     made, unused = plan(given)
     for name in unused:
         if name in given.variables:

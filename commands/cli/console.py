@@ -15,6 +15,7 @@ from commands.cli.options import (
     Control,
     Host,
     Keep,
+    Mode,
     Port,
     Record,
     Seed,
@@ -29,7 +30,7 @@ from commands.cli.options import (
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
 def console(
     script: Annotated[str, argument("SCRIPT", text="a script; a small demo if left out")] = "",
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -113,13 +115,16 @@ def console(
     path = Path(script) if script else None
     service: Service | None = None
     source: LiveSource
+    options = ClusterOptions(
+        version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+    )
     if serve:
         from commands.runs.served_console import served_console
         from commands.runs.served_script import script_to_serve
 
         warn_of_strangers(host or LOOPBACK)
         source, recorder, service = served_console(
-            script_to_serve(script, given, version, seed, config or (), brokers),
+            script_to_serve(script, given, options),
             target,
             given,
             keep,
@@ -128,8 +133,7 @@ def console(
             control=control,
         )
     else:
-        options = cluster_options(version, seed, config)
-        source, recorder = live_source(path, target, given, options, keep)
+        source, recorder = live_source(path, target, given, options.words(), keep)
     try:
         _go(source, Place(seq=1) if from_start and at is None else at)
         return run(

@@ -22,7 +22,7 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -104,7 +104,8 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    script = _script(file, text, given, cluster_options(version, seed, config, mode=mode))
+    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config or ())
+    script = _script(file, text, given, options.words())
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder

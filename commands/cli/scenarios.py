@@ -19,7 +19,7 @@ from commands.cli.options import (
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -109,8 +109,8 @@ def run(
 
     scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
-    options = cluster_options(chosen, seed, config)
-    parsed = parse_script(scenario.text(), scenario.path.name, {}, options)
+    options = ClusterOptions(version=chosen, seed=seed, config=config or ())
+    parsed = parse_script(scenario.text(), scenario.path.name, {}, options.words())
     recording = None if record is None else recorder(parsed, Path(record), {})
     streams.narrate(f"{scenario.title}: {scenario.watch}")
     return run_script(parsed, Pace(), recording, None, as_json)

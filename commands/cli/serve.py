@@ -12,6 +12,7 @@ from commands.cli.options import (
     Brokers,
     Control,
     Host,
+    Mode,
     Port,
     Record,
     Seed,
@@ -26,6 +27,7 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.cluster_options import ClusterOptions
 
 app = typer.Typer()
 
@@ -35,6 +37,7 @@ app = typer.Typer()
     epilog=examples(
         "tidegauge serve",
         "tidegauge serve --brokers 5 --version 2.8 --config min.insync.replicas=2",
+        "tidegauge serve --version 3.9 --mode kraft",
         "tidegauge serve failover.tide --record failover.tide.db",
         "tidegauge serve --port 0 --control 0 --json",
     ),
@@ -43,6 +46,7 @@ def serve(
     file: Annotated[str, argument("SCRIPT", text="a script; its cluster is served")] = "",
     brokers: Brokers = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -88,7 +92,10 @@ def serve(
     script = None
     if not standby:
         given = named(variables)
-        script = script_to_serve(file, given, version, seed, config or (), brokers)
+        options = ClusterOptions(
+            version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+        )
+        script = script_to_serve(file, given, options)
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Seed, Settings, Variables, Version, argument, flag, option
+from commands.cli.options import Mode, Seed, Settings, Variables, Version, argument, flag, option
 from commands.cli.settings import Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -37,6 +37,7 @@ def web(
         str, argument("TARGET", text="a script or a session; a small demo if left out")
     ] = "",
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -74,6 +75,7 @@ def web(
     else:
         arguments = ["console", *([target] if target else []), *given]
         arguments += [f"--version={version}"] if version else []
+        arguments += [f"--mode={mode}"] if mode else []
         arguments += [f"--seed={seed}"] if seed is not None else []
         arguments += [f"--config={each.name}={each.value}" for each in config or ()]
         arguments += [f"--set={each.name}={each.value}" for each in variables or ()]

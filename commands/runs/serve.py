@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from commands.exits import CommandError, ExitCode
+from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script
 from commands.language.values import Setting
 from commands.output import streams
@@ -32,6 +33,7 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
 
     brokers: int | None = None
     version: str | None = None
+    mode: str | None = None
     seed: int | None = None
     config: dict[str, str | int | bool] = {}
     port: int = 0
@@ -74,8 +76,14 @@ class Clusters:
         return await cluster.answer(asked)
 
     async def _open(self, wish: ClusterWish) -> Reply:
-        config = [Setting(name, _word(value)) for name, value in wish.config.items()]
-        script = served_script(wish.version, wish.seed, config, wish.brokers, FOR_TESTS)
+        options = ClusterOptions(
+            version=wish.version,
+            mode=wish.mode,
+            seed=wish.seed,
+            brokers=wish.brokers,
+            config=[Setting(name, _word(value)) for name, value in wish.config.items()],
+        )
+        script = served_script(options, FOR_TESTS)
         cluster = self._make(script)
         await cluster.start(wish.port)
         number = self.add(cluster)

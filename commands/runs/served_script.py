@@ -1,13 +1,12 @@
 """The script of a cluster for external clients, and its settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script, parse_script, read_text
-from commands.language.values import Setting
 from emulator.releases.config import profile_of
 
 LATENCY: Final = "0.00002s"
@@ -27,22 +26,16 @@ FOR_TESTS: Final = {
 
 
 def served_script(
-    version: str | None = None,
-    seed: int | None = None,
-    config: Sequence[Setting] = (),
-    brokers: int | None = None,
-    defaults: Mapping[str, str] = MappingProxyType({}),
+    options: ClusterOptions, defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Script:
     """Return the script of a cluster for clients: fast links, replicated topics.
 
-    ``defaults`` replace the release's defaults, unless ``config`` sets a value.
+    ``defaults`` replace the release's defaults, unless the options set a value.
 
     Raises:
         ScriptError: an option is wrong.
     """
-    options = cluster_options(version, seed, config, brokers)
-    first = parse_script("cluster", "-c", {}, options)
-    spec = first.spec
+    spec = parse_script("cluster", "-c", {}, options.words()).spec
     replicas = str(min(REPLICAS, spec.brokers))
     wanted = {
         "default.replication.factor": replicas,
@@ -57,26 +50,18 @@ def served_script(
     for name, value in (wanted | dict(defaults)).items():
         if name not in spec.config and name in known:
             words += ["--config", f"{name}={value}"]
-    return parse_script(" ".join(words), "-c", {}, options)
+    return parse_script(" ".join(words), "-c", {}, options.words())
 
 
-def script_to_serve(
-    file: str,
-    variables: dict[str, str],
-    version: str | None,
-    seed: int | None,
-    config: Sequence[Setting],
-    brokers: int | None,
-) -> Script:
+def script_to_serve(file: str, variables: dict[str, str], options: ClusterOptions) -> Script:
     """Return the script in a file, or by default one of a cluster for clients; apply the options.
 
     Raises:
         CommandError: the file cannot be read, or it or an option is wrong.
     """
     if not file:
-        return served_script(version, seed, config, brokers)
-    options = cluster_options(version, seed, config, brokers)
-    return parse_script(read_text(Path(file)), file, variables, options)
+        return served_script(options)
+    return parse_script(read_text(Path(file)), file, variables, options.words())
 
 
 def _settings_of(version: str) -> set[str]:

@@ -9,7 +9,7 @@ from commands.cli import analyze, campaign, console, lookup, run, sessions
 from commands.cli.examples import examples
 from commands.cli.main import run_program
 from commands.cli.options import named
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.language.grammar import leaves
 from commands.language.grammar import program as statements
 from commands.language.values import Setting
@@ -31,8 +31,13 @@ def test_examples_are_printed_as_they_are() -> None:
 def test_the_options_of_a_cluster_become_its_statements_words() -> None:
     config = [Setting("a", "1"), Setting("b", "")]
     expected = ["--version", "1.1", "--seed", "0", "--config", "a=1", "--config", "b="]
-    assert cluster_options("1.1", 0, config) == expected
-    assert cluster_options(None, None, None) == []
+    assert ClusterOptions(version="1.1", seed=0, config=config).words() == expected
+    assert ClusterOptions(version="3.9", mode="kraft", brokers=5).words() == [
+        *("--version", "3.9"),
+        *("--mode", "kraft"),
+        *("--brokers", "5"),
+    ]
+    assert ClusterOptions().words() == []
 
 
 def test_of_a_variable_given_twice_the_last_counts() -> None:
