@@ -48,11 +48,13 @@ At = Annotated[
         "--at",
         metavar="PLACE",
         parse=place,
-        text="begin at a time (12s, 12:04, -3m) or event (#1289)",
+        text="start at a time (12s, 12:04, -3m) or an event (#1289)",
     ),
 ]
-ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
-Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
+ReadOnly = Annotated[
+    bool, flag("--read-only", text="refuse statements and faults; moving in time still works")
+]
+Paused = Annotated[bool, flag("--paused", text="start paused")]
 
 
 @app.command(
@@ -65,7 +67,7 @@ Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
     ),
 )
 def console(
-    script: Annotated[str, argument("SCRIPT", text="a script; a small demo if left out")] = "",
+    script: Annotated[str, argument("SCRIPT", text="a script [default: a small demo]")] = "",
     version: Version = None,
     mode: Mode = None,
     config: Settings = None,
@@ -74,7 +76,7 @@ def console(
     record: Record = None,
     keep: Keep = None,
     from_start: Annotated[
-        bool, flag("--from-start", text="begin at the script's first event, not at its end")
+        bool, flag("--from-start", text="start at the script's first event instead of its end")
     ] = False,
     at: At = None,
     theme: Theme = None,
@@ -159,7 +161,7 @@ def console(
     ),
 )
 def replay(
-    file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
+    file: Annotated[str, argument("FILE", text="a session file, *.tide.db")],
     at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,

@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins", among=scenarios)]
-AsJson = Annotated[bool, flag("--json", text="as JSON")]
+AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command("list", epilog=examples("tidegauge scenarios list", "tidegauge scenarios list --json"))
@@ -94,7 +94,9 @@ def run(
     config: Settings = None,
     seed: Seed = None,
     record: Record = None,
-    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
 ) -> int:
     """Run a scenario as 'tidegauge run' does, with the same output and exit status.
 
@@ -132,7 +134,7 @@ def open_scenario(
             "--against",
             metavar="VERSION",
             parse=values.version,
-            text="another release, side by side; both step together",
+            text="run another release side by side; both step together",
         ),
     ] = None,
     theme: Theme = None,

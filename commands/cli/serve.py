@@ -60,16 +60,20 @@ def serve(
             "--speed",
             metavar="N",
             parse=values.speed,
-            text="virtual seconds per second",
+            text="virtual seconds per second of wall-clock time",
             default="1",
         ),
     ] = None,
     as_json: Annotated[
-        bool, flag("--json", text="the first line of standard output as a JSON object")
+        bool, flag("--json", text="print the first line of standard output as a JSON object")
     ] = False,
     standby: Annotated[
         bool,
-        flag("--standby", text="no cluster until the control channel asks; ends with its input"),
+        flag(
+            "--standby",
+            text="start without a cluster and create them over the control channel; exit when "
+            "standard input ends",
+        ),
     ] = False,
 ) -> int:
     """Serve a cluster to Kafka clients: one TCP port per broker, the wire protocol of its release.

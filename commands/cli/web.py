@@ -34,7 +34,7 @@ MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 )
 def web(
     target: Annotated[
-        str, argument("TARGET", text="a script or a session; a small demo if left out")
+        str, argument("TARGET", text="a script or a session [default: a small demo]")
     ] = "",
     version: Version = None,
     mode: Mode = None,
@@ -43,11 +43,13 @@ def web(
     seed: Seed = None,
     port: Annotated[
         int,
-        option("--port", metavar="P", parse=values.port, text="where to listen", default=str(PORT)),
+        option(
+            "--port", metavar="P", parse=values.port, text="port to listen on", default=str(PORT)
+        ),
     ] = PORT,
     theme: Theme = None,
     allow_changes: Annotated[
-        bool, flag("--allow-changes", text="take statements; otherwise one can only look")
+        bool, flag("--allow-changes", text="accept statements; without it the pages are read-only")
     ] = False,
 ) -> None:
     """Open the console in a browser, on this machine only.

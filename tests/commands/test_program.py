@@ -1,5 +1,6 @@
 """Commands that only look something up, and what all commands have in common."""
 
+import inspect
 import json
 from itertools import chain
 
@@ -17,6 +18,7 @@ from commands.library.release_changes import behaviours
 from console.actions.lookup import ACTIONS
 from emulator.releases.profiles import FEATURES, VERSIONS
 from emulator.releases.versions import RELEASES
+from sessions.analysis.names import NAMES
 
 
 def test_every_part_of_the_program_has_commands() -> None:
@@ -90,3 +92,9 @@ def test_a_statement_is_told_with_its_options(capsys: pytest.CaptureFixture[str]
     assert out.startswith("Usage: produce ")
     assert "--every D" in out
     assert "--help" not in out
+
+
+def test_the_help_of_analyze_names_every_job() -> None:
+    text = inspect.getdoc(analyze.analyze) or ""
+    listed = text.partition("The jobs: ")[2].partition(" (docs")[0]
+    assert tuple(" ".join(listed.split()).split(", ")) == NAMES

@@ -18,7 +18,12 @@ Host = Annotated[int, argument("HOST", values.host, "a broker or controller id, 
 NoWait = Annotated[bool, flag("--no-wait", text="go on before it has come up")]
 Settings = Annotated[
     list[Setting] | None,
-    option("--config", metavar="K=V", parse=values.setting, text="a setting; may be repeated"),
+    option(
+        "--config",
+        metavar="K=V",
+        parse=values.setting,
+        text="set a broker property; may be repeated",
+    ),
 ]
 SettingWords = Annotated[
     list[Setting], argument("K=V", values.setting, "settings; an empty V removes one")

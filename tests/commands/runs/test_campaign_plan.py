@@ -86,7 +86,7 @@ def test_both_modes_of_a_release_are_compared(script: str) -> None:
     assert [each.cluster.mode for each in made.variants] == ["zk", "kraft"]
     assert made.variants[1].text.with_seed(7).endswith("--version 3.9 --seed 7 --mode kraft")
     assert "--seed 7 --mode kraft --set acks=1" in made.variants[1].command.with_seed(7)
-    with pytest.raises(CommandError, match="--vary: .*'raft' .*kraft"):
+    with pytest.raises(CommandError, match=r"--vary: .*'raft' .*kraft"):
         planned(script, ("mode", ["raft"]), ("acks", ["1"]))
 
 
