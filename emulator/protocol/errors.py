@@ -98,6 +98,7 @@ _TABLE: Final = (
     KafkaError("DUPLICATE_BROKER_REGISTRATION", 101),
     KafkaError("BROKER_ID_NOT_REGISTERED", 102),
     KafkaError("TRANSACTIONAL_ID_NOT_FOUND", 105),
+    KafkaError("FETCH_SESSION_TOPIC_ID_ERROR", 106, retriable=True),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
     KafkaError("TRANSACTION_ABORTABLE", 120),
