@@ -86,6 +86,7 @@ _TABLE: Final = (
     KafkaError("OFFSET_NOT_AVAILABLE", 78, retriable=True),
     KafkaError("MEMBER_ID_REQUIRED", 79),
     KafkaError("PREFERRED_LEADER_NOT_AVAILABLE", 80, retriable=True),
+    KafkaError("FENCED_INSTANCE_ID", 82),
     KafkaError("ELIGIBLE_LEADERS_NOT_AVAILABLE", 83, retriable=True),
     KafkaError("ELECTION_NOT_NEEDED", 84, retriable=True),
     KafkaError("NO_REASSIGNMENT_IN_PROGRESS", 85),
