@@ -119,9 +119,10 @@ class ConsumerReads:
         """Read the partitions in order, up to the limits of the request and of this broker.
 
         Since 0.10.1 (KIP-74) the first batch of the first non-empty partition is returned however
-        large it is, so that a consumer can make progress.
+        large it is, so that a consumer can make progress. Partitions that the broker does not know
+        come last.
         """
-        rows: Rows = {}
+        rows, unknown = Rows(), Rows()
         left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
         gives_one = self.gives_one_batch
         for tp, asked in message.partitions.items():
@@ -129,12 +130,12 @@ class ConsumerReads:
             row = self._read(
                 self.replicas.get(tp), asked, message, limit_bytes, at_least_one=gives_one
             )
-            rows[tp] = row
+            (rows if self._knows(tp) else unknown)[tp] = row
             if row.batches:
                 gives_one = False
                 given_bytes = sum(batch.size_bytes for batch in row.batches)
                 left_bytes = max(0, left_bytes - given_bytes)
-        return rows
+        return rows | unknown if unknown else rows
 
     def _read(
         self,
@@ -162,7 +163,7 @@ class ConsumerReads:
         if differs is not None:
             return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
         if asked.offset < log.start or asked.offset > log.end:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
+            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark
         found = log.read_within(asked.offset, bound, limit_bytes, at_least_one=at_least_one)
         aborted = None
