@@ -13,6 +13,7 @@ from emulator import protocol as messages
 from emulator.broker.consumer_fetch import ConsumerReads
 from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
+from emulator.broker.fetch_manager import FetchManager, FetchSessionCache
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
 from emulator.broker.fetcher import FetcherManager, FetchersState
@@ -73,6 +74,7 @@ class BrokerState(Struct, array_like=True):
     transactions: TransactionCoordinatorState = field(default_factory=TransactionCoordinatorState)
     markers: MarkerWriterState = field(default_factory=MarkerWriterState)
     retention: RetentionState = field(default_factory=RetentionState)
+    fetch_cache: FetchSessionCache = field(default_factory=FetchSessionCache)
 
     @property
     def id(self) -> int:
@@ -115,7 +117,13 @@ class Broker:
         self.produces = DelayedProduces(context, state.produces, self.replicas)
         self.locks = PartitionLocks(context, state.locks, self._session_partitions)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
-        self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
+        self.reads = ConsumerReads(
+            context,
+            state.consumer_fetches,
+            replicas=self.replicas,
+            sessions=self.sessions,
+            manager=FetchManager(context, state.fetch_cache, self.sessions.last_fetches),
+        )
         self.fetchers = FetcherManager(context, state.fetchers, self.replicas)
         self.rounds = SingleRounds(self.fetchers)
         self.isr = IsrManager(

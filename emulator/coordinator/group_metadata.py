@@ -18,6 +18,7 @@ from emulator.coordinator.groups import (
     Group,
     Member,
     Position,
+    Replacement,
     Store,
     keep,
 )
@@ -157,10 +158,12 @@ class GroupMetadataManager:
         group: Group,
         assignment: dict[str, list[str]],
         assignments: dict[str, bytes] | None = None,
+        replacing: Replacement | None = None,
     ) -> None:
         """Write a generation and its assignment."""
         encoded = assignments or {}
         store = Store(group.name, 0, group.generation, assignment=assignment, assignments=encoded)
+        store.replacing = replacing
         self.write(store, [group_record(group, assignment, encoded)])
 
     def write(self, store: Store, records: Sequence[Record]) -> None:
@@ -308,6 +311,7 @@ class GroupMetadataManager:
                 partitions=member.partitions,
                 protocols=[Protocol(*each) for each in member.protocols.items()],
                 assignment=member.assignment,
+                instance_id=member.instance_id,
             )
             for name, member in record.members.items()
         }

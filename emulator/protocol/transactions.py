@@ -167,6 +167,7 @@ class TxnOffsetCommitRequest(Message, frozen=True):
     offsets: dict[str, int]
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The transactional id, the group, and each partition's offset."""

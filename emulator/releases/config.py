@@ -115,6 +115,7 @@ class BrokerConfig(Struct, frozen=True):
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
+    fetch_session_slots: int
     auto_create_topics_enable: bool
     num_partitions: int
     default_replication_factor: int

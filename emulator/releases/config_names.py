@@ -375,6 +375,14 @@ SETTINGS: Final = (
         since="2.5",
     ),
     Setting(
+        "max.incremental.fetch.session.cache.slots",
+        "fetch_session_slots",
+        "integer",
+        ((_SINCE_EVER, 0), ("1.1", 1_000)),
+        "how many fetch sessions of consumers a broker keeps (KIP-227)",
+        since="1.1",
+    ),
+    Setting(
         "auto.create.topics.enable",
         "auto_create_topics_enable",
         "boolean",

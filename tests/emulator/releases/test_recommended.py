@@ -30,6 +30,7 @@ epoch_end_offset_below_first_epoch 2.0.1..3.9
 truncate_on_each_epoch 2.1..3.9
 leader_epoch_fencing 2.1..3.9
 incremental_fetch_without_epoch 2.1..2.4
+sharded_fetch_session_cache 3.9
 in_sync_at_log_end 2.1..3.9
 high_watermark_in_log 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
