@@ -33,6 +33,11 @@ class Action(Struct, frozen=True):
     writes: bool = False
     files: bool = False
 
+    @property
+    def name(self) -> str:
+        """Return Textual's name of the action: ``action_`` and this is the method that runs it."""
+        return self.verb.replace(".", "_")
+
 
 def everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:
     """An action of all screens; its id is its verb, and the first part of it its group."""

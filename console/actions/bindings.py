@@ -1,4 +1,4 @@
-"""Textual's bindings, made from the registry: every key leads to ``dispatch`` with an id."""
+"""Textual's bindings, made from the registry."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def modal_bindings() -> list[Binding]:
 def _binding(action: Action, key: str) -> Binding:
     return Binding(
         NAMED_KEYS.get(key, key),
-        f"app.dispatch({action.id!r})",
+        action.name,
         action.help,
         id=action.id,
         show=bool(action.label),

@@ -49,6 +49,12 @@ def footer_actions(context: str) -> list[Action]:
     return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
 
 
+def named(name: str, context: str) -> Action | None:
+    """Return the action that Textual knows by ``name``: on this screen, else on any."""
+    everything = (*available(context), *ACTIONS.values())
+    return next((action for action in everything if action.name == name), None)
+
+
 def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
     """The read-only gate: a sentence that refuses the action, or None if it may be done.
 

@@ -1,7 +1,8 @@
 """Every action of the console, declared once: its id, its keys, where they work, and its help.
 
-An action's ``verb`` names the method that does it (``do_`` and the verb), which is looked for from
-the focused pane outwards, so one letter means one thing and each pane does it in its own way.
+An action's ``verb`` names the method that runs it (``time.pause`` is ``action_time_pause``). The
+application looks for that method from the focused pane outwards, so a letter means the same thing
+everywhere, and each pane does it in its own way.
 Nothing else lists keys; :mod:`console.actions.lookup` reads this list for all who need it.
 """
 

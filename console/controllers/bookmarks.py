@@ -39,7 +39,7 @@ class Bookmarks:
 
     # ---- bookmarks
 
-    def do_mark_set(self) -> None:
+    def action_mark_set(self) -> None:
         """Type a bookmark's name, and a note if one likes; one that is here is changed."""
         if not isinstance(self.app.screen, ConsoleScreen):
             return
@@ -59,15 +59,15 @@ class Bookmarks:
         self.app.notify(f"bookmark {mark.name} at #{number(mark.seq)}")
         return None
 
-    def do_mark_list(self) -> None:
+    def action_mark_list(self) -> None:
         """All bookmarks, to choose from."""
         self.app.push_screen(BookmarksScreen(self.stage))
 
-    def do_time_next_mark(self) -> None:
+    def action_time_next_mark(self) -> None:
         """The next bookmark."""
         self._mark(1)
 
-    def do_time_previous_mark(self) -> None:
+    def action_time_previous_mark(self) -> None:
         """The bookmark before."""
         self._mark(-1)
 
@@ -85,11 +85,11 @@ class Bookmarks:
 
     # ---- alert edges
 
-    def do_time_next_alert(self) -> None:
+    def action_time_next_alert(self) -> None:
         """The next place at which the alert changes."""
         self._alert(1)
 
-    def do_time_previous_alert(self) -> None:
+    def action_time_previous_alert(self) -> None:
         """The place before at which the alert changed."""
         self._alert(-1)
 
@@ -144,14 +144,14 @@ class Bookmarks:
 
     # ---- the difference between two moments
 
-    def do_mark_a(self) -> None:
+    def action_mark_a(self) -> None:
         """Differences begin here."""
         stage = self.stage
         source = stage.source
         stage.mark_a = Moment(source.seq, source.time_us, source.view.copy())
         self.app.notify(f"A is #{number(source.seq)}; go elsewhere, and d shows what differs")
 
-    def do_mark_difference(self) -> None:
+    def action_mark_difference(self) -> None:
         """What differs between A and here."""
         if self.stage.mark_a is None:
             self.app.notify("set A first (a); then d shows what differs between A and here")

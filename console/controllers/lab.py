@@ -39,7 +39,7 @@ class Lab:
             self.stage.subject = tuple(chosen)
         return self.stage.subject
 
-    def do_act_fault(self) -> None:
+    def action_act_fault(self) -> None:
         """The palette of faults of the selected object."""
         names = self.subject()
         view = self.stage.present
@@ -83,7 +83,7 @@ class Lab:
 
     # ---- scripts
 
-    def do_act_save(self) -> None:
+    def action_act_save(self) -> None:
         """Type the name of a script that does what was done here."""
         if self.stage.library is None:
             self.app.notify(

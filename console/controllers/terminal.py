@@ -74,7 +74,7 @@ class Terminal:
         for problem in self.configuration.problems:
             self.app.notify(problem, severity="warning", timeout=PROBLEM_SECONDS)
 
-    def do_app_theme(self) -> None:
+    def action_app_theme(self) -> None:
         """The next of the console's own themes."""
         names = list(THEMES)
         place = names.index(self.app.theme) + 1 if self.app.theme in names else 0
@@ -101,13 +101,13 @@ class Terminal:
         if not given and self.app._driver is not None:
             self.app._driver.write(sequence(text, os.environ))
 
-    def do_app_suspend(self) -> None:
+    def action_app_suspend(self) -> None:
         """Go into the background, as programs do; fg comes back."""
         self.app.action_suspend_process()
 
     # ---- files
 
-    def do_app_export(self) -> None:
+    def action_app_export(self) -> None:
         """Choose what the current view is written as."""
         screen = self.app.screen
         if not isinstance(screen, ConsoleScreen) or (pane := screen.current_pane) is None:

@@ -221,6 +221,14 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         """A click on the time bar goes there."""
         self.request(TimeRequested(message.time_us))
 
+    def on_virtual_view_selected(self) -> None:
+        """Update what is shown about the line under the cursor."""
+        self.repaint()
+
+    async def on_virtual_view_chosen(self) -> None:
+        """Open the line that was double-clicked."""
+        await self.run_action("drill")
+
     def on_virtual_view_unreadable(self, message: VirtualView.Unreadable) -> None:
         """What was pointed at is damaged: say so, and stay."""
         self.request(TroubleMet(message.reason))
@@ -228,6 +236,10 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
     def on_label_view_pressed(self, message: LabelView.Pressed) -> None:
         """A click on a tab or a key of the footer does what the key does."""
         self.request(ActionRequested(message.action))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave it to the application, which knows what the source allows."""
+        return self.app.check_action(action, parameters)
 
     # ---- panes
 
@@ -265,11 +277,11 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
                 self._mark(pane)
         self.call_after_refresh(self.show_headings)
 
-    def do_pane_next(self) -> None:
+    def action_pane_next(self) -> None:
         """The keys go to the next pane."""
         self._pane_beside(1)
 
-    def do_pane_previous(self) -> None:
+    def action_pane_previous(self) -> None:
         """The keys go to the pane before."""
         self._pane_beside(-1)
 
@@ -279,7 +291,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             place = self.panes.index(current)
             self.enter_pane(self.panes[(place + step) % len(self.panes)])
 
-    def do_pane_jump(self) -> None:
+    def action_pane_jump(self) -> None:
         """A letter on every pane, tab and line in sight: typing one goes there."""
 
         def go(target: Target | None) -> None:
@@ -306,7 +318,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             for index in view.in_sight():
                 yield Target(below + Offset(0, index), partial(view.move_to, index))
 
-    def do_pane_zoom(self) -> None:
+    def action_pane_zoom(self) -> None:
         """One pane takes the whole body, or gives it back."""
         self.toggle_class("-zoomed")
 
@@ -329,7 +341,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         views += [pane.view for pane in self.panes]
         return next((view for view in views if view.filter_hint), None)
 
-    def do_filter_open(self) -> None:
+    def action_filter_open(self) -> None:
         """Type a filter for the pane that has the keys."""
         view = self._view_for_filter()
         if view is None:
@@ -352,12 +364,12 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         view.set_filter("")
         return True
 
-    def do_copy_cell(self) -> None:
+    def action_copy_cell(self) -> None:
         """Copy what the selected line says."""
         if (pane := self.current_pane) is not None:
             self.copy(pane.view.cell_text())
 
-    def do_copy_row(self) -> None:
+    def action_copy_row(self) -> None:
         """Copy the selected thing as JSON; of text, the command line that comes back here."""
         if (pane := self.current_pane) is not None:
             self.copy(pane.view.row_text() or self.stage.command_line() or pane.view.cell_text())

@@ -58,17 +58,13 @@ class BookmarksScreen(ConsoleScreen):
         )
         return Row(shown, Link("moment", str(mark.seq)), mark, mark.seq)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click goes there."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Go to the bookmark, and back to the screen before."""
         if (row := self.marks.selected) is not None:
             self.dismiss()
             self.follow_link(row.link)
 
-    def do_remove(self) -> None:
+    def action_remove(self) -> None:
         """Take the bookmark away."""
         if (row := self.marks.selected) is not None:
             try:

@@ -106,11 +106,7 @@ class BrokerScreen(ConsoleScreen):
         """The broker itself."""
         return (self.object,)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the selected partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -118,11 +114,11 @@ class BrokerScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("partition", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event that touched the broker."""
         open_last_touch(self, self.object)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)
 

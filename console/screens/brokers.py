@@ -193,15 +193,7 @@ class BrokersScreen(ConsoleScreen):
             return (self.heat.place[1],)
         return () if key is None else (broker_object(key),)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the broker; in the grid the partition, in the log the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if view is self.log_view:
@@ -212,11 +204,11 @@ class BrokersScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("broker", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event that touched what is selected."""
         for name in self.selection():
             open_last_touch(self, name)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

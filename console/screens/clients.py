@@ -103,15 +103,7 @@ class ClientsScreen(ConsoleScreen):
         key = self.table.selected
         return () if key is None else (key,)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the broker that it is connected to; in the log, the event."""
         pane, key = self.current_pane, self.table.selected
         if pane is not None and pane.view is self.log_view:
@@ -119,11 +111,11 @@ class ClientsScreen(ConsoleScreen):
         elif key is not None:
             self.open("broker", self.rows.row(key).broker)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event of the connection, with what led to it and what it led to."""
         for name in self.selection():
             open_last_touch(self, name)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

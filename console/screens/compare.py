@@ -63,11 +63,11 @@ class PairView(VirtualView):
         self.stage.pacer.paused = True
         self.twin.go_to(index)
 
-    def do_find_next(self) -> None:
+    def action_find_next(self) -> None:
         """Both to the next difference."""
         self._differing(1)
 
-    def do_find_previous(self) -> None:
+    def action_find_previous(self) -> None:
         """Both to the difference before."""
         self._differing(-1)
 
@@ -150,19 +150,11 @@ class CompareScreen(ConsoleScreen):
         tp = getattr(event, "tp", "")
         return (tp,) if tp else ()
 
-    def on_virtual_view_selected(self) -> None:
-        """Both states follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
     def on_pair_view_missing(self, message: PairView.Missing) -> None:
         """Say so."""
         self.notify(f"no {message.where} difference")
 
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the front run's event."""
         place = self.pairs.cursor_index()
         left = None if place is None else self.twin.pairing.pairs[place].left
@@ -174,10 +166,10 @@ class CompareScreen(ConsoleScreen):
     def _go(self, place: int) -> None:
         self.pairs.move_to(place)
 
-    def do_time_next_touch(self) -> None:
+    def action_time_next_touch(self) -> None:
         """Both to the next pair."""
         self._go(self.twin.place + 1)
 
-    def do_time_previous_touch(self) -> None:
+    def action_time_previous_touch(self) -> None:
         """Both to the pair before."""
         self._go(self.twin.place - 1)

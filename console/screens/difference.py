@@ -67,15 +67,11 @@ class DifferenceScreen(ConsoleScreen):
         reason = "Nothing differs." if source.seq == begin.seq else "Nothing shown here differs."
         self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } move in time", 70))
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Hide what goes on all the time, such as LEOs, or show it."""
         self.hides_figures = not self.hides_figures
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the object that differs."""
         if (row := self.changes.selected) is not None:
             self.follow_link(row.link)

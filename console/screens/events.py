@@ -44,19 +44,15 @@ class EventsScreen(ConsoleScreen):
         self.log_view.follow()
         self.panes[0].entitle("events", [self.log_view.status()])
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the selected event."""
         self.open_event_of(self.log_view)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """The same: the page shows its causes."""
-        self.do_drill()
+        self.action_drill()
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.log_view.selected) is not None:
             self.open("moment", event.seq)
@@ -115,15 +111,7 @@ class EventScreen(ConsoleScreen):
         tp, path = getattr(event, "tp", ""), getattr(event, "path", "")
         return tuple(name for name in (tp, path) if name)
 
-    def on_virtual_view_selected(self) -> None:
-        """The fields follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open another event of the chain; among the fields, what one of them names."""
         pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
@@ -133,7 +121,7 @@ class EventScreen(ConsoleScreen):
         elif event is not None and event.seq != self.seq:
             self.open("event", event.seq)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open what caused the selected event."""
         event = self.chain.selected
         if event is not None and event.cause:
@@ -141,7 +129,7 @@ class EventScreen(ConsoleScreen):
         else:
             self.notify("it is a root event: nothing caused it")
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.chain.selected) is not None:
             self.open("moment", event.seq)

@@ -126,15 +126,7 @@ class ExploreScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """The counterexample under the cursor is shown at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click chooses."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Choose what a setting is, or open the counterexample."""
         pane = self.current_pane
         if pane is not None and pane.view is self.settings:
@@ -166,15 +158,15 @@ class ExploreScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "partitions"))
 
-    def do_explore_run(self) -> None:
+    def action_explore_run(self) -> None:
         """Explore the release."""
         self._begin([self.question.bounds.version])
 
-    def do_explore_matrix(self) -> None:
+    def action_explore_matrix(self) -> None:
         """Explore one release after the other."""
         self._begin(self.library.versions())
 
-    def do_explore_cancel(self) -> None:
+    def action_explore_cancel(self) -> None:
         """End the search; what is known by then stays."""
         if self.job is None:
             self.notify("nothing is being explored")

@@ -70,20 +70,16 @@ class FaultsScreen(ConsoleScreen):
         self.panes[1].entitle(fault.title, [f"{count} changed" if count else ""])
         self.effect.show(rows)
 
-    def on_virtual_view_selected(self) -> None:
-        """The one under the cursor is looked into first."""
-        self.repaint()
-
     def on_virtual_view_chosen(self) -> None:
         """A double click chooses, through the same gate as a key."""
         self.request(ActionRequested("faults.inflict"))
 
-    def do_inflict_mark(self) -> None:
+    def action_inflict_mark(self) -> None:
         """Mark the fault under the cursor, to be done together with the others marked."""
         self.list.mark()
         self.repaint()
 
-    def do_inflict(self) -> None:
+    def action_inflict(self) -> None:
         """Do the fault under the cursor; among the partitions, open the selected one."""
         pane = self.current_pane
         if pane is not None and pane.view is self.effect:

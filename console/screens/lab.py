@@ -125,15 +125,7 @@ class LabScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """What is said of the selected line follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the scenario, inflict the fault, or edit the statement again."""
         pane = self.current_pane
         view = self.scenarios if pane is None else pane.view
@@ -148,7 +140,7 @@ class LabScreen(ConsoleScreen):
         if key:
             self.request(ActionRequested("act.command", self.stage.statements[-int(key)]))
 
-    def do_inflict(self) -> None:
+    def action_inflict(self) -> None:
         """Do the fault under the cursor."""
         self.request(FaultChosen(self.faults, lambda: None))
 
@@ -158,7 +150,7 @@ class LabScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "compare" if against else "partitions"))
 
-    def do_lab_version(self) -> None:
+    def action_lab_version(self) -> None:
         """Choose the release that scenarios are opened on."""
         versions = self._versions()
         if versions:
@@ -177,7 +169,7 @@ class LabScreen(ConsoleScreen):
         library = self.stage.library
         return () if library is None else library.versions()
 
-    def do_lab_compare(self) -> None:
+    def action_lab_compare(self) -> None:
         """Type two releases, and open the scenario on both."""
         card = self.cards.get(self.scenarios.selected)
         versions = self._versions()
@@ -197,14 +189,14 @@ class LabScreen(ConsoleScreen):
                 return None
         return f"'{text}': two releases are needed, such as 0.10.2 0.11"
 
-    def do_lab_explore(self) -> None:
+    def action_lab_explore(self) -> None:
         """Ask whether any order of events breaks what Kafka promises."""
         if self.stage.library is None:
             self.notify("nothing can be explored here: the console was started without a library")
         else:
             self.app.push_screen(ExploreScreen(self.stage, self.stage.library, self.version))
 
-    def do_lab_object(self) -> None:
+    def action_lab_object(self) -> None:
         """Choose the object of the faults."""
         state = self.stage.view.state
         names = [f"broker.{broker}" for broker in state.brokers]

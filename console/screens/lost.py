@@ -53,10 +53,6 @@ class LostScreen(ConsoleScreen):
         """The past is read bit by bit."""
         return self.stage.timeline.is_behind or super().is_busy()
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the record: its copies, and all that happened to it."""
         self.follow_link(None if self.list.selected is None else self.list.selected.link)

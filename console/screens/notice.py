@@ -51,12 +51,12 @@ class NoticeScreen(PageScreen):
         super().__init__(stage, notice.title, notice.lines())
         self.notice = notice
 
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the event in the notice's place."""
         self.dismiss()
         if self.notice.seq:
             self.open("event", self.notice.seq)
 
-    def do_copy_cell(self) -> None:
+    def action_copy_cell(self) -> None:
         """Copy the command line; where there is none, the notice."""
         self.copy(self.notice.command or self.text.cell_text())

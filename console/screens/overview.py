@@ -137,11 +137,7 @@ class OverviewScreen(ConsoleScreen):
             return Link("event", str(state.invariants[-1][0]))
         return next((link for name, link in AUDITED if label.startswith(name)), None)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open what the line is about; in the log, the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if isinstance(view, LinkView):
@@ -149,6 +145,6 @@ class OverviewScreen(ConsoleScreen):
         else:
             self.open_event_of(self.faults)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the selected event, with its causes."""
         self.open_event_of(self.faults)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
@@ -120,16 +119,11 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
         self.menu.resize()
         self.panes[0].entitle(self.title_)
 
-    @on(VirtualView.Chosen)
-    def choose_clicked(self) -> None:
-        """A double click chooses."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Choose this line."""
         self.dismiss(self.menu.index)
 
-    def do_go_back(self) -> None:
+    def action_go_back(self) -> None:
         """Choose nothing."""
         self.dismiss(None)
 

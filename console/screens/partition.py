@@ -73,15 +73,7 @@ class PartitionScreen(ConsoleScreen):
         """The partition itself."""
         return (self.tp,)
 
-    def on_virtual_view_selected(self) -> None:
-        """The tapes follow their cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the record under the tapes' cursor; elsewhere the selected event."""
         pane = self.current_pane
         if pane is None or pane.view is not self.tapes:
@@ -89,7 +81,7 @@ class PartitionScreen(ConsoleScreen):
         elif (record := self.tapes.record_id()) is not None:
             self.open("record", record)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the write of the record under the tapes' cursor; else what is behind the state."""
         stage, pane = self.stage, self.current_pane
         if (partition := stage.view.state.partitions.get(self.tp)) is None:

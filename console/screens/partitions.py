@@ -190,15 +190,7 @@ class PartitionsScreen(ConsoleScreen):
         tp = self.table.selected
         return () if tp is None else (tp,)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -206,7 +198,7 @@ class PartitionsScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("partition", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the event behind the cell in the sorted column; in the log, the selected one."""
         pane, tp, stage = self.current_pane, self.table.selected, self.stage
         if pane is not None and pane.view is self.log_view:
@@ -222,6 +214,6 @@ class PartitionsScreen(ConsoleScreen):
         self.table.set_filter(text)
         self.table.pattern = text
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

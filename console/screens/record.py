@@ -93,11 +93,7 @@ class RecordScreen(ConsoleScreen):
         place = index + 1 if direction > 0 else index - 1 if here else index
         return log.seq_at(place) if 0 <= place < len(log) else None
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open what the selected line is about."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -105,7 +101,7 @@ class RecordScreen(ConsoleScreen):
         elif (row := self.story.selected) is not None:
             self.follow_link(row.link)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the first event about it: who sent it, and why."""
         log = self.log_view.log_
         if len(log):

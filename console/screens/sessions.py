@@ -66,7 +66,7 @@ class SessionsScreen(ConsoleScreen):
 
     def begin(self) -> Pane:
         """Read the folder."""
-        self.do_session_refresh()
+        self.action_session_refresh()
         return self.panes[0]
 
     @property
@@ -77,7 +77,7 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- the folder
 
-    def do_session_refresh(self) -> None:
+    def action_session_refresh(self) -> None:
         """Read the folder again."""
         if self.listing is None or self.listing.done:
             self.listing = Job(LISTING, self._read)
@@ -95,7 +95,7 @@ class SessionsScreen(ConsoleScreen):
         """There may be more than when it was left."""
         super().on_screen_resume()
         if self.is_ready:
-            self.do_session_refresh()
+            self.action_session_refresh()
 
     # ---- painting
 
@@ -184,15 +184,7 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """What is said of the selected line follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the recording over what is shown."""
         listed = self._selected()
         if listed is None:
@@ -203,13 +195,13 @@ class SessionsScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "overview"))
 
-    def do_session_verify(self) -> None:
+    def action_session_verify(self) -> None:
         """Run the recording again and compare."""
         listed = self._selected()
         if listed is not None:
             self.work(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
 
-    def do_session_export(self) -> None:
+    def action_session_export(self) -> None:
         """Type a dataset's folder, and add the recording to it."""
         listed, library = self._selected(), self._library()
         if listed is None or library is None:
@@ -227,7 +219,7 @@ class SessionsScreen(ConsoleScreen):
         hint = f"a dataset's folder in {self.folder.resolve()}; created if missing"
         self.prompt.ask("add to dataset", export, text="dataset", hint=hint)
 
-    def do_session_analyse(self) -> None:
+    def action_session_analyse(self) -> None:
         """Type a dataset's folder and one for results, and run Spark's jobs."""
         library = self._library()
         if library is None:

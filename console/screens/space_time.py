@@ -48,7 +48,7 @@ class SpaceTimeView(EventView):
         self.following = False
         self.seq = seq
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Show everything that happened, or only what belongs to the selected event."""
         event = self.selected
         self.is_whole = not self.is_whole
@@ -100,13 +100,13 @@ class SpaceTimeView(EventView):
 
     # ---- along causes
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """To what caused the selected event."""
         event = self.selected
         if event is not None and event.cause:
             self._go(event.cause)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Unfold the line; else to the first event that the selected one has caused."""
         if self.unfold():
             return
@@ -160,15 +160,7 @@ class SpaceTimeScreen(ConsoleScreen):
             )
             self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
-    def on_virtual_view_selected(self) -> None:
-        """The fields follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Unfold the line, or open the event; among the fields, what one of them names."""
         pane, event, row = self.current_pane, self.view.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
@@ -176,7 +168,7 @@ class SpaceTimeScreen(ConsoleScreen):
         elif not self.view.unfold() and event is not None:
             self.open("event", event.seq)
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.view.selected) is not None:
             self.open("moment", event.seq)

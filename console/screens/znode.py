@@ -242,15 +242,11 @@ class ZnodeScreen(ConsoleScreen):
         """The znode itself."""
         return (self.path,)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click goes there."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Move the time cursor to the selected version."""
         if (event := self.versions.selected) is not None:
             self.open("moment", event.seq)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the selected version's event with its causes."""
         self.open_event_of(self.versions)

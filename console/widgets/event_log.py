@@ -184,16 +184,16 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
         return True
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Unfold the selected line; if it is none to be unfolded, show what is further right."""
         if not self.unfold():
-            super().do_move_right()
+            super().action_move_right()
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """Fold what the selected event is a part of; else show what is further left."""
         first = self.log_.fold(self.seq) if isinstance(self.log_, FixedEvents) else None
         if first is None:
-            super().do_move_left()
+            super().action_move_left()
             return
         self.seq = first
         self._shown_anew()
@@ -218,10 +218,10 @@ class EventView(Filtered, VirtualView):
         index = self.cursor_index()
         return None if index is None else self.event_at(index)
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """Go to the time cursor, and follow it; if already there, go to the last line."""
         if self.following or isinstance(self.log_, FixedEvents):
-            super().do_move_last()
+            super().action_move_last()
             return
         self.following = True
         self._shown_anew()
@@ -242,7 +242,7 @@ class EventView(Filtered, VirtualView):
 
     # ---- actions
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Show only the lesser, or the other of the log's two levels."""
         fewer, more = self.levels
         self.least = more if self.least == fewer else fewer

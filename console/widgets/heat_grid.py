@@ -165,27 +165,27 @@ class HeatView(VirtualView):
             self.tp = self.keys[max(0, min(self.column + step, len(self.keys) - 1))]
             self.follow()
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """The partition before."""
         self._sideways(-1)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """The next partition."""
         self._sideways(1)
 
-    def do_move_page_up(self) -> None:
+    def action_move_page_up(self) -> None:
         """Some partitions back."""
         self._sideways(-PAGE)
 
-    def do_move_page_down(self) -> None:
+    def action_move_page_down(self) -> None:
         """Some partitions on."""
         self._sideways(PAGE)
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """The first partition."""
         self._sideways(-len(self.keys))
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """The last partition."""
         self._sideways(len(self.keys))
 

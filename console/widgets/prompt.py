@@ -118,7 +118,7 @@ class Prompt(Vertical):
             complaint = self._live(message.value)
             self.say(complaint or self._hint, "warning" if complaint else "muted")
 
-    def do_prompt_accept(self) -> None:
+    def action_prompt_accept(self) -> None:
         """Take what was typed; a complaint keeps the line open."""
         if not self.is_open:
             return
@@ -134,7 +134,7 @@ class Prompt(Vertical):
             self._history.append(text)
         self.close()
 
-    def do_prompt_cancel(self) -> None:
+    def action_prompt_cancel(self) -> None:
         """Close the line; what it did while it was typed is undone."""
         if self._live is not None and self.input.value != self._before:
             self._live(self._before)
@@ -143,7 +143,7 @@ class Prompt(Vertical):
     def abandon(self) -> None:
         """The keys went elsewhere: close the line as escape does, and leave them there."""
         self._opener = None
-        self.do_prompt_cancel()
+        self.action_prompt_cancel()
 
     def on_prompt_input_pasted(self, message: PromptInput.Pasted) -> None:
         """Several lines are given one after the other where statements are typed; else joined."""
@@ -155,7 +155,7 @@ class Prompt(Vertical):
         self.input.insert_text_at_cursor(first)
         for following in rest:
             before = self.input.value
-            self.do_prompt_accept()
+            self.action_prompt_accept()
             if self.is_open and self.input.value == before and before.strip():
                 return  # it was not taken: what follows may depend on it
             self.reopen(following)
@@ -167,11 +167,11 @@ class Prompt(Vertical):
         self.input.action_end()
         self.screen.set_focus(self.input)
 
-    def do_prompt_older(self) -> None:
+    def action_prompt_older(self) -> None:
         """The statement before."""
         self._recall(-1)
 
-    def do_prompt_newer(self) -> None:
+    def action_prompt_newer(self) -> None:
         """The next statement."""
         self._recall(1)
 
@@ -181,7 +181,7 @@ class Prompt(Vertical):
         self.input.value = history[self._place] if self._place < len(history) else ""
         self.input.action_end()
 
-    def do_prompt_complete(self) -> None:
+    def action_prompt_complete(self) -> None:
         """Complete as far as all completions agree, and list them."""
         found = list(self._complete(self.input.value)) if self._complete is not None else []
         if not found:

@@ -173,36 +173,36 @@ class TapeView(TextView):
         self.broker = place[0]
         self.at = max(low, min(place[1] + offsets, high))
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """The record before."""
         self._move(-1)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """The next record."""
         self._move(1)
 
-    def do_move_page_up(self) -> None:
+    def action_move_page_up(self) -> None:
         """Some records back."""
         self._move(-PAGE_STEP)
 
-    def do_move_page_down(self) -> None:
+    def action_move_page_down(self) -> None:
         """Some records on."""
         self._move(PAGE_STEP)
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """The oldest record."""
         if (partition := self.partition) is not None:
             self.at = self._bounds(partition)[0]
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """The end of the tape, and stay with it."""
         self.at = None
 
-    def do_move_up(self) -> None:
+    def action_move_up(self) -> None:
         """The tape above."""
         self._beside(-1)
 
-    def do_move_down(self) -> None:
+    def action_move_down(self) -> None:
         """The tape below."""
         self._beside(1)
 
@@ -213,7 +213,7 @@ class TapeView(TextView):
             self.broker = tapes[index]
             self.show_line(1 + 2 * index)
 
-    def do_wide(self) -> None:
+    def action_wide(self) -> None:
         """Show values, or epochs."""
         self.shows_values = not self.shows_values
 

@@ -60,7 +60,7 @@ class TextView(VirtualView):
             return str(error)
         self.pattern, self.found = text, -1
         if text:
-            self.do_find_next()
+            self.action_find_next()
         return None
 
     def cell_text(self) -> str:

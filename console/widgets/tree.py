@@ -120,7 +120,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         self.unfold()
         return True
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """Close the branch, or go to the one it is in."""
         node = self.selected
         if node is None:
@@ -131,13 +131,13 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         elif (parent := self._lines_of.get(parent_path(node.path))) is not None:
             self.move_to(parent)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Open the branch, or go to its first child."""
         node = self.selected
         if node is None or not node.children:
             return
         if node.path in self.open:
-            self.do_move_down()
+            self.action_move_down()
         else:
             self.open.add(node.path)
             self.unfold()

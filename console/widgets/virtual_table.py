@@ -196,11 +196,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
             self.refresh()
             self.post_message(self.Arranged())
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """Scroll the wide view left; the row's name stays."""
         self._scroll_columns(-1)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Scroll the wide view right; the row's name stays."""
         self._scroll_columns(1)
 
@@ -226,9 +226,9 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         """Move the cursor to the row on this line."""
         self.key = self.order[index]
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """Move to the first row, and stay there as rows change."""
-        super().do_move_first()
+        super().action_move_first()
         self.key = None
 
     # ---- content
@@ -298,12 +298,12 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     # ---- actions
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Show only faults, or all."""
         self.faults_only = not self.faults_only
         self.choose()
 
-    def do_wide(self) -> None:
+    def action_wide(self) -> None:
         """Show all columns, or as many as fit."""
         self.wide = not self.wide
         self.first_column = 0
@@ -311,7 +311,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.refresh_fixed()
         self.refresh()
 
-    def do_pin(self) -> None:
+    def action_pin(self) -> None:
         """Pin the selected row above the others, or unpin it."""
         key = self.selected
         if key is None:
@@ -332,15 +332,15 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         key = self.order[index]
         return wanted.matches(self.rows.text(key), self.rows.row(key))
 
-    def do_sort_next(self) -> None:
+    def action_sort_next(self) -> None:
         """Sort by the column to the right."""
         self._sort_beside(1)
 
-    def do_sort_previous(self) -> None:
+    def action_sort_previous(self) -> None:
         """Sort by the column to the left."""
         self._sort_beside(-1)
 
-    def do_sort_reverse(self) -> None:
+    def action_sort_reverse(self) -> None:
         """Reverse the order."""
         self.order.reverse = not self.order.reverse
         self._shown_anew()
@@ -356,7 +356,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     def sort_by(self, column: Column[Row]) -> None:
         """Sort by a column; if it is already the sort column, reverse the order."""
         if column.id == self.sorted_by.id:
-            self.do_sort_reverse()
+            self.action_sort_reverse()
             return
         self.sorted_by = column
         self.order.reverse = False

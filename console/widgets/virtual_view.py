@@ -300,45 +300,45 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
             return self.top
         return self.cursor_index() or 0
 
-    def do_move_up(self) -> None:
+    def action_move_up(self) -> None:
         """One line up."""
         self.move_to(self._place() - 1)
 
-    def do_move_down(self) -> None:
+    def action_move_down(self) -> None:
         """One line down."""
         self.move_to(self._place() + 1)
 
-    def do_move_page_up(self) -> None:
+    def action_move_page_up(self) -> None:
         """One page up."""
         self.move_to(self._place() - self.page)
 
-    def do_move_page_down(self) -> None:
+    def action_move_page_down(self) -> None:
         """One page down."""
         self.move_to(self._place() + self.page)
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """To the first line."""
         self.move_to(0)
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """To the last line."""
         self.move_to(self.count() - 1)
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """Show what is further left."""
         self.scroll_to(x=max(0, self.scroll_offset.x - SIDEWAYS), animate=False)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Show what is further right."""
         self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
 
     # ---- finding
 
-    def do_find_next(self) -> None:
+    def action_find_next(self) -> None:
         """To the next line that matches what was typed after ``/``."""
         self._find(1)
 
-    def do_find_previous(self) -> None:
+    def action_find_previous(self) -> None:
         """To the line before that matches."""
         self._find(-1)
 
