@@ -87,9 +87,8 @@ class KRaftAdmin:
         name = "" if wanted.broker is None else str(wanted.broker)
         return self._configure(BROKER_RESOURCE, name, wanted.config)
 
-    def _configure(self, resource_type: int, name: str, config: dict[str, str]) -> int:
-        values = {key: value or None for key, value in config.items()}
-        return self._ask(IncrementalAlterConfigsRequest(resource_type, name, values))
+    def _configure(self, resource_type: int, name: str, config: dict[str, str | None]) -> int:
+        return self._ask(IncrementalAlterConfigsRequest(resource_type, name, config))
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
         """Delete a topic."""
