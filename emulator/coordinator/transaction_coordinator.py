@@ -254,7 +254,7 @@ class TransactionCoordinator:
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
         """Add partitions to a transaction, which begins with the first; or verify them."""
         name, named = message.transactional_id, message.partitions
-        missing = [tp for tp in named if not self._exists(tp)]
+        missing = [tp for tp in named if not self.context.knows(tp)]
         error, known = self._known(name, message.producer_id, message.producer_epoch)
         if missing and error == NONE and not message.verify_only:
             errors = {
@@ -329,11 +329,6 @@ class TransactionCoordinator:
             error = FENCED
         return error, known
 
-    def _exists(self, tp: str) -> bool:
-        if self.context.topics is not None:
-            return self.context.topics.leader(tp) is not None
-        return tp in self.context.process.metadata
-
     # ---- the end
 
     def end(self, client: int, request: int, message: EndTxnRequest) -> None:
@@ -398,7 +393,7 @@ class TransactionCoordinator:
         if known is None or known.pending or known.state not in PREPARED:
             return
         to = COMPLETE_COMMIT if known.state == PREPARE_COMMIT else COMPLETE_ABORT
-        after = known.to(to, partitions=[], start_us=-1, updated_us=self.kernel.now)
+        after = known.to(to, partitions=[], updated_us=self.kernel.now)
         self._write(known, TransactionStore(after))
 
     # ---- the log
@@ -447,7 +442,9 @@ class TransactionCoordinator:
 
     def _description(self, name: str) -> TransactionDescription:
         error, known = self.refusal(name), self.state.transactions.get(name)
-        if error == NONE and known is None:
+        if not name:
+            error = "INVALID_REQUEST"
+        elif error == NONE and known is None:
             error = "TRANSACTIONAL_ID_NOT_FOUND"
         if error != NONE or known is None:
             return TransactionDescription(error)

@@ -335,6 +335,14 @@ SETTINGS: Final = (
         since="0.11",
     ),
     Setting(
+        "transaction.partition.verification.enable",
+        "transaction_verification",
+        "boolean",
+        ((_SINCE_EVER, True),),
+        "leaders ask the coordinator whether they are part of a transaction (KIP-890)",
+        since="3.6",
+    ),
+    Setting(
         "group.initial.rebalance.delay.ms",
         "group_initial_rebalance_delay_us",
         "milliseconds",
