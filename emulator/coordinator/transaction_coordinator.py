@@ -18,6 +18,7 @@ from emulator.coordinator.transaction_markers import TransactionMarkers
 from emulator.coordinator.transaction_metadata import (
     COMPLETE_ABORT,
     COMPLETE_COMMIT,
+    DEAD,
     EMPTY,
     ENDED,
     EPOCH_MAX,
@@ -59,6 +60,8 @@ LOADING_US: Final = 5_000
 """How long loading a partition of __transaction_state takes."""
 LOOK: Final = "look"
 """The deadline for checking for timed-out transactions; those of loads are ``load TP``."""
+EXPIRE: Final = "expire"
+"""The deadline for checking for unused transactional ids."""
 CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
 FENCED: Final = "PRODUCER_FENCED"
 INVALID_STATE: Final = "INVALID_TXN_STATE"
@@ -418,7 +421,10 @@ class TransactionCoordinator:
             if reply is not None:
                 self._answer(store.client, reply.request, _refused(reply, error))
             return
-        self.state.transactions[after.id] = after
+        if after.state == DEAD:
+            del self.state.transactions[after.id]
+        else:
+            self.state.transactions[after.id] = after
         self.log.told(after)
         if reply is not None:
             self._answer(store.client, reply.request, reply)
@@ -479,6 +485,8 @@ class TransactionCoordinator:
                 self._send_markers(known)
         if LOOK in due:
             self._abort_overdue()
+        if EXPIRE in due:
+            self._expire_unused()
         self._watch()
 
     def _abort_overdue(self) -> None:
@@ -489,8 +497,21 @@ class TransactionCoordinator:
             if known.state == ONGOING and is_over and not known.pending:
                 self._end(known, PREPARE_ABORT, 0, None, epoch=known.epoch + 1)
 
+    def _expire_unused(self) -> None:
+        """Forget the ids without a transaction that nobody has used for long.
+
+        Source: ``TransactionStateManager.removeExpiredTransactionalIds``.
+        """
+        limit_us = self.kernel.now - self.context.config.transactional_id_expiration_us
+        for known in list(self.state.transactions.values()):
+            if known.state in ENDED and known.updated_us <= limit_us and not known.pending:
+                self._write(known, TransactionStore(replace(known, state=DEAD, partitions=[])))
+
     def _watch(self) -> None:
-        """Schedule the check for timed-out transactions, while any is ongoing."""
+        """Schedule the checks for timed-out transactions, and for ids to be forgotten."""
+        if self.state.transactions and self.timers.deadline_of(TASK, EXPIRE) is None:
+            interval_us = self.context.config.transaction_expiry_interval_us
+            self.timers.set_deadline(TASK, EXPIRE, self.kernel.now + interval_us)
         if self.timers.deadline_of(TASK, LOOK) is None and any(
             each.state not in ENDED for each in self.state.transactions.values()
         ):
