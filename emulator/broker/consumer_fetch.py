@@ -107,7 +107,7 @@ class ConsumerReads:
         return rows if is_any or given_bytes >= message.min_bytes else None
 
     def _knows(self, tp: str) -> bool:
-        return self.replicas.get(tp) is not None or tp in self.context.process.metadata
+        return self.replicas.get(tp) is not None or self.context.knows(tp)
 
     def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
         response = self.manager.respond(delayed.request, delayed.message, rows)

@@ -149,6 +149,7 @@ class GroupMetadataManager:
         store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
         if isinstance(message, TxnOffsetCommitRequest):
             store.producer_id, store.producer_epoch = message.producer_id, message.producer_epoch
+            store.transactional_id = message.transactional_id
             positions = group.unstable.setdefault(store.producer_id, {})
             positions.update((record.tp, _position(record)) for record in records)
         self.write(store, records)
@@ -191,7 +192,7 @@ class GroupMetadataManager:
             kind=PLAIN if store.producer_id < 0 else TRANSACTIONAL,
         )
         timeout_us = self.context.config.offsets_commit_timeout_us
-        request = ProduceRequest(tp, batch, -1, timeout_us)
+        request = ProduceRequest(tp, batch, -1, timeout_us, transactional_id=store.transactional_id)
         self._append(self.context.id, number, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:

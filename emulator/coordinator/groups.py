@@ -158,6 +158,7 @@ class Store(Struct, array_like=True):
     producer_id: int = -1
     producer_epoch: int = -1
     replacing: Replacement | None = None
+    transactional_id: str = ""
 
 
 class CoordinatorState(Struct, array_like=True):

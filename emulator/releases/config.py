@@ -110,6 +110,9 @@ class BrokerConfig(Struct, frozen=True):
     transaction_topic_min_isr: int
     transaction_max_timeout_us: int
     transaction_abort_interval_us: int
+    transaction_verification: bool
+    transactional_id_expiration_us: int
+    transaction_expiry_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
     replica_fetch_max_bytes: int

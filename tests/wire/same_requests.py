@@ -32,13 +32,26 @@ from emulator.wire.messages.membership import (
     SyncGroupRequestAssignment,
 )
 from emulator.wire.messages.produce import (
+    InitProducerIdRequest,
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
 from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
-from emulator.wire.records import memory_records
+from emulator.wire.messages.transaction_states import (
+    DescribeProducersRequest,
+    DescribeProducersTopic,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+)
+from emulator.wire.messages.transactions import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    EndTxnRequest,
+)
+from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
+from emulator.wire.records.record_batch import Producer
 from emulator.wire.types import Message
 
 CONFIG: Final = {
@@ -50,6 +63,10 @@ CONFIG: Final = {
     "group.initial.rebalance.delay.ms": "0",
 }
 Facts = list[Any]
+AGAIN: Final = (
+    *("CONCURRENT_TRANSACTIONS", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE"),
+    "NOT_COORDINATOR",
+)
 
 
 class Peer(Protocol):
@@ -152,8 +169,8 @@ def fetch_sessions(peer: Peer) -> Facts:
             min_bytes=1,
             session_id=sessions[session],
             session_epoch=epoch,
-            topics=[FetchTopic(**named, partitions=rows)] if rows else [],  # type: ignore[arg-type]
-            forgotten_topics_data=[ForgottenTopic(**named, partitions=list(forgotten))]  # type: ignore[arg-type]
+            topics=[FetchTopic(**named, partitions=rows)] if rows else [],
+            forgotten_topics_data=[ForgottenTopic(**named, partitions=list(forgotten))]
             if forgotten
             else [],
         )
@@ -215,7 +232,7 @@ def fetch_sessions(peer: Peer) -> Facts:
 # ---- static members (KIP-345)
 
 
-def static_members(peer: Peer) -> Facts:
+def static_members(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
     here, facts = peer.connect(), Facts()
     wanted = FindCoordinatorRequest(coordinator_keys=["static"])
     while peer.ask(here, wanted, 4).coordinators[0].error_code:
@@ -317,9 +334,154 @@ def static_members(peer: Peer) -> Facts:
     return facts
 
 
+# ---- transactions: verification on produce (KIP-890), and how they are described (KIP-664)
+
+
+def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "ledger", 2)
+    wanted = FindCoordinatorRequest(key_type=1, coordinator_keys=["x", "y"])
+    while any(each.error_code for each in peer.ask(here, wanted, 4).coordinators):
+        peer.pass_time(100_000)
+    peer.pass_time(500_000)
+    ids: list[int] = []
+    held: dict[str, tuple[int, int]] = {}
+
+    def init(name: str, timeout_ms: int = 60_000) -> None:
+        request = InitProducerIdRequest(name, timeout_ms, -1, -1)
+        for _ in range(50):
+            answer = peer.ask(here, request, 4)
+            if error(answer.error_code) not in AGAIN:
+                break
+            peer.pass_time(100_000)
+        if answer.producer_id not in ids:
+            ids.append(answer.producer_id)
+        held[name] = answer.producer_id, answer.producer_epoch
+        told = [ids.index(answer.producer_id), answer.producer_epoch]
+        facts.append(["init", name, error(answer.error_code), *told])
+
+    def add(name: str, *numbers: int) -> None:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=name,
+            v3_and_below_producer_id=held[name][0],
+            v3_and_below_producer_epoch=held[name][1],
+            v3_and_below_topics=[AddPartitionsToTxnTopic("ledger", list(numbers))],
+        )
+        for _ in range(50):
+            (topic,) = peer.ask(here, request, 3).results_by_topic_v3_and_below
+            told = [error(each.partition_error_code) for each in topic.results_by_partition]
+            if told[0] not in AGAIN:
+                break
+            peer.pass_time(100_000)
+        facts.append(["add", name, told])
+
+    def send(name: str, number: int, sequence: int, version: int, epoch: int | None = None) -> None:
+        producer = Producer(held[name][0], held[name][1] if epoch is None else epoch, sequence)
+        data = record_batch.build(
+            [Record(None, b"v", 1_700_000_000_000)], producer=producer, is_transactional=True
+        )
+        rows = [TopicProduceData("ledger", partition_data=[PartitionProduceData(number, data)])]
+        answer = peer.ask(here, ProduceRequest(name, -1, 5_000, rows), version)
+        row = answer.responses[0].partition_responses[0]
+        facts.append(["produce", name, number, error(row.error_code), row.base_offset])
+
+    def end(name: str, *, commit: bool) -> None:
+        answer = peer.ask(here, EndTxnRequest(name, *held[name], commit), 3)
+        facts.append(["end", name, error(answer.error_code)])
+        peer.pass_time(500_000)
+
+    def describe(*names: str) -> None:
+        answer = peer.ask(here, DescribeTransactionsRequest(list(names)), 0)
+        for each in answer.transaction_states:
+            facts.append(
+                [
+                    "transaction",
+                    each.transactional_id,
+                    error(each.error_code),
+                    each.transaction_state,
+                    each.transaction_timeout_ms,
+                    each.transaction_start_time_ms > 0,
+                    ids.index(each.producer_id) if each.producer_id in ids else each.producer_id,
+                    each.producer_epoch,
+                    [[topic.topic, sorted(topic.partitions)] for topic in each.topics],
+                ]
+            )
+
+    def listed(
+        states: tuple[str, ...] = (), producers: tuple[int, ...] = (), duration_ms: int = -1
+    ) -> None:
+        request = ListTransactionsRequest(
+            list(states), [ids[each] for each in producers], duration_ms
+        )
+        answer = peer.ask(here, request, 1)
+        rows = [
+            [each.transactional_id, ids.index(each.producer_id), each.transaction_state]
+            for each in answer.transaction_states
+        ]
+        told = [error(answer.error_code), answer.unknown_state_filters]
+        facts.append(["list", *told, sorted(rows)])
+
+    def producers(topic: str = "ledger", *numbers: int) -> None:
+        asked = DescribeProducersRequest([DescribeProducersTopic(topic, list(numbers))])
+        for found in peer.ask(here, asked, 0).topics:
+            for row in found.partitions:
+                rows = [
+                    [
+                        ids.index(each.producer_id),
+                        each.producer_epoch,
+                        each.last_sequence,
+                        each.last_timestamp == 1_700_000_000_000,
+                        each.coordinator_epoch,
+                        each.current_txn_start_offset,
+                    ]
+                    for each in row.active_producers
+                ]
+                told = [error(row.error_code), row.error_message]
+                facts.append(["producers", row.partition_index, *told, sorted(rows)])
+
+    describe("x")
+    init("x")
+    init("y")
+    describe("x", "")
+    send("x", 0, 0, 9)
+    send("x", 0, 0, 11)
+    add("x", 0)
+    send("x", 1, 0, 11)
+    send("x", 0, 0, 9)
+    send("x", 0, 1, 9)
+    describe("x", "y")
+    listed()
+    listed(("Ongoing",))
+    listed(("Ongoing", "Nonsense"), (1,))
+    listed((), (1,))
+    listed((), (), 60_000)
+    listed((), (), 0)
+    producers("ledger", 0, 1, 7)
+    producers("nowhere", 0)
+    end("x", commit=True)
+    producers("ledger", 0)
+    describe("x")
+    send("x", 0, 2, 9)
+    send("x", 0, 2, 11)
+    add("x", 0, 1)
+    send("x", 1, 0, 9)
+    end("x", commit=False)
+    producers("ledger", 0, 1)
+    init("x")
+    add("x", 1)
+    send("x", 1, 1, 9, epoch=0)
+    send("x", 1, 0, 9)
+    init("x")
+    send("x", 1, 1, 9, epoch=1)
+    send("x", 0, 0, 11, epoch=1)
+    producers("ledger", 1)
+    return facts
+
+
 CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "fetch sessions": fetch_sessions,
     "static members": static_members,
+    "transactions": transactions,
 }
 
 

@@ -1,6 +1,7 @@
 """Emulated brokers answer conversations in single requests as real ones do, fact by fact.
 
-``requests/`` has what single real brokers without ZooKeeper answered :mod:`tests.wire.same_requests`.
+``requests/`` has what single brokers without ZooKeeper answered
+:mod:`tests.wire.same_requests`.
 """
 
 import json
