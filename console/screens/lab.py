@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.reactive import var
 
 from console.actions.bindings import bindings_for
 from console.model.faults import faults_of, subject_of
@@ -50,6 +51,8 @@ class LabScreen(ConsoleScreen):
 
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
+    version: var[str] = var("", init=False)
+    """The release that scenarios open on; empty for the newest that each supports."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
@@ -58,7 +61,6 @@ class LabScreen(ConsoleScreen):
         self.faults = FaultView(stage, id="faults")
         self.given = HistoryView(stage, id="given")
         self.cards: dict[str, Card] = {}
-        self.version = ""
         self._subject: object = None
 
     def compose_body(self) -> ComposeResult:
@@ -174,7 +176,10 @@ class LabScreen(ConsoleScreen):
     def _choose_version(self, index: int | None) -> None:
         if index is not None:
             self.version = self._versions()[index - 1] if index else ""
-            self.repaint()
+
+    def watch_version(self) -> None:
+        """Describe the selected scenario on this release."""
+        self.repaint()
 
     def _versions(self) -> Sequence[str]:
         library = self.stage.library

@@ -123,7 +123,7 @@ class SessionsScreen(ConsoleScreen):
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))
-        self.list.say_empty(self._why_empty(width))
+        self.list.empty = self._why_empty(width)
 
     def _is_recording(self, listed: Listed) -> bool:
         """Whether this is the file that what is shown is being recorded in."""
