@@ -1,4 +1,8 @@
-"""Work that takes longer than a key may: done in a thread, told of frame by frame."""
+"""Work that takes minutes: done in a thread, and looked at frame by frame.
+
+Textual's thread workers are waited for when the application ends. Quitting must not wait for Spark
+or a verification, so these threads are daemons.
+"""
 
 from collections.abc import Callable
 from threading import Thread

@@ -34,15 +34,24 @@ def broker_object(key: str) -> str:
 def oldest_fetch_us(stage: Stage, broker: BrokerState) -> int | None:
     """Microseconds since the fetch that lies furthest back, over the leaders it fetches from.
 
-    A broker that serves nobody, or leads nothing, is fetched from no longer.
+    Nobody fetches from a broker that is down or leads nothing. What was sent before a leader
+    registered went to the process that it was before.
     """
     if broker.state != "running":
         return None
     serving, leads = stage.view.serving, stage.index.leaders
     sent = [
-        us for leader, us in broker.fetch_sent_us.items() if leader in serving and leads[leader]
+        us
+        for leader, us in broker.fetch_sent_us.items()
+        if leader in serving and leads[leader] and us >= _registered_us(stage, leader)
     ]
     return stage.source.time_us - min(sent) if sent else None
+
+
+def _registered_us(stage: Stage, broker: int) -> int:
+    """When a broker registered with ZooKeeper; 0 in KRaft, where brokers have no znode."""
+    node = stage.view.state.znodes.get(f"/brokers/ids/{broker}")
+    return 0 if node is None else node.ctime_us
 
 
 def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:

@@ -46,7 +46,7 @@ class BookmarksScreen(ConsoleScreen):
         self.marks.show([self._row(mark) for mark in marks])
         self.panes[0].entitle("bookmarks", [plural(len(marks), "bookmark")])
         reason = "There are no bookmarks."
-        self.marks.say_empty(nothing_lines(reason, "b sets one at the time cursor", 60))
+        self.marks.empty = nothing_lines(reason, "b sets one at the time cursor", 60)
 
     def _row(self, mark: Bookmark) -> Row:
         glyphs, here = self.stage.glyphs, mark.seq == self.stage.source.seq

@@ -77,7 +77,7 @@ class BrokerScreen(ConsoleScreen):
         ]
         name = self.trail()
         table.entitle(f"replicas on {name}", parts)
-        self.table.say_empty(nothing_lines(*self._why_empty(), self.table.columns))
+        self.table.empty = nothing_lines(*self._why_empty(), self.table.columns)
         inspector.entitle(name)
         host = host_of(stage.view.state, self.broker)
         width = self.inspector.columns

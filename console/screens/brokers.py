@@ -170,7 +170,7 @@ class BrokersScreen(ConsoleScreen):
             why, hint = "No faults: all brokers run and are in sync.", "f shows all"
         nothing = nothing_lines(why, hint, self.inspector.columns)
         self.inspector.show(nothing)
-        self.table.say_empty(nothing)
+        self.table.empty = nothing
 
     def _show_heat(self, pane: Pane) -> None:
         """The grid, and in its title what is under its cursor."""

@@ -82,7 +82,7 @@ class ClientsScreen(ConsoleScreen):
         if key is None:
             nothing = self._why_empty()
             self.inspector.show(nothing_lines(*nothing, width))
-            self.table.say_empty(nothing_lines(*nothing, self.table.columns))
+            self.table.empty = nothing_lines(*nothing, self.table.columns)
         else:
             self.inspector.show(client_lines(self.stage, self.rows.row(key), width))
         if log.display:

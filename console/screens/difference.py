@@ -65,7 +65,7 @@ class DifferenceScreen(ConsoleScreen):
         count = plural(len(self.changes.rows), "difference")
         self.panes[0].entitle("difference", [count, ends, here, hidden])
         reason = "Nothing differs." if source.seq == begin.seq else "Nothing shown here differs."
-        self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } move in time", 70))
+        self.changes.empty = nothing_lines(reason, ", . < > [ ] { } move in time", 70)
 
     def action_faults(self) -> None:
         """Hide what goes on all the time, such as LEOs, or show it."""

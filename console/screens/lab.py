@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.reactive import var
 
 from console.actions.bindings import bindings_for
 from console.model.faults import faults_of, subject_of
@@ -17,6 +18,7 @@ from console.render.rows import Pick
 from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
 from console.screens.explore import ExploreScreen
+from console.screens.faults import FaultsScreen
 from console.screens.messages import ActionRequested, FaultChosen, SourceRequested
 from console.screens.page import MenuScreen
 from console.widgets.fault_list import FaultView
@@ -49,6 +51,8 @@ class LabScreen(ConsoleScreen):
 
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
+    version: var[str] = var("", init=False)
+    """The release that scenarios open on; empty for the newest that each supports."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
@@ -57,7 +61,6 @@ class LabScreen(ConsoleScreen):
         self.faults = FaultView(stage, id="faults")
         self.given = HistoryView(stage, id="given")
         self.cards: dict[str, Card] = {}
-        self.version = ""
         self._subject: object = None
 
     def compose_body(self) -> ComposeResult:
@@ -126,11 +129,11 @@ class LabScreen(ConsoleScreen):
     # ---- keys
 
     def action_drill(self) -> None:
-        """Open the scenario, inflict the fault, or edit the statement again."""
+        """Open the scenario, list what the fault would change, or edit the statement again."""
         pane = self.current_pane
         view = self.scenarios if pane is None else pane.view
         if view is self.faults:
-            self.request(ActionRequested("faults.inflict"))
+            self._list_changes()
         elif view is self.given:
             self._take(self.given.selected)
         elif card := self.cards.get(self.scenarios.selected):
@@ -140,9 +143,19 @@ class LabScreen(ConsoleScreen):
         if key:
             self.request(ActionRequested("act.command", self.stage.statements[-int(key)]))
 
+    def _list_changes(self) -> None:
+        view, names, fault = self.stage.present, self.stage.subject, self.faults.fault
+        if fault is not None:
+            subject, offered = subject_of(view, names), self.faults.offered
+            self.app.push_screen(FaultsScreen(self.stage, subject, offered, fault.statement))
+
     def action_inflict(self) -> None:
-        """Do the fault under the cursor."""
-        self.request(FaultChosen(self.faults, lambda: None))
+        """Inflict the fault under the cursor."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.faults:
+            self.request(FaultChosen(self.faults, lambda: None))
+        else:
+            self.notify("choose a fault first: tab goes to their list")
 
     def _open(self, card: Card, version: str, against: str | None = None) -> None:
         def opener(library: Library) -> Opened:
@@ -163,7 +176,10 @@ class LabScreen(ConsoleScreen):
     def _choose_version(self, index: int | None) -> None:
         if index is not None:
             self.version = self._versions()[index - 1] if index else ""
-            self.repaint()
+
+    def watch_version(self) -> None:
+        """Describe the selected scenario on this release."""
+        self.repaint()
 
     def _versions(self) -> Sequence[str]:
         library = self.stage.library

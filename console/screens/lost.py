@@ -45,7 +45,7 @@ class LostScreen(ConsoleScreen):
         losses = timeline.losses.up_to(self.stage.source.seq)
         self.list.show(loss_rows(self.stage, losses, self.list.columns - MARK_WIDTH))
         empty = NOTHING if timeline.is_kept else TOO_MANY
-        self.list.say_empty(nothing_lines(*empty, self.list.columns))
+        self.list.empty = nothing_lines(*empty, self.list.columns)
         behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
         self.panes[0].entitle("lost records", [plural(len(losses), "record"), behind])
 

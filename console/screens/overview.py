@@ -94,7 +94,7 @@ class OverviewScreen(ConsoleScreen):
             self._show_strips(topics)
         else:
             self._show_topics(topics)
-        self.topic_view.say_empty(nothing_lines(*NO_TOPICS, self.topic_view.columns))
+        self.topic_view.empty = nothing_lines(*NO_TOPICS, self.topic_view.columns)
         self.faults.follow()
         parts = [self.faults.status()] if len(self.faults.log_) else ["nothing has gone wrong"]
         faults.entitle("faults and interventions", parts)

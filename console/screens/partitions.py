@@ -157,7 +157,7 @@ class PartitionsScreen(ConsoleScreen):
             return
         why, next_key = self._why_empty(), self._next_key()
         self.inspector.show(nothing_lines(why, next_key, width))
-        self.table.say_empty(nothing_lines(why, next_key, self.table.columns))
+        self.table.empty = nothing_lines(why, next_key, self.table.columns)
 
     def _table_parts(self) -> list[str]:
         table = self.table

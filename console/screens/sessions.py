@@ -1,17 +1,19 @@
 """Screen 6, Sessions: what did we record? Open it, verify it, hand it on."""
 
+import asyncio
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
-from console.model.background_job import Job, Tell
+from console.model.background_job import Job, Tell, Work
 from console.model.library import Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
@@ -53,7 +55,7 @@ class SessionsScreen(ConsoleScreen):
         self.about = TextView(stage, id="about")
         self.listed: dict[str, Listed] = {}
         self.problem = ""
-        self.listing: Job | None = None
+        self.is_listing = False
         self.job: Job | None = None
         self._ended: Callable[[Job], None] = lambda job: None
         self._began = 0.0
@@ -77,19 +79,18 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- the folder
 
-    def action_session_refresh(self) -> None:
-        """Read the folder again."""
-        if self.listing is None or self.listing.done:
-            self.listing = Job(LISTING, self._read)
-
-    def _read(self, tell: Tell) -> str:
+    @work(group="listing", exclusive=True)
+    async def action_session_refresh(self) -> None:
+        """Read the folder again, without blocking the screen."""
+        self.is_listing = True
         try:
-            found = list_sessions(self.folder)
+            found = await asyncio.to_thread(list_sessions, self.folder)
         except SessionError as error:
             self.listed, self.problem = {}, str(error)
         else:
             self.listed, self.problem = {str(each.path): each for each in found}, ""
-        return ""
+        self.is_listing = False
+        self.repaint()
 
     def on_screen_resume(self) -> None:
         """There may be more than when it was left."""
@@ -101,7 +102,7 @@ class SessionsScreen(ConsoleScreen):
 
     def is_busy(self) -> bool:
         """Show the progress of background work."""
-        return self.job is not None or (self.listing is not None and not self.listing.done)
+        return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
         """The list, what is known of one, and how far work has come."""
@@ -122,6 +123,7 @@ class SessionsScreen(ConsoleScreen):
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))
+        self.list.empty = self._why_empty(width)
 
     def _is_recording(self, listed: Listed) -> bool:
         """Whether this is the file that what is shown is being recorded in."""
@@ -133,15 +135,15 @@ class SessionsScreen(ConsoleScreen):
         if self.job is not None:
             seconds = int(monotonic() - self._began)
             return f"{self.job.title} {seconds} s {self.job.said}".rstrip()
-        reading = self.listing is not None and not self.listing.done
-        return LISTING if reading else ""
+        return LISTING if self.is_listing else ""
 
     def _about(self, width: int) -> list[Line]:
         listed = self.listed.get(self.list.selected)
         rows = [] if self.job is None else [line(Span(f" {self.working()}", "warning")), BLANK]
-        if listed is not None:
-            return [*rows, *about_lines(listed, width)]
-        if self.listing is not None and not self.listing.done:
+        return rows if listed is None else [*rows, *about_lines(listed, width)]
+
+    def _why_empty(self, width: int) -> list[Line]:
+        if self.is_listing:
             return [line(Span(f" {LISTING} ..", "muted"))]
         if self.listed:
             text = f" No recording matches '{self.list.words}'."
@@ -150,7 +152,7 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- work
 
-    def work(self, title: str, do: Callable[[Tell], str], ended: Callable[[Job], None]) -> None:
+    def begin_job(self, title: str, do: Work, ended: Callable[[Job], None]) -> None:
         """Begin something that takes long; one at a time."""
         if self.job is not None:
             self.notify(f"one at a time: {self.working()}", severity="warning")
@@ -199,7 +201,7 @@ class SessionsScreen(ConsoleScreen):
         """Run the recording again and compare."""
         listed = self._selected()
         if listed is not None:
-            self.work(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
+            self.begin_job(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
 
     def action_session_export(self) -> None:
         """Type a dataset's folder, and add the recording to it."""
@@ -209,7 +211,7 @@ class SessionsScreen(ConsoleScreen):
 
         def export(text: str) -> str | None:
             if text:
-                self.work(
+                self.begin_job(
                     f"exporting {listed.path.name}",
                     lambda tell: library.export(listed.path, text, tell),
                     self._tell,
@@ -229,7 +231,7 @@ class SessionsScreen(ConsoleScreen):
             dataset, _, out = text.partition(" ")
             if not out.strip():
                 return "two folders are needed: the dataset, and a new one for the results"
-            self.work(
+            self.begin_job(
                 f"analysing {dataset}",
                 lambda tell: library.analyse(dataset, out.strip(), tell),
                 lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),

@@ -125,7 +125,7 @@ class EventView(Filtered, VirtualView):
             self.refresh()
             self.post_message(self.Found())
         if not len(self.log_):
-            self.say_empty(nothing_lines(*self.why_empty(), self.columns))
+            self.empty = nothing_lines(*self.why_empty(), self.columns)
         here = self.log_.index_of(self.stage.source.seq)
         self.resize()
         if self.following:

@@ -44,13 +44,13 @@ class FaultView(PickView):
         self._is_unshown = False
         """What was found in the background is shown at the next look."""
 
-    def show_faults(self, faults: Sequence[Fault]) -> None:
-        """Show these, and begin to predict what each would do."""
+    def show_faults(self, faults: Sequence[Fault], statement: str = "") -> None:
+        """Show these, and begin to predict what each would do; select the one of ``statement``."""
         self.offered = faults
         self.foresight.give_up()
         self.foresight = Foresight(self.stage.source, in_background=self.is_large)
         if faults:
-            self.key = faults[0].statement
+            self.key = statement or faults[0].statement
         self.list_faults()
 
     def list_faults(self) -> None:

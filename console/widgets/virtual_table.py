@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from console.model.filters import Field, Filter
@@ -86,6 +87,10 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     """A sortable, filterable table over :class:`Rows`."""
 
     filters_live: ClassVar[bool] = True
+    faults_only: var[bool] = var(False, init=False)
+    """Whether only rows with a fault are shown."""
+    wide: var[bool] = var(False, init=False)
+    """Whether all columns are shown, which can be scrolled sideways, or as many as fit."""
 
     class Arranged(Message):
         """Posted when the sort order, filter or number of rows changed, for surrounding titles."""
@@ -96,8 +101,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.order: RowOrder[str] = RowOrder()
         self.sorted_by = rows.columns[0]
         self.filter: Filter[Row] = Filter()
-        self.faults_only = False
-        self.wide = False
         self.key: str | None = None
         self.pins: list[str] = []
         self.placed: list[Placed[Row]] = []
@@ -301,11 +304,17 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     def action_faults(self) -> None:
         """Show only faults, or all."""
         self.faults_only = not self.faults_only
+
+    def watch_faults_only(self) -> None:
+        """Filter the rows again."""
         self.choose()
 
     def action_wide(self) -> None:
         """Show all columns, or as many as fit."""
         self.wide = not self.wide
+
+    def watch_wide(self) -> None:
+        """Choose the columns again, from the first."""
         self.first_column = 0
         self.resize()
         self.refresh_fixed()

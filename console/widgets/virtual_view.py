@@ -16,6 +16,7 @@ from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
@@ -46,9 +47,8 @@ class PlainBars(ScrollBarRender):
 class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False):
     """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles.
 
-    ``pattern`` is the last filter that was typed: what ``n`` looks for, also once the filter is
-    taken away. ``found`` is the line that it found in a pane without a cursor. ``empty`` is what is
-    said while there are no lines: why, and which key helps.
+    ``pattern`` is the last filter that was typed. ``n`` looks for it even after the filter has been
+    removed.
     """
 
     has_cursor: ClassVar[bool] = True
@@ -56,6 +56,11 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     """What can be typed after ``/``; empty where nothing can be filtered."""
     filters_live: ClassVar[bool] = False
     """Whether the filter works while it is typed."""
+
+    empty: reactive[list[Line]] = reactive(list)
+    """What is shown while there are no lines: why, and which key helps."""
+    found: reactive[int] = reactive(-1)
+    """The line that ``n`` found in a pane without a cursor; -1 if none."""
 
     class Selected(Message):
         """The cursor moved to another line."""
@@ -89,8 +94,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self._styles: dict[tuple[str, str], Style] = {}
         self._fixed_shown: list[Line] = []
         self.pattern = ""
-        self.found = -1
-        self.empty: list[Line] = []
 
     def on_mount(self) -> None:
         """Draw scrollbars with nothing but blanks."""
@@ -201,12 +204,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     def _empty_line(self, y: int) -> Line:
         place = y - self.fixed_lines
         return self.empty[place] if not self.count() and place < len(self.empty) else ()
-
-    def say_empty(self, lines: list[Line]) -> None:
-        """What to show while there are no lines."""
-        if lines != self.empty:
-            self.empty = lines
-            self.refresh()
 
     def shade(self, index: int) -> str:
         """How the line is set off: ``cursor`` in the focused pane, ``selected`` elsewhere."""
@@ -371,7 +368,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.move_to(index)
         if not self.has_cursor:
             self.found = index
-            self.refresh()
 
     # ---- events of the terminal
 
