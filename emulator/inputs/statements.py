@@ -5,6 +5,7 @@ session file stores them, and executing them again yields the same events. Durat
 microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -74,7 +75,7 @@ class ConfigureTopic(Input, frozen=True, kw_only=True):
     """
 
     topic: str
-    config: dict[str, str | None]
+    config: Mapping[str, str | None]
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
@@ -84,7 +85,7 @@ class ConfigureBroker(Input, frozen=True, kw_only=True):
     """
 
     broker: int | None
-    config: dict[str, str | None]
+    config: Mapping[str, str | None]
 
 
 class DeleteTopic(Input, frozen=True, kw_only=True):
