@@ -49,7 +49,7 @@ rows are the same as those of `tidegauge run --record` and `tidegauge sessions e
 
 `--chaos crash,freeze:2,cut,delay` inserts faults among the statements of each run: here one crash,
 two freezes, one cut link and one slow link, each ended by a later statement. The kinds are `crash`,
-`stop` and `freeze` (of a broker), and `cut` and `delay` (of the link between two brokers). The run's
+`stop` and `freeze` (a broker), and `cut` and `delay` (the link between two brokers). The run's
 seed determines the targets and times, so the same seed gives the same faults. Faults occur between
 statements and during waits. A broker or link never has two faults at a time, and brokers that the
 script itself stops, starts or freezes are not chosen, so these statements are never refused. For

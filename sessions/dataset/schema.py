@@ -43,7 +43,7 @@ class Column(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """One table: what a row is, the order of a session's rows (empty: none), and the columns.
+    """One table: what a row is, how a session's rows are sorted (empty: not), and the columns.
 
     ``clustered`` names the column by which the rows of a row group are sorted first, so that a
     filter on it reads few pages (empty: there is none).
@@ -69,7 +69,7 @@ def session_column() -> Column:
 def partition_columns(null: str = "") -> tuple[Column, ...]:
     """The three columns that name a topic-partition; ``null`` says when there is none."""
     return (
-        Column("tp", "string", "", "topic-partition as it is written, `orders-0`", null),
+        Column("tp", "string", "", "topic-partition, such as `orders-0`", null),
         Column("topic", "string", "", "its topic", null),
         Column("partition", "int32", "", "its number in the topic", null),
     )
@@ -80,16 +80,18 @@ def fact_columns() -> tuple[Column, ...]:
     return (
         Column("seq", "int64", "event", "number of the event"),
         Column("time_us", "int64", "us", "virtual time of the event"),
-        Column("cause", "int64", "event", "number of the event that led to it; 0: a root"),
+        Column("cause", "int64", "event", "number of the event that caused it; 0: none"),
     )
 
 
 def validity_columns() -> tuple[Column, ...]:
     """The columns that say from when on, and until when, a row's values were true."""
     return (
-        Column("from_seq", "int64", "event", "event that made it so"),
+        Column("from_seq", "int64", "event", "event from which these values are valid"),
         Column("from_us", "int64", "us", "virtual time of that event"),
-        Column("to_seq", "int64", "event", "event that ended it", "true until the session's end"),
+        Column(
+            "to_seq", "int64", "event", "event that changed them", "valid until the session's end"
+        ),
         Column("to_us", "int64", "us", "virtual time of that event", "as `to_seq`"),
     )
 
