@@ -49,12 +49,12 @@ rows are the same as those of `tidegauge run --record` and `tidegauge sessions e
 
 `--chaos crash,freeze:2,cut,delay` inserts faults among the statements of each run: here one crash,
 two freezes, one cut link and one slow link, each ended by a later statement. The kinds are `crash`,
-`stop` and `freeze` (of a broker), and `cut` and `delay` (of the link between two brokers). The seed
-of the run determines the targets and times, so the same seed gives the same faults. Faults occur
-between statements and during waits. A broker or link never has two faults at a time, and brokers
-that the script itself stops, starts or freezes are not chosen, so these statements are never
-refused. For each run that is listed for a look, `_campaign/scripts/` contains a script with its
-faults as statements.
+`stop` and `freeze` (a broker), and `cut` and `delay` (the link between two brokers). The run's
+seed determines the targets and times, so the same seed gives the same faults. Faults occur between
+statements and during waits. A broker or link never has two faults at a time, and brokers that the
+script itself stops, starts or freezes are not chosen, so these statements are never refused. For
+each run that is listed for a look, `_campaign/scripts/` contains a script with its faults as
+statements.
 
 `--shrink` reduces these runs: it removes statements as long as the run fails in the same way and in
 no other way. The result, `_campaign/shrunk/SESSION.tide`, is minimal: without any one of its
