@@ -15,6 +15,7 @@ from emulator.broker.add_partitions_to_txn_manager import (
     VerificationState,
 )
 from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.delayed_delete_records import DelayedDeletes
 from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
 from emulator.broker.fetch_manager import FetchManager, FetchSessionCache
@@ -80,6 +81,7 @@ class BrokerState(Struct, array_like=True):
     retention: RetentionState = field(default_factory=RetentionState)
     fetch_cache: FetchSessionCache = field(default_factory=FetchSessionCache)
     verification: VerificationState = field(default_factory=VerificationState)
+    deletes: PurgatoryState = field(default_factory=PurgatoryState)
 
     @property
     def id(self) -> int:
@@ -144,6 +146,7 @@ class Broker:
             state.requests,
             replicas=self.replicas,
             produces=self.produces,
+            deletes=DelayedDeletes(context, state.deletes, self.replicas, self.sessions),
             sessions=self.sessions,
             fetchers=self.fetchers,
             locks=self.locks,
@@ -422,6 +425,7 @@ class Broker:
             "fetch-timeout": self.sessions.parked.expire,
             "consumer-fetch-timeout": self.reads.delayed.expire,
             "produce-timeout": self.produces.purgatory.expire,
+            "delete-records-timeout": self.replica_manager.deletes.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,

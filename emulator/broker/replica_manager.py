@@ -8,6 +8,11 @@ from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
 
+from emulator.broker.delayed_delete_records import (
+    DelayedDeleteRecords,
+    DelayedDeletes,
+    Deletion,
+)
 from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
@@ -16,7 +21,6 @@ from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
     DeleteRecordsRequest,
-    DeleteRecordsResponse,
     DescribeProducersRequest,
     DescribeProducersResponse,
     LeaderAndIsrRequest,
@@ -68,6 +72,7 @@ class ReplicaManager:
         *,
         replicas: Replicas,
         produces: DelayedProduces,
+        deletes: DelayedDeletes,
         sessions: FetchSessions,
         fetchers: FetcherManager,
         locks: PartitionLocks,
@@ -77,6 +82,7 @@ class ReplicaManager:
         self.state = state
         self.replicas = replicas
         self.produces = produces
+        self.deletes = deletes
         self.sessions = sessions
         self.fetchers = fetchers
         self.locks = locks
@@ -142,11 +148,11 @@ class ReplicaManager:
         return NONE
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
-        """Delete records before an offset; respond once this leader has done so.
+        """Delete records before an offset; respond once the live followers have, too.
 
         Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
         """
-        results: dict[str, tuple[str, int]] = {}
+        deletions: dict[str, Deletion] = {}
         for tp, wanted in message.offsets.items():
             replica = self.replicas.get(tp)
             offset = wanted
@@ -155,9 +161,9 @@ class ReplicaManager:
             error = self._deletion_refused(replica, offset)
             if error == NONE and replica is not None:
                 self.replicas.do(replica, DeleteRecords(offset))
-            start = -1 if replica is None or error != NONE else replica.log_start
-            results[tp] = (error, start)
-        self.context.respond(client, request, DeleteRecordsResponse(request, results))
+            deletions[tp] = Deletion(error, offset)
+        delayed = DelayedDeleteRecords(request, client, deletions)
+        self.deletes.purgatory.try_complete_else_watch(delayed, message.timeout_us)
 
     def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
         if replica is None:

@@ -19,12 +19,14 @@ class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
     """A fetch's parameters for one partition; epochs are -1 if the release does not send them.
 
     ``max_bytes`` limits the records returned for the partition (max.partition.fetch.bytes).
+    ``log_start`` is where a follower's log starts.
     """
 
     offset: int
     current_leader_epoch: int = -1
     last_fetched_epoch: int = -1
     max_bytes: int = NO_LIMIT
+    log_start: int = -1
 
 
 class FetchRequest(Message, frozen=True):
