@@ -92,7 +92,7 @@ class Pacer:
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
-        """Hold still at an event."""
+        """Pause at an event."""
         self._hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 

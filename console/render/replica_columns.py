@@ -123,7 +123,7 @@ class ReplicaRows:
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
-        """Its last event, and its severity, which time alone may change."""
+        """Return its last event, and its severity, which may change with time alone."""
         return self.row(key).changed, self.stage.index.severity[key]
 
     def text(self, key: str) -> str:
