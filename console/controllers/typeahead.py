@@ -28,7 +28,7 @@ class TypeAhead:
 
     async def take(self, event: events.Key) -> None:
         """Take a key that comes from the terminal."""
-        self.app.app_focus = True  # as in Textual: a user who types is here, whatever the terminal reported
+        self.app.app_focus = True  # as in Textual: who types is here
         self._typed.append(event)
         await self.go_on()
 
