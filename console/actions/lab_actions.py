@@ -103,7 +103,7 @@ SCREEN: Final = [
 ]
 
 READ: Final = ("sessions", "lab", "faults", "compare", "explore")
-"""Screens from which one can copy."""
+"""Screens with something to copy."""
 
 COPY: Final = [
     *on(READ, "copy.cell", "y", "Copy the name, path or statement"),
@@ -111,4 +111,4 @@ COPY: Final = [
 ]
 
 LAB: Final = [*ACT, *SCREEN, *COPY]
-"""All but the keys of the screens themselves."""
+"""All actions but those that show a screen."""

@@ -250,7 +250,7 @@ FOOTER: Final = (
     "go.back",
     "app.help",
 )
-"""The verbs that the footer shows, the most useful first: the others give way."""
+"""The verbs that the footer shows; the last ones are dropped if there is no room."""
 
 GROUPS: Final = {
     "go": "Screens",

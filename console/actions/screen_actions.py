@@ -194,7 +194,7 @@ READ: Final = (
     "page",
     "notice",
 )
-"""Screens without a table of their own, from which one can copy all the same."""
+"""Screens without a table that have something to copy."""
 
 COPY: Final = [
     *on(READ, "copy.cell", "y", "Copy what the line says; for text, all of it"),

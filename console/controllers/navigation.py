@@ -1,4 +1,4 @@
-"""Where lines lead: one method for each kind of page that ``enter`` opens."""
+"""Navigation between screens, with a method for each kind of page that ``enter`` opens."""
 
 from collections.abc import Callable
 from functools import partial
@@ -47,7 +47,7 @@ class Navigation:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     # ---- screens
@@ -104,7 +104,7 @@ class Navigation:
     # ---- objects
 
     def open_link(self, link: Link | None) -> None:
-        """Open what a line leads to; a line that leads nowhere says nothing."""
+        """Open what a line links to; do nothing if it has no link."""
         if link is not None and (opener := self._openers.get(link.kind)) is not None:
             opener(link.name)
 

@@ -82,7 +82,7 @@ class OpenSources:
 
         def make() -> Opened:
             made = opener(library)
-            if abandoned.is_set():  # the console has ended meanwhile: nobody else closes it
+            if abandoned.is_set():  # the console has ended meanwhile, so close it here
                 made.close()
             return made
 

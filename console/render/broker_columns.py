@@ -1,4 +1,4 @@
-"""The brokers table's columns, and all that is known of one broker as lines."""
+"""The brokers table's columns, and the details of one broker."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def broker_object(key: str) -> str:
 
 
 def oldest_fetch_us(stage: Stage, broker: BrokerState) -> int | None:
-    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from.
+    """Microseconds since the oldest last fetch, over the leaders that it fetches from.
 
     Nobody fetches from a broker that is down or leads nothing. What was sent before a leader
     registered went to the process that it was before.
@@ -55,7 +55,7 @@ def _registered_us(stage: Stage, broker: int) -> int:
 
 
 def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:
-    """What a query such as ``leaders>10`` can name."""
+    """The fields that a query such as ``leaders>10`` can name."""
     index = stage.index
     return {
         "id": Field(lambda broker: broker.id),
@@ -69,7 +69,7 @@ def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:
 
 
 def columns(stage: Stage) -> list[Column[BrokerState]]:
-    """State and id first, then what it carries, then how it is connected."""
+    """State and id first, then its load, then its connections."""
     return [*process_columns(stage), *load_columns(stage), *connection_columns(stage)]
 
 
@@ -161,7 +161,7 @@ def _connection_role(broker: BrokerState) -> str:
 
 
 def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
-    """All that is known of one broker."""
+    """The details of one broker."""
     state = stage.view.state
     rows = [
         line(

@@ -16,7 +16,7 @@ BETTER: Final = (
     ("under_replicated", "is fully in sync again", "are fully in sync again"),
     ("non_preferred", "has its preferred leader back", "have their preferred leader back"),
 )
-"""What partitions recover from, and how that is said of one and of several."""
+"""The states that partitions recover from, with wording for one and for several."""
 
 
 def effect_words(effect: Effect) -> str:
@@ -73,7 +73,7 @@ CONSEQUENCES: Final = (
     ),
     Consequence("URP", 7, _change("under_replicated")),
 )
-"""What may become of a fault; where there is little room the last ones are left out."""
+"""The possible consequences of a fault; the last ones are dropped if there is no room."""
 
 
 def columns_that_fit(room: int) -> list[Consequence]:

@@ -49,14 +49,14 @@ class BrokerScreen(ConsoleScreen):
         self.log_view.objects = (self.object,)
 
     def compose_body(self) -> ComposeResult:
-        """Its replicas with all that is known of it beside them, and its events below."""
+        """The replicas beside the broker's details, and its events below."""
         with Horizontal(id="upper"):
             yield self.pane(self.table, "replicas")
             yield self.pane(self.inspector, "inspector", "side")
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Begin to look for its events."""
+        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
@@ -65,7 +65,7 @@ class BrokerScreen(ConsoleScreen):
         return host_name(self.stage.view.state, self.broker)
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All three at the time cursor."""
+        """Update all panes to the time cursor."""
         table, inspector, log = self.panes
         self.table.follow(changed)
         stage, index = self.stage, self.stage.index

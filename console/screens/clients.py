@@ -32,7 +32,7 @@ class ClientTable(VirtualTable[ConnectionState]):
     filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, errors>0, api=Fetch, broker=1"
 
     def follow(self, changed: Collection[str]) -> None:
-        """Ages and lags move even without an event of the client."""
+        """Repaint ages and lags, which change even without an event of the client."""
         super().follow(changed)
         self.refresh_lines_of(self.in_sight())
 
@@ -51,7 +51,7 @@ class ClientsScreen(ConsoleScreen):
         self.log_view = EventView(stage, id="log")
 
     def compose_body(self) -> ComposeResult:
-        """The table with its inspector, and what happens to the selected one below."""
+        """The table with its inspector, and the selected client's events below."""
         with Horizontal(id="upper"):
             yield self.pane(self.table, "clients")
             yield self.pane(self.inspector, "inspector", "side")
@@ -62,7 +62,7 @@ class ClientsScreen(ConsoleScreen):
         return "clients"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Table first: what is selected depends on it."""
+        """Update the table first: the selection depends on it."""
         self.table.follow(changed)
         table, inspector, log = self.panes
         now_us = self.stage.source.time_us

@@ -49,7 +49,7 @@ class EventsScreen(ConsoleScreen):
         self.open_event_of(self.log_view)
 
     def action_why(self) -> None:
-        """The same: the page shows its causes."""
+        """Open the selected event, whose page shows its causes."""
         self.action_drill()
 
     def action_cursor_here(self) -> None:
@@ -76,7 +76,7 @@ class EventScreen(ConsoleScreen):
         yield self.pane(self.detail, "event")
 
     def begin(self) -> Pane:
-        """The chain has the keys, and its cursor is on this event."""
+        """Focus the chain of events, with the cursor on this event."""
         reader = self.stage.reader
         causes = led_to(reader, self.seq)
         effects = reader.effects(self.seq)
@@ -106,7 +106,7 @@ class EventScreen(ConsoleScreen):
             self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def selection(self) -> Sequence[str]:
-        """What the event itself is about."""
+        """The objects that the event itself touches."""
         event = self.chain.selected
         tp, path = getattr(event, "tp", ""), getattr(event, "path", "")
         return tuple(name for name in (tp, path) if name)
@@ -142,7 +142,7 @@ EVENT_FIELDS = ("message", "request")
 
 
 def link_of(event: Event, field: str) -> Link | None:
-    """What a field of an event names, to be opened."""
+    """A link to the object that a field of an event names."""
     value = getattr(event, field)
     if field == "tp" and value:
         return Link("partition", value)
@@ -156,9 +156,9 @@ def link_of(event: Event, field: str) -> Link | None:
 
 
 def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
-    """One event with all its fields; those that name something lead there.
+    """One event with all its fields; those that name an object link to it.
 
-    A truncation names the records that went.
+    A truncation lists the truncated records.
     """
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
@@ -179,7 +179,7 @@ def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
 
 
 def _truncated_rows(event: Event, room: int, stage: Stage) -> list[Row]:
-    """The records that a truncation took away, each to be opened."""
+    """The records that a truncation removed, with links."""
     found = None
     if isinstance(event, LogTruncated):
         found = stage.timeline.losses.truncation(event.tp, event.seq)

@@ -40,7 +40,7 @@ LOOK_SECONDS = 0.2
 
 
 class SettingView(PickView):
-    """What is asked."""
+    """The settings of the search."""
 
     filter_hint: ClassVar[str] = "words of a setting"
 
@@ -89,7 +89,7 @@ class ExploreScreen(ConsoleScreen):
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All three."""
+        """Update all three panes."""
         self._look()
         question, counterexamples, found = self.panes
         self.settings.offer(setting_picks(self._settings()))
@@ -109,7 +109,7 @@ class ExploreScreen(ConsoleScreen):
         self.found.show(rows)
 
     def _hint(self, violations: Sequence[Counterexample]) -> str:
-        """What to do next; on a small screen this is all that is seen of the answer."""
+        """What to do next; on a small screen this is all that the result shows."""
         if violations:
             return f"{plural(len(violations), 'counterexample')}: tab"
         return "nothing found: tab" if self.explored else "R explores, M all releases"
@@ -167,7 +167,7 @@ class ExploreScreen(ConsoleScreen):
         self._begin(self.library.versions())
 
     def action_explore_cancel(self) -> None:
-        """End the search; what is known by then stays."""
+        """End the search; its results so far remain."""
         if self.job is None:
             self.notify("nothing is being explored")
         self.progress.is_cancelled = True
@@ -192,7 +192,7 @@ class ExploreScreen(ConsoleScreen):
         explored: list[Explored],
         _tell: Tell,
     ) -> str:
-        """Runs in the thread of the job."""
+        """Run the search in the job's thread."""
         for version in versions:
             explored.append(self.library.explore(question, version, watch))
             if watch.is_cancelled:
@@ -211,7 +211,7 @@ class ExploreScreen(ConsoleScreen):
         self.repaint()
 
     def begin(self) -> Pane:
-        """The question has the keys."""
+        """Focus the settings."""
         return self.panes[0]
 
     def on_unmount(self) -> None:

@@ -1,4 +1,4 @@
-"""The fault palette: what can be broken at the selected object, and what that would do."""
+"""The fault palette: faults of the selected object, with their predicted effects."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar
@@ -45,11 +45,11 @@ class FaultsScreen(ConsoleScreen):
         yield self.pane(self.effect, "effect", "log")
 
     def trail(self) -> str:
-        """What is to be broken."""
+        """The object of the faults."""
         return f"faults of {self.subject}"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Look a little further ahead."""
+        """Continue the forecasts for a moment."""
         if not self.list.faults:
             self.list.show_faults(self.offered, self.statement)
         self.list.look_ahead()
@@ -59,7 +59,7 @@ class FaultsScreen(ConsoleScreen):
         self._show_effect()
 
     def _show_effect(self) -> None:
-        """The statement, its effect, and what it asks for first."""
+        """Show the statement, its effect, and what it asks for first."""
         fault, width = self.list.fault, max(20, self.effect.columns - 1)
         if fault is None:
             why = line(Span("no fault matches; esc clears the filter", "muted"))
@@ -97,10 +97,10 @@ class FaultsScreen(ConsoleScreen):
         self.request(FaultChosen(self.list, self.leave))
 
     def leave(self) -> None:
-        """It is done: back to the screen below, where it can be seen."""
+        """Return to the screen below, which shows the effect."""
         self.call_after_refresh(self._leave)
 
     def _leave(self) -> None:
-        """Waiting for its own end would hold everything up, so nothing is returned."""
+        """Dismiss the screen; awaiting the dismissal here would deadlock."""
         if self.is_current:
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Screen 7, Lab: what if? Scenarios to open, faults to inflict, and what was given before."""
+"""Screen 7, Lab: what if? Scenarios to open, faults to inflict, and earlier statements."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -31,7 +31,7 @@ NUMBER: Final = re.compile(r"[A-Z]\d+b?")
 NUMBER_WIDTH: Final = 4
 TITLE_WIDTH: Final = 46
 OBJECTS_MAX: Final = 200
-"""How many objects the menu of objects offers."""
+"""The most objects that the menu offers."""
 
 
 class ScenarioView(PickView):
@@ -47,7 +47,7 @@ class HistoryView(PickView):
 
 
 class LabScreen(ConsoleScreen):
-    """Scenario picker and what the selected one is about; faults; statements."""
+    """The scenarios, a description of the selected one, faults, and statements."""
 
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
@@ -73,7 +73,7 @@ class LabScreen(ConsoleScreen):
             yield self.pane(self.given, "statements", "extra")
 
     def begin(self) -> Pane:
-        """The library has the keys; the scenario that is open is selected."""
+        """Focus the library, with the open scenario selected."""
         library = self.stage.library
         self.cards = {} if library is None else {card.name: card for card in library.cards()}
         if self.stage.card is not None:
@@ -84,7 +84,7 @@ class LabScreen(ConsoleScreen):
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All four."""
+        """Update all four panes."""
         scenarios, about, faults, given = self.panes
         shown = f"{self.scenarios.count()} of {len(self.cards)}"
         on = f"on {self.version}" if self.version else "newest release"
@@ -231,7 +231,7 @@ class LabScreen(ConsoleScreen):
 
 
 def picks_of(cards: Sequence[Card]) -> list[Pick]:
-    """The library as lines: the number, if it has one, the title, and the name."""
+    """Each scenario as a line: its number, if it has one, its title, and its name."""
     picks = []
     for card in cards:
         number = NUMBER.match(card.name)
@@ -246,6 +246,6 @@ def picks_of(cards: Sequence[Card]) -> list[Pick]:
 
 
 def _given(statements: Sequence[str]) -> list[Pick]:
-    """The last one first; keys count backwards, so that the cursor stays with the last one."""
+    """The statements, last first; keys count backwards, so the cursor stays on the last one."""
     last_first = list(enumerate(reversed(statements), start=1))
     return [Pick(str(n), (data(text),), text) for n, text in last_first]

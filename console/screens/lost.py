@@ -50,7 +50,7 @@ class LostScreen(ConsoleScreen):
         self.panes[0].entitle("lost records", [plural(len(losses), "record"), behind])
 
     def is_busy(self) -> bool:
-        """The past is read bit by bit."""
+        """Whether the past is still being read."""
         return self.stage.timeline.is_behind or super().is_busy()
 
     def action_drill(self) -> None:

@@ -18,7 +18,7 @@ from emulator.events import Event
 from sessions.text import number
 
 STORY_EVENTS_MAX = 512
-"""How many of the record's events its story is told from."""
+"""The most events of the record that its history is built from."""
 
 
 class RecordLog(EventView):
@@ -64,7 +64,7 @@ class RecordScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Begin to look for its events."""
+        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
@@ -73,7 +73,7 @@ class RecordScreen(ConsoleScreen):
         return f"{self.tp} record {number(self.record_id)}"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Its story up to the time cursor."""
+        """Show its history up to the time cursor."""
         story, log = self.panes
         self.log_view.follow()
         partition = self.stage.view.state.partitions.get(self.tp)
@@ -102,7 +102,7 @@ class RecordScreen(ConsoleScreen):
             self.follow_link(row.link)
 
     def action_why(self) -> None:
-        """Open the first event about it: who sent it, and why."""
+        """Open the first event about it, with the cause of its production."""
         log = self.log_view.log_
         if len(log):
             self.open("event", log.seq_at(max(0, log.index_of(self.stage.source.seq))))

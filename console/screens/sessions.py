@@ -1,4 +1,4 @@
-"""Screen 6, Sessions: what did we record? Open it, verify it, hand it on."""
+"""Screen 6, Sessions: what did we record? Open, verify, export and analyse recordings."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -44,7 +44,7 @@ class SessionView(PickView):
 
 
 class SessionsScreen(ConsoleScreen):
-    """A folder's recordings, and all about the selected one."""
+    """The recordings of a folder, and details of the selected one."""
 
     context: ClassVar[str] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions")]
@@ -62,7 +62,7 @@ class SessionsScreen(ConsoleScreen):
         self._watch: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """The list, and all about one below."""
+        """The list, and details of the selected recording below."""
         yield self.pane(self.list, "sessions")
         yield self.pane(self.about, "about", "log")
 
@@ -73,7 +73,7 @@ class SessionsScreen(ConsoleScreen):
 
     @property
     def folder(self) -> Path:
-        """Where recordings are looked for."""
+        """The folder whose recordings are listed."""
         library = self.stage.library
         return Path() if library is None else library.folder
 
@@ -93,7 +93,7 @@ class SessionsScreen(ConsoleScreen):
         self.repaint()
 
     def on_screen_resume(self) -> None:
-        """There may be more than when it was left."""
+        """List the folder again, which may have changed."""
         super().on_screen_resume()
         if self.is_ready:
             self.action_session_refresh()
@@ -105,7 +105,7 @@ class SessionsScreen(ConsoleScreen):
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The list, what is known of one, and how far work has come."""
+        """Update the list, the details, and the progress of background work."""
         self._look_at_job()
         sessions, about = self.panes
         glyphs, width = self.stage.glyphs, self.list.columns
@@ -126,12 +126,12 @@ class SessionsScreen(ConsoleScreen):
         self.list.empty = self._why_empty(width)
 
     def _is_recording(self, listed: Listed) -> bool:
-        """Whether this is the file that what is shown is being recorded in."""
+        """Whether this is the file of the current recording."""
         path = self.stage.recording
         return path is not None and listed.path.resolve() == path.resolve()
 
     def working(self) -> str:
-        """What is being done, for how long, and how far it has come."""
+        """The background work, its duration so far, and its progress."""
         if self.job is not None:
             seconds = int(monotonic() - self._began)
             return f"{self.job.title} {seconds} s {self.job.said}".rstrip()
@@ -153,7 +153,7 @@ class SessionsScreen(ConsoleScreen):
     # ---- work
 
     def begin_job(self, title: str, do: Work, ended: Callable[[Job], None]) -> None:
-        """Begin something that takes long; one at a time."""
+        """Start background work; there is one job at a time."""
         if self.job is not None:
             self.notify(f"one at a time: {self.working()}", severity="warning")
             return
@@ -187,7 +187,7 @@ class SessionsScreen(ConsoleScreen):
     # ---- keys
 
     def action_drill(self) -> None:
-        """Open the recording over what is shown."""
+        """Open the recording over the current source."""
         listed = self._selected()
         if listed is None:
             return
@@ -242,7 +242,7 @@ class SessionsScreen(ConsoleScreen):
         self.prompt.ask("analyse", analyse, text="dataset report", hint=hint)
 
     def _tell(self, job: Job) -> None:
-        """A sentence is a toast, more than one a page."""
+        """Show a line as a toast, and longer output as a page."""
         if "\n" in job.outcome:
             self.request(PageRequested(job.title, job.outcome))
         else:
@@ -250,7 +250,7 @@ class SessionsScreen(ConsoleScreen):
 
 
 def _verified(listed: Listed, tell: Tell) -> str:
-    """Run a recording again; what comes of it in words."""
+    """Run a recording again, and return the result in words."""
     from sessions.playback.verify import verify
 
     def progress(seq: int) -> None:

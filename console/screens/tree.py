@@ -38,7 +38,7 @@ class TreeScreen(ConsoleScreen, Generic[Node]):
         return () if node is None else (node.path,)
 
     def action_drill(self) -> None:
-        """Open the node; in its history, bring the time cursor to the event."""
+        """Open the node; in its history, move the time cursor to the event."""
         if not self._is_in_history():
             if (node := self.tree_view.selected) is not None:
                 self.open_node(node)

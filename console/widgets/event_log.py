@@ -70,7 +70,7 @@ class EventView(Filtered, VirtualView):
         self.look_again()
 
     def show_touching(self, objects: Sequence[str]) -> None:
-        """Show what touches the objects, with the changes that led to it."""
+        """Show the events that touch the objects, with the changes that led to them."""
         if list(objects) != list(self.objects):
             self.objects = tuple(objects)
             self.look_again()
@@ -82,7 +82,7 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
 
     def choose(self) -> None:
-        """Show what matches the filter."""
+        """Select the lines that match the filter."""
         self.look_again()
 
     def look_again(self) -> None:
@@ -149,7 +149,7 @@ class EventView(Filtered, VirtualView):
     # ---- lines
 
     def count(self) -> int:
-        """How many events are there, as far as they have been found."""
+        """The number of events found so far."""
         return len(self.log_)
 
     def event_at(self, index: int) -> Event | None:
@@ -157,7 +157,7 @@ class EventView(Filtered, VirtualView):
         return self.stage.reader.get(self.log_.seq_at(index)) if index < len(self.log_) else None
 
     def version(self, index: int) -> Hashable:
-        """Events never change; only where the time cursor is does, and what is folded."""
+        """Return what a line depends on besides its event: the time cursor and folding."""
         seq = self.log_.seq_at(index)
         return seq, index == self._marked, seq > self.stage.source.seq, self.fold_at(seq)
 
@@ -185,12 +185,12 @@ class EventView(Filtered, VirtualView):
         return True
 
     def action_move_right(self) -> None:
-        """Unfold the selected line; if it is none to be unfolded, show what is further right."""
+        """Unfold the selected line, or scroll right if it is not folded."""
         if not self.unfold():
             super().action_move_right()
 
     def action_move_left(self) -> None:
-        """Fold what the selected event is a part of; else show what is further left."""
+        """Fold the group of the selected event, or scroll left if it is in none."""
         first = self.log_.fold(self.seq) if isinstance(self.log_, FixedEvents) else None
         if first is None:
             super().action_move_left()
@@ -227,11 +227,11 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scrolling up is for reading: stop following."""
+        """Stop following: the user wants to read."""
         self._hold()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scrolling down stops following as well."""
+        """Stop following."""
         self._hold()
 
     def _hold(self) -> None:
@@ -243,13 +243,13 @@ class EventView(Filtered, VirtualView):
     # ---- actions
 
     def action_faults(self) -> None:
-        """Show only the lesser, or the other of the log's two levels."""
+        """Switch between the log's two levels."""
         fewer, more = self.levels
         self.least = more if self.least == fewer else fewer
         self.look_again()
 
     def is_match(self, index: int, wanted: Filter[Event]) -> bool:
-        """What kind and text of the event say."""
+        """Match the event's kind and text."""
         event = self.event_at(index)
         return event is not None and wanted.matches(searched(event), event)
 
@@ -295,14 +295,14 @@ def searched(event: Event) -> str:
 
 
 def fold_line(hidden: Sequence[Event], stage: Stage, width: int) -> Line:
-    """Several events as one line."""
+    """Render several folded events as one line."""
     glyphs = stage.glyphs
     text = f" {glyphs.collapsed} {fold_text(hidden)}"
     return cut(line(Span(text, "muted")), width, glyphs.more)
 
 
 def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) -> Line:
-    """One event as a line of at most ``width`` columns."""
+    """Render one event as a line of at most ``width`` columns."""
     told = describe(event)
     glyphs = stage.glyphs
     future = event.seq > stage.source.seq

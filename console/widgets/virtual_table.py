@@ -403,5 +403,5 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return [column.cell(row)[0].strip() for column in self.rows.columns]
 
     def record(self, index: int) -> Row:
-        """A row, whole."""
+        """A row with all its fields."""
         return self.rows.row(self.order[index])
