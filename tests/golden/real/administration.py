@@ -29,8 +29,8 @@ def create_topic(cluster: RealCluster, wanted: CreateTopic) -> None:
     """Write the topic's znodes as the release's own tool does."""
     lists = wanted.assignment
     if not lists:
-        live = sorted(cluster.live())
-        lists = assign_seed(live, wanted.partitions, wanted.replication_factor)
+        there = cluster.registered()
+        lists = assign_seed(there, wanted.partitions, wanted.replication_factor)
     cluster.zk.ensure_path("/config/topics")
     config = json.dumps({"version": 1, "config": wanted.config}).encode()
     cluster.zk.create(f"/config/topics/{wanted.topic}", config)
@@ -55,7 +55,7 @@ def add_partitions(cluster: RealCluster, wanted: AddPartitions) -> None:
     told = json.loads(cluster.zk.get(path)[0])
     there = assignment(cluster, wanted.topic)
     factor = len(there[0])
-    added = assign_seed(sorted(cluster.live()), wanted.partitions, factor)
+    added = assign_seed(cluster.registered(), wanted.partitions, factor)
     for number in range(len(there), wanted.partitions):
         told["partitions"][str(number)] = added[number]
     cluster.zk.set(path, json.dumps(told).encode())
