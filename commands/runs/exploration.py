@@ -150,8 +150,7 @@ def path_lines(violation: Violation) -> list[str]:
     """Return a violation's path, one line per step."""
     lines = []
     for number, action in enumerate(violation.path, 1):
-        details = ", ".join(f"{name} {value}" for name, value in action.details)
-        lines.append(f"  {number:2}. {action.name:22} {details}")
+        lines.append(f"  {number:2}. {action.name:22} {action.told}")
     return lines
 
 
