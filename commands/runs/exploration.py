@@ -277,6 +277,11 @@ def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
         raise BadWord(str(error).rstrip(".")) from None
     except ApiException as refused:
         raise BadWord(refused.message.rstrip(".")) from None
+    if not kraft and (bounds.fencings or bounds.shutdowns):
+        raise BadWord(
+            f"{bounds.version} has ZooKeeper here, and --fencings and --shutdowns are explored "
+            "without it (--mode kraft from 3.3 on)"
+        )
     return replace(bounds, kraft=kraft, elr=ELIGIBLE_LEADER_REPLICAS in features)
 
 

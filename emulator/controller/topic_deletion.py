@@ -46,16 +46,24 @@ class TopicDeletion:
         return self.context.state
 
     def queue(self) -> None:
-        """Queue pending deletions as a new controller; a topic with a dead replica is halted."""
+        """Queue pending deletions as a new controller.
+
+        A topic is halted that has a replica on a dead broker, or a partition being reassigned.
+        """
         state = self.state
         for topic in self.zk.children(znodes.DELETE_TOPICS):
             if topic in state.topics and self._is_enabled:
                 hosts = self._hosts(self.context.partitions_of(topic))
-                halted = any(broker not in state.live for broker in hosts)
-                state.deleting.setdefault(topic, Deletion(halted))
+                has_dead = any(broker not in state.live for broker in hosts)
+                state.deleting.setdefault(topic, Deletion(has_dead or self._is_moving(topic)))
 
     def look(self) -> None:
-        """TopicDeletion event: queue what /admin/delete_topics names."""
+        """TopicDeletion event: queue what /admin/delete_topics names.
+
+        Kafka halts a topic for a reassignment in progress before it queues the topic, and halts
+        only queued ones: so a reassignment does not keep a deletion from starting, but the next
+        event halts what is then still queued.
+        """
         state = self.state
         self.zk.watch_children(znodes.DELETE_TOPICS)
         for topic in self.zk.children(znodes.DELETE_TOPICS):
@@ -63,6 +71,8 @@ class TopicDeletion:
                 self._delete(znodes.delete_topic_path(topic))
             elif topic not in state.deleting:
                 state.deleting[topic] = Deletion()
+            elif self._is_moving(topic):
+                self.halt(topic)
         self.resume()
 
     def resume(self) -> None:
@@ -76,9 +86,13 @@ class TopicDeletion:
             if DELETION_STARTED in states.values():
                 continue
             self._retry(partitions, states)
-            is_moved = any(tp in self.state.reassigning for tp in partitions)
-            if not is_moved and not self.state.deleting[topic].halted:
+            if not self.state.deleting[topic].halted:
                 self._begin(topic, partitions)
+
+    def halt(self, topic: str) -> None:
+        """MarkTopicIneligibleForDeletion: start no further deletions of a queued topic."""
+        if topic in self.state.deleting:
+            self.state.deleting[topic].halted = True
 
     def resume_for(self, topics: Collection[str]) -> None:
         """ResumeDeletionForTopics: make these topics eligible again, if they are queued."""
@@ -86,6 +100,9 @@ class TopicDeletion:
             if topic in topics:
                 deletion.halted = False
         self.resume()
+
+    def _is_moving(self, topic: str) -> bool:
+        return any(tp in self.state.reassigning for tp in self.context.partitions_of(topic))
 
     def _hosts(self, partitions: list[str]) -> set[int]:
         return {broker for tp in partitions for broker in self.state.assignments[tp]}

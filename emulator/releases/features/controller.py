@@ -173,6 +173,13 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5692",
     ),
     Feature(
+        "added_partitions_of_deleted_topic_undone",
+        "2.0",
+        None,
+        "KAFKA-6612",
+        "the controller takes partitions out of the znode of a topic that is being deleted",
+    ),
+    Feature(
         "unclean_broker_config_elects",
         "2.0",
         None,

@@ -117,7 +117,7 @@ def test_without_zookeeper_a_power_loss_costs_a_record_unless_eligible_replicas_
         assert run_program([*POWER_LOSS, "--version", *kept, "--json"]) == ExitCode.OK
         found = json.loads(capsys.readouterr().out)
         assert (found["constants"]["kraft"], found["constants"]["elr"]) == (True, True)
-        assert (found["states"], found["complete"]) == (2_018, True)
+        assert (found["states"], found["complete"]) == (2_140, True)
 
 
 def test_the_matrix_has_both_modes(capsys: pytest.CaptureFixture[str]) -> None:
