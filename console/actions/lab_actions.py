@@ -18,9 +18,9 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save what was done as a script that repeats it", files=True),
-    everywhere("source.brief", "i", "What the open scenario is about, and what to watch"),
-    everywhere("source.close", "Q", "Close what was opened last, and return to what was there"),
+    everywhere("act.save", "S", "Save the statements given here as a script", files=True),
+    everywhere("source.brief", "i", "Describe the open scenario: what to watch and to predict"),
+    everywhere("source.close", "Q", "Close the source opened last, and return to the one below"),
 ]
 
 SCREEN: Final = [
@@ -63,12 +63,12 @@ SCREEN: Final = [
         ("explore",),
         "drill",
         "enter",
-        "Choose what the setting is, or open the counterexample",
+        "Choose the setting's value, or open the counterexample",
         "choose",
     ),
     *on(("explore",), "explore.run", "R", "Explore the release in the background", "run"),
     *on(("explore",), "explore.matrix", "M", "Explore all releases, one by one", "releases"),
-    *on(("explore",), "explore.cancel", "c", "End the search", "cancel"),
+    *on(("explore",), "explore.cancel", "c", "Cancel the search", "cancel"),
     *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
     *on(
         ("faults",),
@@ -89,7 +89,7 @@ SCREEN: Final = [
         ("faults",),
         "inflict.mark",
         "m",
-        "Mark it: what is marked is predicted and done together, in this order",
+        "Mark the fault: marked faults are predicted and inflicted together",
         "mark",
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),

@@ -47,7 +47,7 @@ class Bookmarks:
         marks = source.bookmarks()
         here = next((mark for mark in marks if mark.seq == source.seq), None)
         text = f"b{len(marks) + 1}" if here is None else f"{here.name} {here.note}".rstrip()
-        hint = "a name, then a note if you like; it is kept in the session"
+        hint = "a name, then an optional note; the session keeps it"
         self.app.screen.prompt.ask("bookmark", self._bookmark, text=text, hint=hint)
 
     def _bookmark(self, text: str) -> str | None:

@@ -74,13 +74,13 @@ class Notices:
         self.alarmed_seq = seq
         release = self.stage.view.state.version
         text = (
-            f"The invariant {name} does not hold of {tp or 'the cluster'}: {detail}.",
-            f"It says: {INVARIANTS.get(name, 'no more is known of it')}.",
+            f"The invariant {name} does not hold for {tp or 'the cluster'}: {detail}.",
+            f"Its definition: {INVARIANTS.get(name, 'unknown')}.",
             f"Release {release} is known to break it."
             if known
             else f"Release {release} is not known to break it.",
-            f"The run is frozen at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
-            "recording holds everything up to it. space lets it go on.",
+            f"The run is paused at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
+            "recording holds everything up to it. space continues.",
         )
         command = self.stage.command_line()
         self.show(Notice("invariant broken", text, seq, command))
@@ -97,8 +97,8 @@ class Notices:
         source, pacer = self.stage.source, self.stage.pacer
         if not source.read_only or not source.at_tail:
             pacer.paused = True
-        there = f"Events #1 to #{number(source.last_seq)} can be looked at"
-        here = f"the time cursor stands at #{number(source.seq)}"
+        there = f"Events #1 to #{number(source.last_seq)} can be examined"
+        here = f"the time cursor is at #{number(source.seq)}"
         kept = f"{there}; {here}" if source.last_seq else "There is no event to look at"
         text = (sentence, f"{kept}. Nothing was changed.")
         self.show(Notice("something is wrong", text))

@@ -30,7 +30,7 @@ COPIED_SHOWN_MAX = 60
 MIME = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}
 SIGNALLED = 128
 """A shell adds a signal's number to this for the exit status of a process that it ended."""
-WITHOUT_FILE = "No file was written; what is shown, and its recording, are as they were."
+WITHOUT_FILE = "No file was written; nothing else has changed."
 PROBLEM_SECONDS = 12.0
 """How long a problem of the configuration is shown."""
 

@@ -200,8 +200,8 @@ class TimeTravel:
         source = self.stage.source
         here = f"#{number(source.seq)} ({clock(source.time_us)})"
         choices = [
-            f"Fork from {here}: a second cluster, side by side, is given it there",
-            f"Go to the live end ({clock(source.last_time_us)}) and give it there",
+            f"Fork from {here}: a second cluster, side by side, runs it there",
+            f"Go to the live end ({clock(source.last_time_us)}) and run it there",
             "Neither: stay here",
         ]
 
@@ -227,7 +227,7 @@ class TimeTravel:
         """Fork with the first statement; further pasted lines are discarded."""
         source, screen, text = self.stage.source, self.app.screen, texts[0]
         if texts[1:]:
-            self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
+            self.app.notify(f"only '{text}' runs on the fork: enter the other lines there")
         if isinstance(screen, ConsoleScreen):
             screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
 

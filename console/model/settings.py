@@ -97,7 +97,7 @@ SETTINGS: Final[Mapping[str, Kind]] = {
     "ascii": Kind(_truth, default=False, help="draw with plain ASCII"),
     "read_only": Kind(_truth, default=False, help="give no statement to a live cluster"),
     "mouse": Kind(_truth, default=True, help="take the mouse; never needed"),
-    "speed": Kind(_speed, 1.0, "virtual seconds per second to begin with, 1/16 to 256"),
+    "speed": Kind(_speed, 1.0, "virtual seconds per second at the start, 1/16 to 256"),
 }
 """Every setting of the file, of ``TIDEGAUGE_NAME`` and of the options that are named like it."""
 

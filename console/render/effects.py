@@ -120,7 +120,7 @@ def _further(effect: Effect) -> list[str]:
     if shrunk > 0:
         parts.append(f"{number(shrunk)} under-replicated")
     if effect.moved:
-        parts.append(f"{number(effect.moved)} change leader")
+        parts.append(f"{number(effect.moved)} change{'s' if effect.moved == 1 else ''} leader")
     if effect.unserved and (effect.unserved_us is None or effect.unserved_us >= BRIEF_US):
         parts.append(f"{number(effect.unserved)} unserved {_how_long(effect.unserved_us)}")
     if effect.controller is not None:

@@ -35,9 +35,9 @@ RESPONSE: Final = "response"
 ACKS: Final = {0: "0", 1: "1", -1: "all"}
 AUDITED: Final = (
     ("lost", "lost", "acknowledged, and not in the leader's log"),
-    ("duplicated", "duplicated", "stands in the leader's log more than once"),
+    ("duplicated", "duplicated", "is in the leader's log more than once"),
     ("diverged", "diverged", "another replica holds another record at this offset"),
-    ("consumed_lost", "read and lost", "given to a consumer, and not in the leader's log"),
+    ("consumed_lost", "read and lost", "read by a consumer, and not in the leader's log"),
 )
 """The audit's lists, and what it means for a record to be in them."""
 

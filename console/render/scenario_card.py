@@ -44,7 +44,7 @@ def briefing_lines(
 def _answered(found: Sequence[Answer], view: ClusterView, width: int) -> list[Line]:
     """What has turned out, with the time; until then, how to get there."""
     if not found:
-        return [line(Span("    not answered yet: J goes on by a statement", "muted"))]
+        return [line(Span("    not answered yet: J steps to the next statement", "muted"))]
     rows: list[Line] = []
     for event in found:
         when = f"    {short_clock(event.time_us)}  "

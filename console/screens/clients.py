@@ -96,7 +96,7 @@ class ClientsScreen(ConsoleScreen):
             return (NOBODY[0], f"bootstrap.servers={servers}") if servers else NOBODY
         if self.table.filter:
             return f"No client matches {self.table.filter.text!r}.", "esc clears the filter"
-        return "No client was told an error.", "f shows all"
+        return "No client has received an error.", "f shows all"
 
     def selection(self) -> Sequence[str]:
         """The selected connection."""

@@ -104,7 +104,7 @@ class ExploreScreen(ConsoleScreen):
         if self.job is not None:
             rows = [line(Span(f"{state}; c cancels", "warning")), *rows]
         elif not rows:
-            text = "Every order of events within these bounds is tried; R begins."
+            text = "Every order of events within these bounds is tried; R starts the search."
             rows = [line(Span(text, "muted"))]
         self.found.show(rows)
 
