@@ -151,6 +151,10 @@ class RealCluster:
         last = (self.folder / f"broker{broker}.out").read_text()[-1500:]
         raise RealClusterError(f"broker {broker} did not come up: {last}")
 
+    def wipe(self, broker: int) -> None:
+        """Give a broker that is down an empty disk."""
+        shutil.rmtree(self.data(broker))
+
     def crash(self, broker: int) -> None:
         """Kill a broker's process."""
         self.signal(broker, signal.SIGKILL, "crashed")

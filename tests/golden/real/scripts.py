@@ -46,7 +46,7 @@ class ScriptRun:
             inputs.ElectUnclean: self._on(administration.elect_unclean),
             inputs.Produce: self._produce,
             inputs.Consume: self._consume,
-            inputs.StartBroker: lambda wanted: cluster.start(wanted.broker),
+            inputs.StartBroker: self._start,
             inputs.StopBroker: lambda wanted: cluster.stop(wanted.broker, wait=wanted.wait),
             inputs.CrashBroker: lambda wanted: cluster.crash(wanted.broker),
             inputs.FreezeBroker: self._freeze,
@@ -110,6 +110,11 @@ class ScriptRun:
         self.consumers[wanted.consumer] = seen
         error: str = seen["error"]
         return error
+
+    def _start(self, wanted: inputs.StartBroker) -> None:
+        if wanted.clean:
+            self.cluster.wipe(wanted.broker)
+        self.cluster.start(wanted.broker)
 
     def _freeze(self, wanted: inputs.FreezeBroker) -> None:
         self.cluster.signal(wanted.broker, signal.SIGSTOP, "frozen")
