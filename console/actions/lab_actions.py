@@ -5,7 +5,7 @@ from typing import Final
 from console.actions.action import everywhere, on
 
 GO: Final = [
-    everywhere("go.sessions", "6", "Sessions: what did we record?"),
+    everywhere("go.sessions", "6", "Sessions: what has been recorded?"),
     everywhere("go.lab", "7", "Lab: what if?"),
     everywhere("go.compare", "8", "Side by side, if two releases are open: where do they differ?"),
 ]
@@ -18,13 +18,13 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save what was done as a script that repeats it", files=True),
-    everywhere("source.brief", "i", "What the open scenario is about, and what to watch"),
-    everywhere("source.close", "Q", "Close what was opened last, and return to what was there"),
+    everywhere("act.save", "S", "Save your actions as a script that repeats them", files=True),
+    everywhere("source.brief", "i", "Explain the open scenario, and what to watch"),
+    everywhere("source.close", "Q", "Close the recording or scenario opened last, and return"),
 ]
 
 SCREEN: Final = [
-    *on(("sessions",), "drill", "enter", "Open the recording; Q comes back", "open"),
+    *on(("sessions",), "drill", "enter", "Open the recording; Q returns", "open"),
     *on(("sessions",), "session.verify", "v", "Run the recording again and compare", "verify"),
     *on(
         ("sessions",),
@@ -47,7 +47,7 @@ SCREEN: Final = [
         ("lab",),
         "drill",
         "enter",
-        "Open the scenario, inflict the fault, or edit the statement again",
+        "Open the scenario, apply the fault, or edit the statement again",
         "open",
     ),
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
@@ -56,14 +56,14 @@ SCREEN: Final = [
         ("lab",),
         "lab.explore",
         "E",
-        "Explore: does any order of events break what Kafka promises?",
+        "Explore: does any order of events break a guarantee of Kafka?",
         "explore",
     ),
     *on(
         ("explore",),
         "drill",
         "enter",
-        "Choose what the setting is, or open the counterexample",
+        "Choose a value for the setting, or open the counterexample",
         "choose",
     ),
     *on(("explore",), "explore.run", "R", "Explore the release in the background", "run"),
@@ -74,7 +74,7 @@ SCREEN: Final = [
         ("faults",),
         "inflict",
         "enter",
-        "Do it; a harmful fault asks for a name first. Among the partitions: open one",
+        "Apply it; a harmful fault asks for a name first. Among the partitions: open one",
         "do it",
         writes=True,
     ),
@@ -82,7 +82,7 @@ SCREEN: Final = [
         ("faults",),
         "inflict.mark",
         "m",
-        "Mark it: what is marked is predicted and done together, in this order",
+        "Mark it: marked faults are predicted and applied together, in this order",
         "mark",
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
@@ -90,7 +90,7 @@ SCREEN: Final = [
         ("sessions", "lab", "faults", "explore"),
         "filter.open",
         "/",
-        "Show only lines that have all the words",
+        "Show only lines that contain all the words",
         "filter",
     ),
 ]

@@ -122,7 +122,7 @@ def keys_page() -> str:
     rows = [
         "# Keys",
         "",
-        "Every key of the console, as `tidegauge keys` lists them. `?` shows those of one screen,",
+        "All keys of the console, as listed by `tidegauge keys`. `?` shows the keys of one screen,",
         "`ctrl+p` finds any of them by name. Actions marked *live* need a running cluster.",
     ]
     for heading, actions in headings(ACTIONS.values()).items():

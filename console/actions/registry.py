@@ -42,13 +42,13 @@ SCREENS: Final = (
 """Contexts that are screens; ``page`` is a screen of text (help, output)."""
 
 _GO = [
-    everywhere("go.overview", "1", "Overview: is it healthy, since when?"),
-    everywhere("go.partitions", "2", "Partitions: which ones, and how bad?"),
-    everywhere("go.brokers", "3", "Brokers: who is to blame?"),
-    everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say? In KRaft, the metadata log"),
+    everywhere("go.overview", "1", "Overview: is the cluster healthy?"),
+    everywhere("go.partitions", "2", "Partitions: which ones have a problem?"),
+    everywhere("go.brokers", "3", "Brokers: which one is to blame?"),
+    everywhere("go.znodes", "4", "Znodes: what is in ZooKeeper? In KRaft, the metadata log"),
     everywhere("go.events", "5", "Events: what happened, and why?"),
     *GO,
-    everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
+    everywhere("go.back", "escape", "Back to the previous screen; clears a filter first", "back"),
     everywhere("go.last", "-", "Toggle between this screen and the last one"),
 ]
 
@@ -62,31 +62,31 @@ _MOVE = [
     everywhere("move.first", "g home", "To the first line; in a table, stay with the first"),
     everywhere("move.last", "G end", "To the last line; in a log, follow it"),
     everywhere("pane.next", "tab", "To the next pane", "pane"),
-    everywhere("pane.previous", "shift+tab", "To the pane before"),
+    everywhere("pane.previous", "shift+tab", "To the previous pane"),
     everywhere("pane.jump", "ctrl+o", "Jump to a pane, a tab or a line by its letter"),
-    everywhere("pane.zoom", "z", "Zoom this pane to the whole screen, or back"),
+    everywhere("pane.zoom", "z", "Maximize this pane, or restore it"),
 ]
 
 _TIME = [
-    everywhere("time.pause", "space", "Pause or go on", "pause"),
+    everywhere("time.pause", "space", "Pause or resume", "pause"),
     everywhere("time.back", ",", "One event back", "step", shown=", ."),
     everywhere("time.forward", ".", "One event forward"),
     everywhere("time.previous_statement", "K", "One statement back"),
-    everywhere("time.next_statement", "J", "One statement forward: to the end of what it did"),
+    everywhere("time.next_statement", "J", "One statement forward, to the end of its effects"),
     everywhere(
         "time.previous_touch",
         "<",
-        "To the event before that touches what is selected",
+        "To the previous event that touches the selected object",
         "touch",
         shown="< >",
     ),
-    everywhere("time.next_touch", ">", "To the next event that touches what is selected"),
-    everywhere("time.previous_mark", "[", "To the bookmark before", "mark", shown="[ ]"),
+    everywhere("time.next_touch", ">", "To the next event that touches the selected object"),
+    everywhere("time.previous_mark", "[", "To the previous bookmark", "mark", shown="[ ]"),
     everywhere("time.next_mark", "]", "To the next bookmark"),
     everywhere(
-        "time.previous_alert", "{", "To where the alert changed before", "alert", shown="{ }"
+        "time.previous_alert", "{", "To the previous change of the alert", "alert", shown="{ }"
     ),
-    everywhere("time.next_alert", "}", "To where the alert changes next"),
+    everywhere("time.next_alert", "}", "To the next change of the alert"),
     everywhere("time.slower", "(", "Half as fast, down to 1/16x", "speed", shown="( )"),
     everywhere("time.faster", ")", "Twice as fast, up to 256x; then as fast as possible"),
     everywhere(
@@ -95,16 +95,16 @@ _TIME = [
         "Go to a time (12:04), a distance (-3m), an event (#18207) or a condition (when urp>5)",
         "goto",
     ),
-    everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+    everywhere("time.live", "L", "To the end, and follow it", "live"),
 ]
 
 _DEEPER = [
-    everywhere("lost", "X", "List all lost records, and where they went"),
-    everywhere("clients", "C", "List the clients that are connected: what they ask, errors, lag"),
+    everywhere("lost", "X", "List all lost records, and what happened to them"),
+    everywhere("clients", "C", "List the connected clients: requests, errors, lag"),
     everywhere(
         "diagram",
         "D",
-        "Draw the selected event in space and time: what led to it, and what it led to",
+        "Draw the selected event in space and time, with causes and effects",
         "diagram",
     ),
 ]
@@ -112,14 +112,16 @@ _DEEPER = [
 _MARK = [
     everywhere("mark.set", "b", "Set or change the bookmark here, with a note if you like"),
     everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
-    everywhere("mark.a", "a", "Set A here: where a difference begins"),
-    everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
+    everywhere("mark.a", "a", "Set A, the start of a comparison, here"),
+    everywhere(
+        "mark.difference", "d", "Show the differences between A and here", "diff", shown="a d"
+    ),
     *on(("bookmarks",), "remove", "delete", "Remove the selected bookmark", "remove"),
 ]
 
 _FIND = [
-    everywhere("find.next", "n", "To the next line that matches what was typed after /"),
-    everywhere("find.previous", "N", "To the line before that matches"),
+    everywhere("find.next", "n", "To the next line that matches the text typed after /"),
+    everywhere("find.previous", "N", "To the previous line that matches"),
 ]
 
 _ACT = [
@@ -136,11 +138,11 @@ _ACT = [
         "Find anything by name: actions, partitions, znodes, settings, events",
     ),
     everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
-    everywhere("app.theme", "T", "The next colour theme"),
-    everywhere("app.help", "?", "This help", "help"),
+    everywhere("app.theme", "T", "Switch to the next colour theme"),
+    everywhere("app.help", "?", "Show this help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
     everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
-    everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
+    everywhere("app.interrupt", "ctrl+c", "Show how to quit"),
 ]
 
 _PROMPT = [
@@ -149,7 +151,7 @@ _PROMPT = [
         "prompt.accept",
         ("enter",),
         (PROMPT,),
-        "Accept what was typed",
+        "Accept the input",
         "prompt",
         "accept",
     ),
@@ -167,7 +169,7 @@ _PROMPT = [
         "prompt.older",
         ("up",),
         (PROMPT,),
-        "The line before in the history",
+        "The previous line in the history",
         "prompt",
         "history",
     ),
