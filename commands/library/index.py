@@ -207,7 +207,7 @@ def find(name: str, among: Sequence[Scenario] = SCENARIOS, release: str | None =
         found = [each for each in found if each.is_written_for(release)] or found
     if len(found) > 1:
         several = ", ".join(each.name for each in found)
-        raise BadWord(f"'{name}' may be any of {several}")
+        raise BadWord(f"'{name}' matches several scenarios: {several}")
     if not found:
         names = [each.name for each in among]
         listed = f" ({', '.join(names)})" if among is SCENARIOS else _listed_by()

@@ -90,5 +90,5 @@ def mark(
     If two marks have the same name, the recording keeps both, and the later snapshot is used.
     """
     if not name.strip():
-        raise BadWord("needs a name that can be seen")
+        raise BadWord("needs a name with visible characters")
     return Mark(name=name, note=" ".join(note or []))

@@ -45,7 +45,7 @@ def cluster() -> Cluster:
         (CrashBroker(broker=3), "crashed: start it first"),
         (StopBroker(broker=2), "frozen: thaw it first"),
         (StartBroker(broker=1), "running already"),
-        (FreezeBroker(broker=2), "frozen already"),
+        (FreezeBroker(broker=2), "already frozen"),
         (ThawBroker(broker=1), "not frozen"),
         (FetchRound(tp="t-0", broker=1), "leads t-0"),
         (FetchRound(tp="t-0", broker=0), "has no replica of t-0; its replicas are on [1, 2]"),

@@ -94,7 +94,7 @@ def test_a_master_that_does_not_answer_is_one_sentence(scheme: str) -> None:
     url = f"{scheme}://127.0.0.1:{unused_port()}"
     master, remote = (url, None) if scheme == "spark" else (None, url)
     with (
-        pytest.raises(SparkUnavailable, match=f"nobody answers at {url}: Connection refused"),
+        pytest.raises(SparkUnavailable, match=f"nothing responds at {url}: Connection refused"),
         spark_session(master, remote),
     ):
         pass

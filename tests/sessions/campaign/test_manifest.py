@@ -34,7 +34,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
     folder = CampaignFolder(tmp_path / "dataset")
     folder.begin(known_plan(3))
     other = msgspec.structs.replace(known_plan(3), source="other")
-    with pytest.raises(DatasetError, match="holds another campaign: the script differs"):
+    with pytest.raises(DatasetError, match="contains another campaign: the script differs"):
         folder.begin(other)
 
 
