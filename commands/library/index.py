@@ -32,9 +32,9 @@ BOTH: Final = f"{LOSS}+{DIVERGE}"
 SHORT: Final = "ISR member short"
 
 MEANINGS: Final = {
-    OK: "no acknowledged record is missing, all logs agree, each ISR member has what is committed",
-    LOSS: "a record that was acknowledged is not in the leader's log",
-    DIVERGE: "two replicas hold different records at one offset",
+    OK: "no acknowledged record is missing, logs agree, ISR members have all committed records",
+    LOSS: "an acknowledged record is not in the leader's log",
+    DIVERGE: "two replicas have different records at the same offset",
     SHORT: "a member of the ISR lacks a committed record, which is lost if it is elected",
 }
 """What the words of an outcome mean; ``loss+diverge`` is both."""

@@ -40,7 +40,7 @@ def cluster() -> Cluster:
     [
         (CreateTopic(topic="t"), "TOPIC_ALREADY_EXISTS", "t already exists"),
         (CreateTopic(topic="a/b"), "INVALID_TOPIC_EXCEPTION", "letters"),
-        (CreateTopic(topic=".."), "INVALID_TOPIC_EXCEPTION", "no topic name"),
+        (CreateTopic(topic=".."), "INVALID_TOPIC_EXCEPTION", "not a valid name"),
         (
             CreateTopic(topic="u", replication_factor=9),
             "INVALID_REPLICATION_FACTOR",
