@@ -199,7 +199,7 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
     problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append(
-            "a cluster already exists; 'cluster' is only for the first line of a script"
+            "a cluster already exists; 'cluster' must be the first statement of a script"
         )
     if any(isinstance(each.meaning, At) for each in written):
         problems.append("'at' works only in scripts; use 'wait' to let time pass")

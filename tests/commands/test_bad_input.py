@@ -109,7 +109,7 @@ REFUSED = [
     ("topic create u --replica-assignment 0:7", "REFUSED INVALID_REPLICA_ASSIGNMENT: There is no"),
     (
         "topic alter t --partitions 1",
-        "REFUSED INVALID_PARTITIONS: Topic t has 1 partitions already",
+        "REFUSED INVALID_PARTITIONS: Topic t has 1 partitions; the number can only grow",
     ),
     ("reassign cancel t-0", "REFUSED NO_REASSIGNMENT_IN_PROGRESS: t-0 is not being reassigned."),
     ("election unclean t-0", "REFUSED ELECTION_NOT_NEEDED: t-0 has a leader."),
@@ -398,7 +398,7 @@ def test_a_dataset_never_takes_the_place_of_something_else(
     for target in ("file", "folder"):
         arguments = ["sessions", "export", str(recorded), "--out", target]
         assert run_program(arguments) == ExitCode.UNREACHABLE
-        assert said(capsys).startswith(f"{target} is no dataset of tidegauge")
+        assert said(capsys).startswith(f"{target} is not a dataset of tidegauge")
     assert os.listdir("folder") == ["file"]
 
 
@@ -406,7 +406,7 @@ def test_a_dataset_never_takes_the_place_of_something_else(
     ("dataset", "message"),
     [
         ("nowhere", "nowhere does not exist or is empty; export a session"),
-        ("file", "file is no data"),
+        ("file", "file is not a da"),
     ],
 )
 def test_what_is_no_dataset_is_not_analyzed(

@@ -320,7 +320,7 @@ def test_an_empty_line_asks_nothing() -> None:
     ("text", "message"),
     [
         ("setle", "there is no statement 'setle'; did you mean 'settle'?"),
-        ("cluster", "a cluster already exists; 'cluster' is only for the first line of a script"),
+        ("cluster", "a cluster already exists; 'cluster' must be the first statement of a script"),
     ],
 )
 def test_a_wrong_line_is_told_without_a_place(text: str, message: str) -> None:

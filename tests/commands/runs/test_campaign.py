@@ -132,11 +132,11 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "status", "said"),
     [
         (["--out", "d", "--master", "local", "--remote", "sc://x"], 2, "takes --master or --rem"),
-        (["--out", "d", "--seeds", "3..1"], 2, "'3..1' ends before it begins"),
-        (["--out", "d", "--vary", "acks"], 2, "'acks' varies nothing"),
+        (["--out", "d", "--seeds", "3..1"], 2, "'3..1' ends before it starts"),
+        (["--out", "d", "--vary", "acks"], 2, "'acks' has no values"),
         (["--out", "d"], 2, "${acks} has no value"),
-        (["--out", "s.tide", "--vary", "acks=1"], 3, "s.tide is no dataset"),
-        (["--out", "d", "--vary", "acks=1", "--master", "http://x"], 3, "is no URL of Spark's"),
+        (["--out", "s.tide", "--vary", "acks=1"], 3, "s.tide is not a dataset"),
+        (["--out", "d", "--vary", "acks=1", "--master", "http://x"], 3, "is not a Spark URL"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence_and_nothing_is_made(

@@ -162,7 +162,7 @@ def test_a_moment_without_steps_is_a_time(tmp_path: Path) -> None:
 def test_a_typed_line_knows_no_at() -> None:
     from commands.runs.live import asked
 
-    with pytest.raises(ValueError, match="'at' stands in scripts"):
+    with pytest.raises(ValueError, match="'at' works only in scripts"):
         asked("at 4s")
 
 

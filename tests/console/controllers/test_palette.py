@@ -13,7 +13,7 @@ def test_a_title_names_the_keys() -> None:
 async def test_typing_narrows_what_is_offered() -> None:
     async with console(None, "2") as driven:
         provider = ActionProvider(driven.app.screen)
-        found = [hit.text async for hit in provider.search("reverse")]
+        found = [hit.text async for hit in provider.search("reverse the order")]
         assert found == [title(ACTIONS["partitions.sort.reverse"])]
 
 

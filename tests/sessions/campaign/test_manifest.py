@@ -46,7 +46,7 @@ def test_sessions_that_no_campaign_made_are_refused(tmp_path: Path) -> None:
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(DatasetError, match="is no dataset of tidegauge"):
+    with pytest.raises(DatasetError, match="is not a dataset of tidegauge"):
         CampaignFolder(tmp_path).begin(short_plan())
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 

@@ -91,7 +91,7 @@ def test_a_piece_says_in_lists_and_verification_what_it_is(recording: Path, tmp_
     assert show_session(end).ended == "closed"
     assert show_session(end).events == LAST - 899
     assert "was trimmed there" in str(verify(start))
-    assert "What was before event 900 is not in it" in str(verify(end))
+    assert "It does not contain the events before event 900" in str(verify(end))
     assert verify(end).state_hash == verify(recording).state_hash is not None
 
 
