@@ -5,7 +5,7 @@ from typing import Final
 from console.actions.action import everywhere, on
 
 GO: Final = [
-    everywhere("go.sessions", "6", "Sessions: what has been recorded?"),
+    everywhere("go.sessions", "6", "Sessions: what did we record?"),
     everywhere("go.lab", "7", "Lab: what if?"),
     everywhere("go.compare", "8", "Side by side, if two releases are open: where do they differ?"),
 ]
@@ -18,13 +18,13 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save your actions as a script that repeats them", files=True),
-    everywhere("source.brief", "i", "Explain the open scenario, and what to watch"),
-    everywhere("source.close", "Q", "Close the recording or scenario opened last, and return"),
+    everywhere("act.save", "S", "Save the statements given here as a script", files=True),
+    everywhere("source.brief", "i", "Describe the open scenario: what to watch and to predict"),
+    everywhere("source.close", "Q", "Close the source opened last, and return to the one below"),
 ]
 
 SCREEN: Final = [
-    *on(("sessions",), "drill", "enter", "Open the recording; Q returns", "open"),
+    *on(("sessions",), "drill", "enter", "Open the recording; Q comes back", "open"),
     *on(("sessions",), "session.verify", "v", "Run the recording again and compare", "verify"),
     *on(
         ("sessions",),
@@ -47,7 +47,7 @@ SCREEN: Final = [
         ("lab",),
         "drill",
         "enter",
-        "Open the scenario, apply the fault, or edit the statement again",
+        "Open the scenario, list what the fault would change, or edit the statement again",
         "open",
     ),
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
@@ -56,33 +56,40 @@ SCREEN: Final = [
         ("lab",),
         "lab.explore",
         "E",
-        "Explore: does any order of events break a guarantee of Kafka?",
+        "Explore: does any order of events break what Kafka promises?",
         "explore",
     ),
     *on(
         ("explore",),
         "drill",
         "enter",
-        "Choose a value for the setting, or open the counterexample",
+        "Choose the setting's value, or open the counterexample",
         "choose",
     ),
     *on(("explore",), "explore.run", "R", "Explore the release in the background", "run"),
     *on(("explore",), "explore.matrix", "M", "Explore all releases, one by one", "releases"),
-    *on(("explore",), "explore.cancel", "c", "End the search", "cancel"),
+    *on(("explore",), "explore.cancel", "c", "Cancel the search", "cancel"),
     *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
     *on(
         ("faults",),
-        "inflict",
+        "drill",
         "enter",
-        "Apply it; a harmful fault asks for a name first. Among the partitions: open one",
-        "do it",
+        "List the partitions that the fault would change; among them, open one",
+        "partitions",
+    ),
+    *on(
+        ("lab", "faults"),
+        "inflict",
+        "I",
+        "Inflict the selected fault; a harmful one asks for its object's name first",
+        "inflict",
         writes=True,
     ),
     *on(
         ("faults",),
         "inflict.mark",
         "m",
-        "Mark it: marked faults are predicted and applied together, in this order",
+        "Mark the fault: marked faults are predicted and inflicted together",
         "mark",
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
@@ -90,13 +97,13 @@ SCREEN: Final = [
         ("sessions", "lab", "faults", "explore"),
         "filter.open",
         "/",
-        "Show only lines that contain all the words",
+        "Show only lines that have all the words",
         "filter",
     ),
 ]
 
 READ: Final = ("sessions", "lab", "faults", "compare", "explore")
-"""Screens from which one can copy."""
+"""Screens with something to copy."""
 
 COPY: Final = [
     *on(READ, "copy.cell", "y", "Copy the name, path or statement"),
@@ -104,4 +111,4 @@ COPY: Final = [
 ]
 
 LAB: Final = [*ACT, *SCREEN, *COPY]
-"""All but the keys of the screens themselves."""
+"""All actions but those that show a screen."""

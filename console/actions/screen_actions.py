@@ -20,7 +20,7 @@ TABLE: Final = [
     *on(TABLES, "sort.previous", "shift+left", "Sort by the column to the left"),
     *on(TABLES, "sort.next", "shift+right", "Sort by the column to the right"),
     *on(TABLES, "sort.reverse", "r", "Reverse the order"),
-    *on(TABLES, "faults", "f", "Show only unhealthy rows, or all", "faults"),
+    *on(TABLES, "faults", "f", "Show only what is not healthy, or all", "faults"),
     *on(TABLES, "wide", "w", "Show all columns, or as many as fit", "wide"),
     *on(TABLES, "copy.cell", "y", "Copy the cell in the sorted column"),
     *on(TABLES, "copy.row", "Y", "Copy the row as JSON"),
@@ -31,7 +31,7 @@ DRILL: Final = [
         ("overview",),
         "drill",
         "enter",
-        "Open the object of the line: partitions in that state, a topic, an event",
+        "Open what the line is about: partitions in that state, a topic, an event",
         "open",
     ),
     *on(
@@ -75,7 +75,7 @@ DRILL: Final = [
         ("events", "event"),
         "drill",
         "enter",
-        "Open the event with its causes and effects, or the object of a field",
+        "Open the event with its causes and effects, or what a field names",
         "open",
     ),
     *on(
@@ -92,7 +92,7 @@ DRILL: Final = [
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
     *on(("difference",), "drill", "enter", "Open the object that differs", "open"),
-    *on(("notice",), "drill", "enter", "Open the event concerned", "event"),
+    *on(("notice",), "drill", "enter", "Open the event that it is about", "event"),
     *on(("menu",), "drill", "enter", "Choose this line", "choose"),
     *on(
         ("partitions",),
@@ -123,7 +123,7 @@ DRILL: Final = [
         ),
         "why",
         "W",
-        "Why: open the event behind the selection, with its causes",
+        "Why: open the event behind what is selected, with its causes",
         "why",
     ),
 ]
@@ -158,7 +158,7 @@ LOG: Final = [
         ("difference",),
         "faults",
         "f",
-        "Hide or show values that change all the time, such as LEOs",
+        "Hide values that change all the time, such as LEOs, or show them",
         "changes",
     ),
     *on(("page", "notice"), "filter.open", "/", "Go to a line: text, re:.., !not", "search"),
@@ -166,7 +166,7 @@ LOG: Final = [
         ("diagram",),
         "faults",
         "f",
-        "Show everything that happened, or only events related to this one",
+        "Show everything that happened, or only what belongs to the event",
         "all",
     ),
     *on(
@@ -194,10 +194,10 @@ READ: Final = (
     "page",
     "notice",
 )
-"""Screens without a table of their own, from which one can copy all the same."""
+"""Screens without a table that have something to copy."""
 
 COPY: Final = [
-    *on(READ, "copy.cell", "y", "Copy the line; for text, all of it"),
+    *on(READ, "copy.cell", "y", "Copy what the line says; for text, all of it"),
     *on(
         READ,
         "copy.row",

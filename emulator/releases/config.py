@@ -110,11 +110,15 @@ class BrokerConfig(Struct, frozen=True):
     transaction_topic_min_isr: int
     transaction_max_timeout_us: int
     transaction_abort_interval_us: int
+    transaction_verification: bool
+    transactional_id_expiration_us: int
+    transaction_expiry_interval_us: int
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
+    fetch_session_slots: int
     auto_create_topics_enable: bool
     num_partitions: int
     default_replication_factor: int

@@ -1,4 +1,4 @@
-"""docs/campaigns.md: what a campaign leaves, with the table of its runs from its declaration."""
+"""docs/campaigns.md: the results of a campaign, with the declaration of its table of runs."""
 
 from typing import Final
 

@@ -44,7 +44,7 @@ FIELDS: Final = (
     Column("data", "string", "", "data of a znode", NO_FIELD + ", or ZooKeeper's null"),
     Column("version", "int32", "", "dataVersion of a znode", NO_FIELD),
 )
-"""Fields of events that have a column of their own, wherever an event's field is of its type."""
+"""Fields of events that have a column of their own, for every event whose field has that type."""
 
 EVENTS: Final = Table(
     "events",
@@ -556,7 +556,7 @@ TABLES: Final[tuple[Table, ...]] = (
 )
 """Every table.
 
-``sessions`` is the last to be written when a session is added: its row completes the session.
+``sessions`` is written last when a session is added: its row completes the session.
 """
 
 BY_NAME: Final[dict[str, Table]] = {table.name: table for table in TABLES}
@@ -610,4 +610,4 @@ RUNS: Final = Table(
         Column("command", "string", "", "command that opens it in the console, at its first event"),
     ),
 )
-"""What campaigns have beside :data:`TABLES`, in the same commits."""
+"""The table that campaigns add to :data:`TABLES`, in the same commits."""

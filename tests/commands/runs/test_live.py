@@ -102,7 +102,7 @@ def test_the_line_takes_a_whole_script(live: tuple[LiveSource, Recorder], tmp_pa
 )
 def test_a_wrong_line_is_told(live: tuple[LiveSource, Recorder], text: str, message: str) -> None:
     assert live[0].submit(text).message == message
-    with pytest.raises(ValueError, match="there is|already exists"):
+    with pytest.raises(ValueError, match=r"there is|already exists"):
         asked(text)
 
 

@@ -40,7 +40,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
 
 def test_sessions_that_no_campaign_made_are_refused(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path / "dataset")
-    with pytest.raises(DatasetError, match="holds sessions that no campaign put there"):
+    with pytest.raises(DatasetError, match="contains sessions that are not from a campaign"):
         CampaignFolder(tmp_path / "dataset").check(short_plan())
 
 
