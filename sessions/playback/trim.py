@@ -60,7 +60,7 @@ def trim(
             f"so there are none from {first_seq:,} to {last_seq:,}."
         )
     if target.exists():
-        raise SessionError(f"{target} exists already: a session is never overwritten.")
+        raise SessionError(f"{target} already exists: a session is never overwritten.")
     scratch = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         _copy(session, scratch, first, last, progress)
