@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 PYTEST = $(BIN)/python -P -m pytest -q
 WORKERS ?= 2
+KAFKA_LIBS ?= $(VENV)/kafka-4.1.2
 
 .PHONY: help setup test fast clients lint types imports check docs serve
 
@@ -26,8 +27,13 @@ fast: setup ## the tests of the language, the emulator's rules and the formats: 
 	  tests/sessions/grammar tests/sessions/format tests/emulator/replication tests/emulator/releases \
 	  tests/emulator/controller tests/emulator/storage tests/test_tidy.py
 
-clients: setup ## real client libraries against emulated clusters, through every fault
-	$(PYTEST) tests/wire
+# Twice the workers: clients and clusters mostly wait for each other.
+clients: setup $(KAFKA_LIBS) ## real client libraries and Kafka's own tools against emulated clusters, through every fault
+	KAFKA_LIBS=$(KAFKA_LIBS) $(PYTEST) tests/wire -n $$((2 * $(WORKERS)))
+
+$(VENV)/kafka-4.1.2: tests/wire/kafka-4.1.2.sha256
+	$(BIN)/python -m tests.wire.kafka_jars $@
+	touch $@
 
 lint: setup
 	$(BIN)/ruff check .

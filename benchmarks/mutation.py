@@ -39,13 +39,16 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 from hypothesis import Phase, settings
 
 HERE = Path(__file__).parent
-FOLDERS = ("commands", "console", "docs", "emulator", "sessions", "tests", "pyproject.toml")
+FOLDERS = (
+    *("commands", "console", "docs", "emulator", "sessions", "tests", "tidegauge"),
+    "pyproject.toml",
+)
 PLAIN = (
     *("-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # what is loaded before the fork
 )
 MEMORY_MAX = 4 << 30
-"""Time limit for a mutant that never stops."""
+"""Memory limit, in bytes, for a mutant that never stops."""
 SEED = 1
 """Random seed of the sample, if not all mutants are tried."""
 SECONDS_MIN = 20.0

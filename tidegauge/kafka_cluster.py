@@ -107,10 +107,14 @@ class KafkaCluster:
         version: str = "3.9",
         seed: int = 1,
         config: Mapping[str, Setting] | None = None,
+        mode: str | None = None,
     ) -> None:
-        """Create a cluster of ``brokers`` brokers that behave like a release."""
-        wish = {"brokers": brokers, "version": version, "seed": seed, "config": dict(config or {})}
-        made = server.ask(open=wish)
+        """Create a cluster of ``brokers`` brokers that behave like a release.
+
+        ``mode`` is kraft or zk; None: with ZooKeeper up to 3.9, without it from 4.0 on.
+        """
+        wish = {"brokers": brokers, "version": version, "mode": mode, "seed": seed}
+        made = server.ask(open={**wish, "config": dict(config or {})})
         self._server = server
         self._number: int = made["cluster"]
         self.bootstrap_servers: str = made["bootstrap_servers"]

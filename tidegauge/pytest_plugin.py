@@ -28,14 +28,14 @@ from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
 
 CLUSTER = pytest.StashKey[KafkaCluster]()
 FOLDER = pytest.StashKey[Path]()
-OPTIONS = ("brokers", "version", "seed", "config")
+OPTIONS = ("brokers", "version", "mode", "seed", "config")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line(
         "markers",
-        "kafka(brokers=3, version='3.9', seed=1, config={..}): the cluster of kafka_cluster",
+        "kafka(brokers=3, version='3.9', mode=None, seed=1, config={..}): kafka_cluster's options",
     )
 
 
@@ -55,7 +55,7 @@ def kafka_cluster(
 ) -> Iterator[KafkaCluster]:
     """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
 
-    The marker ``kafka`` sets brokers, version, random seed and configuration.
+    The marker ``kafka`` sets brokers, version, mode, random seed and configuration.
     """
     cluster = KafkaCluster(kafka_cluster_server, **_options(request.node))
     request.node.stash[CLUSTER] = cluster

@@ -23,7 +23,9 @@ EXAMPLES = examples(
 
 @app.command("analyze", epilog=EXAMPLES)
 def analyze(
-    dataset: Annotated[str, argument("DATASET", text="what 'sessions export' or 'campaign' made")],
+    dataset: Annotated[
+        str, argument("DATASET", text="a dataset made by 'sessions export' or 'campaign'")
+    ],
     out: Annotated[
         str, option("--out", metavar="DIR", text="a folder for the results, new or of this dataset")
     ],
@@ -32,17 +34,19 @@ def analyze(
     conf: SparkConf = None,
     jobs: Annotated[
         list[str] | None,
-        option("--job", metavar="NAME", text="a job to run; may be repeated", default="all"),
+        option("--job", metavar="NAME", text="run only this job; may be repeated", default="all"),
     ] = None,
-    as_json: Annotated[bool, flag("--json", text="as one JSON object")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
 ) -> None:
     """Analyze a dataset of sessions with Spark.
 
-    The jobs: availability, failover, latency, isr, durability, leaders, controller, anomalies,
-    replay (docs/analysis.md). Results are written as Parquet; their worst rows are printed. If DIR
-    contains an earlier analysis of the dataset, only sessions added since are analyzed. Exit status
-    3: Java, Spark or the dataset is missing, or DIR contains something else; 5: the dataset cannot
-    be read.
+    The jobs: availability, failover, latency, isr, durability, leaders, controller, quorum,
+    anomalies, replay (docs/analysis.md). Results are written as Parquet; their worst rows are
+    printed. If DIR contains an earlier analysis of the dataset, only sessions added since are
+    analyzed. Exit status 3: Java, Spark or the dataset is missing, or DIR contains something else;
+    5: the dataset cannot be read.
     """
     require_one("analyze", master, remote)
     from commands.output import session_tables

@@ -5,7 +5,16 @@ from typing import Annotated, Any
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Settings, Variables, Version, argument, flag, named, option
+from commands.cli.options import (
+    Mode,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    flag,
+    named,
+    option,
+)
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.exits import ExitCode
 from commands.language import values
@@ -40,7 +49,7 @@ Vary = Annotated[
         "--vary",
         metavar="NAME=V,V,..",
         parse=variation,
-        text="a variable of the script, version or config.K; in every combination",
+        text="vary a script variable, version, mode or config.K; all combinations are run",
     ),
 ]
 Limit = Annotated[
@@ -49,7 +58,7 @@ Limit = Annotated[
         "--limit",
         metavar="D",
         parse=values.positive_duration,
-        text="of real time, for each run",
+        text="maximum wall-clock time of each run",
         default="60s",
     ),
 ]
@@ -59,15 +68,25 @@ Limit = Annotated[
 def campaign(
     script: Annotated[str, argument("SCRIPT", text="a script")],
     out: Annotated[
-        str, option("--out", metavar="DATASET", text="a new dataset, or this campaign's, to go on")
+        str,
+        option(
+            "--out", metavar="DATASET", text="a new dataset, or that of this campaign to resume it"
+        ),
     ],
     seed_ranges: Annotated[
         Seeds | None,
-        option("--seeds", metavar="A..B", parse=seeds, text="both ends count", default="0..99"),
+        option(
+            "--seeds",
+            metavar="A..B",
+            parse=seeds,
+            text="random seeds, both ends included",
+            default="0..99",
+        ),
     ] = None,
     vary: Vary = None,
     variables: Variables = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     limit: Limit = LIMIT_US,
     master: Master = None,
@@ -79,14 +98,17 @@ def campaign(
             "--chaos",
             metavar="KIND,KIND:N,..",
             parse=chaos_of,
-            text="faults among the statements of each run, drawn from its seed, N of a kind (1): "
-            "crash, stop, freeze, cut, delay",
+            text="add faults to each run, drawn from its random seed, N of each kind (1): crash, "
+            "stop, freeze, cut, delay",
         ),
     ] = None,
     shrink: Annotated[
-        bool, flag("--shrink", text="reduce runs to look at to the statements that matter")
+        bool,
+        flag("--shrink", text="reduce the runs worth looking at to the statements that matter"),
     ] = False,
-    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
 ) -> int:
     """Run a script with many seeds, in every combination of the varied parameters, on Spark.
 
@@ -101,7 +123,16 @@ def campaign(
     from commands.runs import campaign as campaigning
     from commands.runs.campaign_plan import Given, plan
 
-    given = Given(script, seed_ranges, vary or (), named(variables), version, config or (), chaos)
+    given = Given(
+        file=script,
+        seeds=seed_ranges,
+        vary=vary or (),
+        variables=named(variables),
+        version=version,
+        config=config or (),
+        chaos=chaos,
+        mode=mode,
+    )
     made, unused = plan(given)
     for name in unused:
         if name in given.variables:

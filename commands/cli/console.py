@@ -15,6 +15,7 @@ from commands.cli.options import (
     Control,
     Host,
     Keep,
+    Mode,
     Port,
     Record,
     Seed,
@@ -29,7 +30,7 @@ from commands.cli.options import (
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
@@ -47,11 +48,13 @@ At = Annotated[
         "--at",
         metavar="PLACE",
         parse=place,
-        text="begin at a time (12s, 12:04, -3m) or event (#1289)",
+        text="start at a time (12s, 12:04, -3m) or an event (#1289)",
     ),
 ]
-ReadOnly = Annotated[bool, flag("--read-only", text="give no statements: look, and walk in time")]
-Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
+ReadOnly = Annotated[
+    bool, flag("--read-only", text="refuse statements and faults; moving in time still works")
+]
+Paused = Annotated[bool, flag("--paused", text="start paused")]
 
 
 @app.command(
@@ -64,15 +67,16 @@ Paused = Annotated[bool, flag("--paused", text="begin with time held still")]
     ),
 )
 def console(
-    script: Annotated[str, argument("SCRIPT", text="a script; a small demo if left out")] = "",
+    script: Annotated[str, argument("SCRIPT", text="a script [default: a small demo]")] = "",
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
     record: Record = None,
     keep: Keep = None,
     from_start: Annotated[
-        bool, flag("--from-start", text="begin at the script's first event, not at its end")
+        bool, flag("--from-start", text="start at the script's first event instead of its end")
     ] = False,
     at: At = None,
     theme: Theme = None,
@@ -113,13 +117,16 @@ def console(
     path = Path(script) if script else None
     service: Service | None = None
     source: LiveSource
+    options = ClusterOptions(
+        version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+    )
     if serve:
-        from commands.runs.serve import script_to_serve
         from commands.runs.served_console import served_console
+        from commands.runs.served_script import script_to_serve
 
         warn_of_strangers(host or LOOPBACK)
         source, recorder, service = served_console(
-            script_to_serve(script, given, version, seed, config or (), brokers),
+            script_to_serve(script, given, options),
             target,
             given,
             keep,
@@ -128,8 +135,7 @@ def console(
             control=control,
         )
     else:
-        options = cluster_options(version, seed, config)
-        source, recorder = live_source(path, target, given, options, keep)
+        source, recorder = live_source(path, target, given, options.words(), keep)
     try:
         _go(source, Place(seq=1) if from_start and at is None else at)
         return run(
@@ -155,7 +161,7 @@ def console(
     ),
 )
 def replay(
-    file: Annotated[str, argument("FILE", text="a session, *.tide.db")],
+    file: Annotated[str, argument("FILE", text="a session file, *.tide.db")],
     at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,

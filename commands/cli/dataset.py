@@ -10,7 +10,7 @@ from commands.output import streams
 
 app = typer.Typer(
     name="dataset",
-    help="Look after a dataset: what is in it, compact, remove, convert.",
+    help="Inspect and maintain a dataset: info, compact, remove, convert.",
     epilog=examples(
         "tidegauge dataset info dataset/",
         "tidegauge dataset compact dataset/",
@@ -26,7 +26,7 @@ Dataset = Annotated[str, argument("DATASET", text="a dataset, a folder or URI")]
     epilog=examples("tidegauge dataset info dataset/", "tidegauge dataset info dataset/ --json"),
 )
 def info(
-    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="as JSON")] = False
+    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="print JSON")] = False
 ) -> None:
     """Show the number of sessions, rows, files and bytes.
 
@@ -57,7 +57,7 @@ def compact(dataset: Dataset) -> None:
 @app.command("remove", epilog=examples("tidegauge dataset remove dataset/ run-1 run-2"))
 def remove(
     dataset: Dataset,
-    sessions: Annotated[list[str], argument("SESSION", text="ids of sessions")],
+    sessions: Annotated[list[str], argument("SESSION", text="the names of the sessions to remove")],
 ) -> None:
     """Remove sessions from a dataset.
 
@@ -72,7 +72,7 @@ def remove(
 @app.command("convert", epilog=examples("tidegauge dataset convert old/ --out new/"))
 def convert(
     dataset: Annotated[str, argument("DATASET", text="a dataset of an earlier release")],
-    out: Annotated[str, option("--out", metavar="NEW", text="a dataset; created if missing")],
+    out: Annotated[str, option("--out", metavar="NEW", text="the new dataset; created if missing")],
 ) -> None:
     """Convert a dataset of an earlier release to the current layout.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 Words = argument("STATEMENT", text="one statement", among=candidates.statements)
-AsJson = Annotated[bool, flag("--json", text="as JSON")]
+AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command("versions", epilog=examples("tidegauge versions", "tidegauge versions --json"))
@@ -54,7 +54,7 @@ def versions(as_json: AsJson = False) -> None:
 )
 def keys(
     as_json: AsJson = False,
-    defaults: Annotated[bool, flag("--defaults", text="the default keys")] = False,
+    defaults: Annotated[bool, flag("--defaults", text="print the default keys")] = False,
 ) -> None:
     """Print the console's key bindings.
 
@@ -93,7 +93,9 @@ def keys(
 )
 def statements(
     words: Annotated[list[str] | None, Words] = None,
-    markdown: Annotated[bool, flag("--markdown", text="all of them as a Markdown page")] = False,
+    markdown: Annotated[
+        bool, flag("--markdown", text="print all of them as a Markdown page")
+    ] = False,
 ) -> None:
     """Print the statements of the command language, or the help of one of them."""
     if markdown:

@@ -73,7 +73,12 @@ def flag(*names: str, text: str) -> Declaration:
 
 Settings = Annotated[
     list[values.Setting] | None,
-    option("--config", metavar="K=V", parse=values.setting, text="a setting; may be repeated"),
+    option(
+        "--config",
+        metavar="K=V",
+        parse=values.setting,
+        text="set a broker property; may be repeated",
+    ),
 ]
 
 Version = Annotated[
@@ -82,7 +87,7 @@ Version = Annotated[
         "--version",
         metavar="VERSION",
         parse=values.version,
-        text="the release to emulate",
+        text="the Kafka release to emulate",
         among=candidates.versions,
     ),
 ]
@@ -92,7 +97,7 @@ Mode = Annotated[
         "--mode",
         metavar="kraft|zk",
         parse=values.choice("kraft", "zk"),
-        text="without ZooKeeper (3.3 to 4.1) or with it (up to 3.9)",
+        text="run without ZooKeeper (3.3 to 4.1) or with it (up to 3.9)",
     ),
 ]
 Seed = Annotated[
@@ -100,13 +105,21 @@ Seed = Annotated[
 ]
 Variables = Annotated[
     list[values.Setting] | None,
-    option("--set", metavar="NAME=VALUE", parse=values.variable, text="what ${NAME} stands for"),
+    option(
+        "--set",
+        metavar="NAME=VALUE",
+        parse=values.variable,
+        text="the value of ${NAME} in the script; may be repeated",
+    ),
 ]
 
 Record = Annotated[
     str | None,
     option(
-        "--record", metavar="PATH", parse=values.file_name, text="a session *.tide.db, or a folder"
+        "--record",
+        metavar="PATH",
+        parse=values.file_name,
+        text="record to this *.tide.db file, or into this folder",
     ),
 ]
 
@@ -116,7 +129,7 @@ Keep = Annotated[
         "--keep",
         metavar="SIZE",
         parse=size,
-        text="how large the recording may become (64MB): its oldest events are dropped",
+        text="maximum size of the recording, such as 64MB; its oldest events are dropped",
         default="no limit",
     ),
 ]
@@ -125,7 +138,7 @@ LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 9092
 Brokers = Annotated[
     int | None,
-    option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3"),
+    option("--brokers", metavar="N", parse=values.brokers, text="number of brokers", default="3"),
 ]
 Port = Annotated[
     int | None,
@@ -133,12 +146,12 @@ Port = Annotated[
         "--port",
         metavar="P",
         parse=values.port_or_any,
-        text="the first broker's; others follow it; 0: any",
+        text="port of the first broker, followed by those of the others; 0: any free ports",
         default=str(PORT),
     ),
 ]
 Host = Annotated[
-    str | None, option("--host", metavar="HOST", text="where to listen", default=LOOPBACK)
+    str | None, option("--host", metavar="HOST", text="address to listen on", default=LOOPBACK)
 ]
 Control = Annotated[
     int | None,
@@ -146,7 +159,7 @@ Control = Annotated[
         "--control",
         metavar="P",
         parse=values.port_or_any,
-        text="a port for statements as JSON lines; 0: any",
+        text="open a control channel of JSON lines on this port; 0: any free port",
     ),
 ]
 
@@ -154,7 +167,9 @@ Control = Annotated[
 def warn_of_strangers(host: str) -> None:
     """Warn if the server is reachable from other machines."""
     if host not in (LOOPBACK, "localhost", "::1"):
-        streams.narrate(f"anybody who reaches {host} can use this cluster: it asks for no password")
+        streams.narrate(
+            f"anyone who can reach {host} can use this cluster: there is no authentication"
+        )
 
 
 def named(variables: Sequence[values.Setting] | None) -> dict[str, str]:

@@ -22,7 +22,7 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -55,18 +55,20 @@ def run(
     seed: Seed = None,
     record: Record = None,
     keep: Keep = None,
-    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
     until: Annotated[
         str | None,
         option(
             "--until",
             metavar="CONDITION",
-            text="after the script, go on until this holds",
+            text="after the script, continue until this condition holds",
         ),
     ] = None,
     within: Annotated[
         str | None,
-        option("--within", metavar="D", text="virtual time for --until", default="60s"),
+        option("--within", metavar="D", text="maximum virtual time for --until", default="60s"),
     ] = None,
     limit: Annotated[
         int | None,
@@ -74,7 +76,7 @@ def run(
             "--limit",
             metavar="D",
             parse=values.positive_duration,
-            text="the limit of real time",
+            text="maximum wall-clock time",
         ),
     ] = None,
     speed: Annotated[
@@ -83,7 +85,7 @@ def run(
             "--speed",
             metavar="N|max",
             parse=values.speed,
-            text="virtual seconds per second",
+            text="virtual seconds per second of wall-clock time",
             default="max",
         ),
     ] = None,
@@ -104,7 +106,8 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    script = _script(file, text, given, cluster_options(version, seed, config, mode=mode))
+    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config or ())
+    script = _script(file, text, given, options.words())
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder

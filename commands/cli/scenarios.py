@@ -19,7 +19,7 @@ from commands.cli.options import (
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
 
@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins", among=scenarios)]
-AsJson = Annotated[bool, flag("--json", text="as JSON")]
+AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
 @app.command("list", epilog=examples("tidegauge scenarios list", "tidegauge scenarios list --json"))
@@ -94,7 +94,9 @@ def run(
     config: Settings = None,
     seed: Seed = None,
     record: Record = None,
-    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
 ) -> int:
     """Run a scenario as 'tidegauge run' does, with the same output and exit status.
 
@@ -109,8 +111,8 @@ def run(
 
     scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
-    options = cluster_options(chosen, seed, config)
-    parsed = parse_script(scenario.text(), scenario.path.name, {}, options)
+    options = ClusterOptions(version=chosen, seed=seed, config=config or ())
+    parsed = parse_script(scenario.text(), scenario.path.name, {}, options.words())
     recording = None if record is None else recorder(parsed, Path(record), {})
     streams.narrate(f"{scenario.title}: {scenario.watch}")
     return run_script(parsed, Pace(), recording, None, as_json)
@@ -132,7 +134,7 @@ def open_scenario(
             "--against",
             metavar="VERSION",
             parse=values.version,
-            text="another release, side by side; both step together",
+            text="run another release side by side; both step together",
         ),
     ] = None,
     theme: Theme = None,

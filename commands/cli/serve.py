@@ -12,6 +12,7 @@ from commands.cli.options import (
     Brokers,
     Control,
     Host,
+    Mode,
     Port,
     Record,
     Seed,
@@ -26,6 +27,7 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.cluster_options import ClusterOptions
 
 app = typer.Typer()
 
@@ -35,6 +37,7 @@ app = typer.Typer()
     epilog=examples(
         "tidegauge serve",
         "tidegauge serve --brokers 5 --version 2.8 --config min.insync.replicas=2",
+        "tidegauge serve --version 3.9 --mode kraft",
         "tidegauge serve failover.tide --record failover.tide.db",
         "tidegauge serve --port 0 --control 0 --json",
     ),
@@ -43,6 +46,7 @@ def serve(
     file: Annotated[str, argument("SCRIPT", text="a script; its cluster is served")] = "",
     brokers: Brokers = None,
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -56,16 +60,20 @@ def serve(
             "--speed",
             metavar="N",
             parse=values.speed,
-            text="virtual seconds per second",
+            text="virtual seconds per second of wall-clock time",
             default="1",
         ),
     ] = None,
     as_json: Annotated[
-        bool, flag("--json", text="the first line of standard output as a JSON object")
+        bool, flag("--json", text="print the first line of standard output as a JSON object")
     ] = False,
     standby: Annotated[
         bool,
-        flag("--standby", text="no cluster until the control channel asks; ends with its input"),
+        flag(
+            "--standby",
+            text="start without a cluster and create them over the control channel; exit when "
+            "standard input ends",
+        ),
     ] = False,
 ) -> int:
     """Serve a cluster to Kafka clients: one TCP port per broker, the wire protocol of its release.
@@ -77,8 +85,9 @@ def serve(
     clients are served. ctrl-c or SIGTERM stops the server after all responses are sent.
     """
     from commands.runs.recording import recorder
-    from commands.runs.serve import Service, script_to_serve
+    from commands.runs.serve import Service
     from commands.runs.serve import serve as run
+    from commands.runs.served_script import script_to_serve
 
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
@@ -87,7 +96,10 @@ def serve(
     script = None
     if not standby:
         given = named(variables)
-        script = script_to_serve(file, given, version, seed, config or (), brokers)
+        options = ClusterOptions(
+            version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+        )
+        script = script_to_serve(file, given, options)
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))

@@ -37,9 +37,9 @@ Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
     ),
 )
 def config(
-    as_json: Annotated[bool, flag("--json", text="as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
     example: Annotated[
-        bool, flag("--example", text="print a file that sets everything to its default")
+        bool, flag("--example", text="print a configuration file with all defaults")
     ] = False,
 ) -> int:
     """Print the console's settings and the origin of each.

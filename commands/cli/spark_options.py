@@ -22,15 +22,17 @@ def spark_setting(word: str) -> Setting:
 
 
 Master = Annotated[
-    str | None, option("--master", metavar="URL", text="a Spark master", default="this machine")
+    str | None,
+    option("--master", metavar="URL", text="URL of a Spark master", default="this machine"),
 ]
 Remote = Annotated[
-    str | None, option("--remote", metavar="URL", text="a Spark Connect server: sc://..")
+    str | None,
+    option("--remote", metavar="URL", text="URL of a Spark Connect server, sc://HOST:PORT"),
 ]
 SparkConf = Annotated[
     list[Setting] | None,
     option(
-        "--conf", metavar="K=V", parse=spark_setting, text="a setting of Spark; may be repeated"
+        "--conf", metavar="K=V", parse=spark_setting, text="set a Spark property; may be repeated"
     ),
 ]
 

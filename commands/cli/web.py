@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Seed, Settings, Variables, Version, argument, flag, option
+from commands.cli.options import Mode, Seed, Settings, Variables, Version, argument, flag, option
 from commands.cli.settings import Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -34,19 +34,22 @@ MISSING = "'tidegauge web' needs textual-serve: pip install 'tidegauge[web]'"
 )
 def web(
     target: Annotated[
-        str, argument("TARGET", text="a script or a session; a small demo if left out")
+        str, argument("TARGET", text="a script or a session [default: a small demo]")
     ] = "",
     version: Version = None,
+    mode: Mode = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
     port: Annotated[
         int,
-        option("--port", metavar="P", parse=values.port, text="where to listen", default=str(PORT)),
+        option(
+            "--port", metavar="P", parse=values.port, text="port to listen on", default=str(PORT)
+        ),
     ] = PORT,
     theme: Theme = None,
     allow_changes: Annotated[
-        bool, flag("--allow-changes", text="take statements; otherwise one can only look")
+        bool, flag("--allow-changes", text="accept statements; without it the pages are read-only")
     ] = False,
 ) -> None:
     """Open the console in a browser, on this machine only.
@@ -74,6 +77,7 @@ def web(
     else:
         arguments = ["console", *([target] if target else []), *given]
         arguments += [f"--version={version}"] if version else []
+        arguments += [f"--mode={mode}"] if mode else []
         arguments += [f"--seed={seed}"] if seed is not None else []
         arguments += [f"--config={each.name}={each.value}" for each in config or ()]
         arguments += [f"--set={each.name}={each.value}" for each in variables or ()]

@@ -2,21 +2,26 @@
 
 from collections.abc import Sequence
 
-from commands.language import values
+from msgspec import Struct
+
+from commands.language.values import Setting
 
 
-def cluster_options(
-    version: str | None,
-    seed: int | None,
-    config: Sequence[values.Setting] | None,
-    brokers: int | None = None,
-    mode: str | None = None,
-) -> list[str]:
-    """Return these options as words of the ``cluster`` statement."""
-    options = ["--version", version] if version is not None else []
-    options += ["--seed", str(seed)] if seed is not None else []
-    options += ["--mode", mode] if mode is not None else []
-    options += ["--brokers", str(brokers)] if brokers is not None else []
-    for setting in config or ():
-        options += ["--config", f"{setting.name}={setting.value}"]
-    return options
+class ClusterOptions(Struct, frozen=True, kw_only=True):
+    """What a command line says about the cluster; None or empty: what the script says."""
+
+    version: str | None = None
+    mode: str | None = None
+    seed: int | None = None
+    brokers: int | None = None
+    config: Sequence[Setting] = ()
+
+    def words(self) -> list[str]:
+        """Return the options as words of the ``cluster`` statement."""
+        words = ["--version", self.version] if self.version is not None else []
+        words += ["--seed", str(self.seed)] if self.seed is not None else []
+        words += ["--mode", self.mode] if self.mode is not None else []
+        words += ["--brokers", str(self.brokers)] if self.brokers is not None else []
+        for setting in self.config:
+            words += ["--config", f"{setting.name}={setting.value}"]
+        return words

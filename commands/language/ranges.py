@@ -24,7 +24,10 @@ class Seeds(list[tuple[int, int]]):
 
 
 def variation(word: str) -> Variation:
-    """Parse ``NAME=V,V,..``: NAME is a script's variable, ``version``, ``seed`` or ``config.K``."""
+    """Parse ``NAME=V,V,..``.
+
+    NAME is a variable of the script, ``version``, ``mode``, ``seed`` or ``config.K``.
+    """
     name, equals, values = word.partition("=")
     known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
     parts = values.split(",")

@@ -1,15 +1,17 @@
 """A campaign's plan: its script, parsed once for each combination of the varied parameters."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from commands.exits import CommandError, ExitCode
 from commands.language import values as words
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script, parse_script, read_text
 from commands.language.ranges import CONFIG, Seeds, Variation, seeds
 from commands.language.values import Setting
@@ -21,6 +23,7 @@ from sessions.grammar.words import BadWord
 COMMAND: Final = "'tidegauge campaign'"
 SEED: Final = "seed"
 VERSION: Final = "version"
+MODE: Final = "mode"
 VARIANTS_MAX: Final = 1_000
 ANY_SEED: Final = 0
 """Placeholder for the seed while the script is parsed."""
@@ -36,6 +39,7 @@ class Given(NamedTuple):
     version: str | None
     config: Sequence[Setting]
     chaos: Chaos | None = None
+    mode: str | None = None
 
 
 def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
@@ -87,12 +91,15 @@ class _Reading:
         self.variables = given.variables | {
             name: value for name, value in values.items() if words.VARIABLE_NAME.fullmatch(name)
         }
-        self.release = self._release()
-        self.config = [*given.config, *self._config()]
-        options = cluster_options(self.release, ANY_SEED, self.config)
-        self.script: Script = parse_script(source, given.file, self.variables, options)
+        self.cluster = ClusterOptions(
+            version=self._value(VERSION, given.version, words.version),
+            mode=self._value(MODE, given.mode, words.choice("kraft", "zk")),
+            seed=ANY_SEED,
+            config=[*given.config, *self._config()],
+        )
+        self.script: Script = parse_script(source, given.file, self.variables, self.cluster.words())
         for name in self.script.unused:
-            if name in values and name != VERSION:
+            if name in values and name not in (VERSION, MODE):
                 raise _bad(f"--vary {name}: nothing in {given.file} asks for ${{{name}}}")
 
     def variant(self, name: str) -> Variant:
@@ -103,18 +110,23 @@ class _Reading:
             values=self.values,
             variables=self.variables,
             cluster=script.spec,
-            text=_around(script.cluster.text, cluster_options(None, None, self.config)),
+            text=_around(script.cluster.text, self._after_seed()),
             line=script.cluster.line,
             steps=[step for step in script.steps if isinstance(step, Statement)],
             command=self._command(),
         )
 
-    def _release(self) -> str | None:
+    def _value(self, name: str, given: str | None, parse: Callable[[str], str]) -> str | None:
+        """Return the value of a cluster option in this combination; by default the given one."""
         try:
-            chosen = self.values.get(VERSION)
-            return self.given.version if chosen is None else words.version(chosen)
+            chosen = self.values.get(name)
+            return given if chosen is None else parse(chosen)
         except BadWord as error:
             raise _bad(f"--vary: {error}") from None
+
+    def _after_seed(self) -> list[str]:
+        """Return the words of the cluster's options that follow the seed."""
+        return msgspec.structs.replace(self.cluster, version=None, seed=None).words()
 
     def _config(self) -> Iterator[Setting]:
         for name, value in self.values.items():
@@ -123,13 +135,13 @@ class _Reading:
 
     def _command(self) -> Around:
         """Return the command that opens a run in the console."""
-        settings = cluster_options(None, None, self.config)
+        settings = self._after_seed()
         for name, value in self.variables.items():
             if name not in self.script.unused:
                 settings += ["--set", f"{name}={value}"]
         begin = ["tidegauge", "console", self.given.file, "--from-start", "--paused"]
-        options = [*cluster_options(self.release, ANY_SEED, ()), *settings]
-        return _around(shlex.join([*begin, *options]), settings)
+        options = ClusterOptions(version=self.cluster.version, seed=ANY_SEED).words()
+        return _around(shlex.join([*begin, *options, *settings]), settings)
 
 
 def _around(text: str, after: list[str]) -> Around:

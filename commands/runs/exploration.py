@@ -150,8 +150,7 @@ def path_lines(violation: Violation) -> list[str]:
     """Return a violation's path, one line per step."""
     lines = []
     for number, action in enumerate(violation.path, 1):
-        details = ", ".join(f"{name} {value}" for name, value in action.details)
-        lines.append(f"  {number:2}. {action.name:22} {details}")
+        lines.append(f"  {number:2}. {action.name:22} {action.told}")
     return lines
 
 
@@ -277,6 +276,11 @@ def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
         raise BadWord(str(error).rstrip(".")) from None
     except ApiException as refused:
         raise BadWord(refused.message.rstrip(".")) from None
+    if not kraft and (bounds.fencings or bounds.shutdowns):
+        raise BadWord(
+            f"{bounds.version} has ZooKeeper here, and --fencings and --shutdowns are explored "
+            "without it (--mode kraft from 3.3 on)"
+        )
     return replace(bounds, kraft=kraft, elr=ELIGIBLE_LEADER_REPLICAS in features)
 
 

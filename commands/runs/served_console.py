@@ -12,13 +12,8 @@ from commands.language.parser import Script
 from commands.output import streams
 from commands.runs.live import asked
 from commands.runs.recording import recorder
-from commands.runs.serve import (
-    Clusters,
-    ServedCluster,
-    allow_many_files,
-    need_checksums,
-    ports_taken,
-)
+from commands.runs.serve import Clusters, allow_many_files, need_checksums, ports_taken
+from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
 from sessions.recording.recorder import Recorder

@@ -200,8 +200,16 @@ class ReplicaManager:
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
-                replica = self._admit(source, request, tp, info, errors)
-                if replica is not None:
+                replica = self.replicas.get(tp)
+                if replica is not None and _is_stale(info, replica):
+                    errors[tp] = "STALE_CONTROLLER_EPOCH"
+                    self.context.refuse(
+                        source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
+                    )
+                elif mine not in info.replicas:
+                    errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+                else:
+                    replica = replica or self.replicas.create(tp)
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
@@ -230,21 +238,6 @@ class ReplicaManager:
             self._answer_leader_and_isr(source, request, NONE, errors)
         self.locks.hold_fetchers("")
         self.on_fetchers_shut_down()
-
-    def _admit(
-        self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
-    ) -> Replica | None:
-        replica = self.replicas.get(tp)
-        if replica is not None and replica.is_known and info.leader_epoch <= replica.leader_epoch:
-            errors[tp] = "STALE_CONTROLLER_EPOCH"
-            self.context.refuse(
-                source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
-            )
-            return None
-        if self.context.id not in info.replicas:
-            errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
-            return None
-        return self.replicas.create(tp) if replica is None else replica
 
     # ---- StopReplica
 
@@ -338,6 +331,11 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
+    """Whether a replica has seen a leader epoch that is as new."""
+    return replica.is_known and info.leader_epoch <= replica.leader_epoch
 
 
 def _become_leader(info: PartitionInfo) -> BecomeLeader:

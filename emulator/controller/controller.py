@@ -358,8 +358,10 @@ class Controller:
             if message.kind == "NodeDeleted" and self.state is None:
                 self._guarded(self._lose_race)
             self._guarded(self._controller_changed)
-        elif self.state is not None:
-            self._guarded(lambda: self.listeners.changed(path, message.kind))
+        elif self.state is not None and not self._guarded(
+            lambda: self.listeners.changed(path, message.kind)
+        ):
+            self._wait_for_zookeeper(-1, self.broker.kernel.cause, message)
 
     def config_changed(self, kind: str, name: str) -> None:
         """Handle a changed configuration that this broker has applied."""

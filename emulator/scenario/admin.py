@@ -3,6 +3,8 @@
 It writes to ZooKeeper in the same way as Kafka's tools.
 """
 
+from collections.abc import Mapping
+
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
@@ -164,7 +166,7 @@ class Admin:
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a change notification."""
         needs_topic(self.cluster, wanted.topic)
-        config = self._topic_config(wanted.config)
+        config = self._topic_config(_written(wanted.config))
         path = znodes.topic_config_path(wanted.topic)
         self._merge_config(path, config)
         self._notify_change("topics", wanted.topic)
@@ -191,20 +193,20 @@ class Admin:
                 "INVALID_REQUEST", "A default for all brokers can be set in KRaft mode only."
             )
         needs_broker(self.cluster, wanted.broker)
-        settings = self.cluster.settings
+        settings, config = self.cluster.settings, _written(wanted.config)
         before = settings.brokers.get(wanted.broker, {})
-        merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
+        merged = {k: v for k, v in {**before, **config}.items() if v}
         try:
             resolve(settings.version, {**settings.defaults, **merged})
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
         if self.cluster.profile.has("dynamic_broker_config"):
-            self._merge_config(znodes.broker_config_path(wanted.broker), wanted.config)
+            self._merge_config(znodes.broker_config_path(wanted.broker), config)
             self._notify_change("brokers", str(wanted.broker))
             return
         settings.brokers[wanted.broker] = merged
         self.cluster.configuration.changed()
-        for key, value in wanted.config.items():
+        for key, value in config.items():
             self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
@@ -381,3 +383,8 @@ class Admin:
         rows.sort(key=str)
         lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
         return Outcome(output="\n".join(lines), result=rows)
+
+
+def _written(config: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the values as the tools of ZooKeeper mode write them: an empty one is deleted."""
+    return {key: value or "" for key, value in config.items()}

@@ -3,6 +3,7 @@
 The controller's response is the statement's result. Source: ``Admin`` of the Java client, KIP-590.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from emulator.clients.state import AdminRequest
@@ -87,9 +88,8 @@ class KRaftAdmin:
         name = "" if wanted.broker is None else str(wanted.broker)
         return self._configure(BROKER_RESOURCE, name, wanted.config)
 
-    def _configure(self, resource_type: int, name: str, config: dict[str, str]) -> int:
-        values = {key: value or None for key, value in config.items()}
-        return self._ask(IncrementalAlterConfigsRequest(resource_type, name, values))
+    def _configure(self, resource_type: int, name: str, config: Mapping[str, str | None]) -> int:
+        return self._ask(IncrementalAlterConfigsRequest(resource_type, name, dict(config)))
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
         """Delete a topic."""

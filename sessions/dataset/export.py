@@ -1,7 +1,7 @@
-"""Export: the events of sessions, streamed into the dataset.
+"""Export: stream the events of sessions into the dataset.
 
-:class:`SessionRows` makes the rows of one session; :class:`RowsWriter` takes those of one session
-after another and writes them into the files of one commit.
+:class:`SessionRows` makes the rows of one session; :class:`RowsWriter` writes the rows of
+one session after another to the files of one commit.
 """
 
 import contextlib
@@ -32,22 +32,22 @@ from sessions.garbage_collection import collector_paused
 
 Handler = Callable[[Any], None]
 Progress = Callable[[int], object]
-"""Is told how many events have been exported so far."""
+"""Called with the number of events exported so far."""
 
 INSTALL: Final = "install it with: pip install 'tidegauge[spark]'"
 
 ALLOCATOR: Final = ("ARROW_DEFAULT_MEMORY_POOL", "system")
-"""Arrow looks at this when it is imported: its own allocator keeps a fifth more memory here, and
-gives it back and takes it again all the time."""
+"""Arrow reads this when it is imported. Its own allocator uses a fifth more memory here, and keeps
+returning and requesting it."""
 
 OF_RECORDS: Final = frozenset({PRODUCED.name, CONSUMED.name})
-"""Tables whose folds give runs of records."""
+"""Tables whose folds produce runs of records."""
 RUNS_WAITING: Final = 1_024
-"""How many runs wait before their rows are made."""
+"""Number of runs that are collected before their rows are made."""
 
 
 class Fold(Protocol):
-    """Something that makes rows of events, seeing them in order."""
+    """Makes rows from events, which it receives in order."""
 
     def handlers(self) -> dict[type[Event], Handler]: ...
 
@@ -61,11 +61,11 @@ FOLDS: Final[tuple[tuple[tuple[str, ...], Callable[..., Fold]], ...]] = (
     (("requests",), RequestFold),
     (("client_requests",), ClientRequestFold),
 )
-"""What is made of more than one event at a time: the tables, and what makes their rows."""
+"""The tables whose rows need more than one event, and what makes these rows."""
 
 
 class ExportReport(Struct, frozen=True):
-    """What an export wrote: rows by table, bytes of all files."""
+    """What an export wrote: the rows of each table, and the bytes of all files."""
 
     session: str
     events: int
@@ -80,12 +80,14 @@ def export_session(
     progress: Progress | None = None,
     ended: Callable[[], SessionFacts] | None = None,
 ) -> ExportReport:
-    """Add a session to the dataset, which is made if need be, in bounded memory.
+    """Add a session to the dataset, in bounded memory; create the dataset if necessary.
 
-    ``events`` is read once, in order; ``ended`` gives the facts anew when they have been read (the
-    id stays), for a session that only then has a final state. Nothing is seen of the session in the
-    dataset before all of it is there, and nothing at all if this fails or is interrupted. Raises
-    :class:`~sessions.dataset.layout.DatasetError`.
+    ``events`` is read once, in order. ``ended`` is called after that and returns the facts again
+    (with the same id), for a session whose final state is known only then. Readers see the session
+    once all of it is written; if the export fails or is interrupted, they see nothing of it.
+
+    Raises:
+        DatasetError: the dataset cannot be written.
     """
     require_arrow()
     require_session_id(facts.id)
@@ -113,10 +115,10 @@ def _block(source: Iterator[Event]) -> list[Event]:
 
 
 def require_arrow() -> None:
-    """Make sure that there is PyArrow, and have it allocate as suits an export.
+    """Import PyArrow with the memory allocator that suits an export.
 
     Raises:
-        DatasetError: there is not; the message says how to install it.
+        DatasetError: PyArrow is not installed; the message says how to install it.
     """
     if find_spec("pyarrow") is None:
         raise DatasetError(f"exporting needs PyArrow; {INSTALL}")
@@ -124,14 +126,14 @@ def require_arrow() -> None:
 
 
 class SessionRows:
-    """The rows of one session, made of its events, which are given in order.
+    """Makes the rows of one session from its events, which it receives in order.
 
-    ``kinds`` are the types of events that must be given as such, ``columns`` those of which a block
-    must have the columns (None: all).
+    ``kinds`` are the types of events that must be passed as objects, ``columns`` those whose
+    columns a block must contain (None: all).
     """
 
     def __init__(self, session: str, names: Collection[str] = BY_NAME) -> None:
-        """Make the rows of the tables of these names."""
+        """Make the rows of the tables with these names."""
         self.session = session
         self.events = 0
         self.rows: dict[str, list[Row]] = {name: [] for name in names if name != EVENTS.name}
@@ -148,7 +150,7 @@ class SessionRows:
         self.columns = None if EVENTS.name in names else self.kinds
 
     def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
-        """For each type of event everything that it is given to."""
+        """Return the handlers of each type of event."""
         handlers: dict[type[Event], tuple[Handler, ...]] = {}
         folds = [fold.handlers() for fold in self._folds]
         if self._totals is not None:
@@ -163,7 +165,7 @@ class SessionRows:
         return handlers
 
     def add(self, block: Unpacked, events: Iterable[Event]) -> None:
-        """Take a block, with all of its events whose type is one of ``kinds`` at least."""
+        """Add a block, with at least those of its events whose type is in ``kinds``."""
         with collector_paused():
             self.events += len(block.times)
             self._last = (block.last_seq, block.times[-1])
@@ -175,7 +177,7 @@ class SessionRows:
                 self.event_rows.add(self.session, block)
 
     def finish(self, facts: SessionFacts) -> None:
-        """Make the rows that were held back and, if that is one of the tables, the session's."""
+        """Make the remaining rows and, if ``sessions`` is one of the tables, the session's row."""
         for fold in self._folds:
             fold.finish()
         if self._totals is not None:
@@ -184,9 +186,9 @@ class SessionRows:
 
 
 class RowsWriter:
-    """The files of one commit, or those of some of its tables, while they are being written.
+    """Writes the files of one commit, or of some of its tables: ``folder/TABLE/NAME-*.parquet``.
 
-    They are ``folder/TABLE/NAME-*.parquet``. Memory is bounded by a few row groups for each table.
+    Memory is bounded by a few row groups for each table.
     """
 
     def __init__(self, folder: Path, name: str, names: Collection[str] = BY_NAME) -> None:
@@ -209,11 +211,11 @@ class RowsWriter:
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each table has been given, when all are written."""
+        """The number of rows of each table, once all are written."""
         return {name: writer.rows for name, writer in self._writers.items()}
 
     def take(self, made: SessionRows) -> None:
-        """Take over the rows that have been made of a session so far."""
+        """Take the rows that have been made of a session so far."""
         for name, rows in made.rows.items():
             self.add(name, made.session, rows)
             rows.clear()
@@ -223,7 +225,7 @@ class RowsWriter:
                 self._writers[EVENTS.name].add(self._events.take())
 
     def add(self, name: str, session: str, rows: list[Row]) -> None:
-        """Take rows of a table that belong to one session."""
+        """Add rows of a table that belong to one session."""
         if not rows:
             return
         waiting = self._rows[name]
@@ -233,7 +235,7 @@ class RowsWriter:
             self._hand_on(name)
 
     def finish(self) -> None:
-        """Write all that waits; the files are durable when this returns."""
+        """Write all remaining rows; the files are durable when this returns."""
         if self._events.count:
             self._writers[EVENTS.name].add(self._events.take())
         for name, writer in self._writers.items():
@@ -242,7 +244,7 @@ class RowsWriter:
         self._thread.drain()
 
     def _hand_on(self, name: str) -> None:
-        """Turn the rows that wait into columns and give them to the table's writer."""
+        """Turn the collected rows into columns and pass them to the table's writer."""
         rows, spans, writer = self._rows[name], self._spans[name], self._writers[name]
         if not rows:
             return

@@ -1,7 +1,7 @@
-"""Exporting session files: each enters a dataset once, under its file's name.
+"""Export session files: each is added to a dataset once, under its file's name.
 
-Started again, an export goes on where it was killed: what is in the dataset is left out, and what
-was half written is written anew.
+An export that was killed resumes when it is started again: sessions that are in the dataset are
+skipped, and partly written ones are written again.
 """
 
 import contextlib
@@ -31,12 +31,12 @@ from sessions.format.file import SessionFile
 from sessions.format.schema import SUFFIX
 
 IDENTITY: Final = ("version", "seed", "events", "last_seq", "state_hash")
-"""The columns of ``sessions`` by which two sessions of one name are told apart."""
+"""The columns of ``sessions`` that distinguish two sessions of the same name."""
 ID_CHARACTERS_MAX: Final = 128
 
 
 class Added(Struct, frozen=True):
-    """What became of a session file; ``report`` None: it was in the dataset already."""
+    """The result of adding a session file; ``report`` None: it was in the dataset already."""
 
     session: str
     events: int
@@ -44,7 +44,7 @@ class Added(Struct, frozen=True):
 
 
 def session_id(path: Path) -> str:
-    """What a session is called in a dataset: its file's name, ``-`` for what it may not have."""
+    """Return a session's id: its file's name, with ``-`` for characters that an id cannot have."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", path.name.removesuffix(SUFFIX)).lstrip("._-")
     return name[:ID_CHARACTERS_MAX] or "session"
 
@@ -56,15 +56,15 @@ def add_session(
     *,
     replace: bool = False,
 ) -> Added:
-    """Add a session to the dataset, which is made if need be, unless it is there already.
+    """Add a session to the dataset unless it is there already; create the dataset if necessary.
 
-    Of a damaged session, the part that can be read is added. With ``replace`` another session of
-    its name, or an earlier part of it, gives way to it.
+    The readable part of a damaged session is added. With ``replace``, the session replaces another
+    one of its name, or an earlier part of itself.
 
     Raises:
-        DatasetError: the dataset cannot be added to, or has another session of this name.
-        SessionIncompleteError: the session's beginning is not in its file.
-        SessionDamagedError: there is no event that can be read.
+        DatasetError: the dataset cannot be written, or has another session of this name.
+        SessionIncompleteError: the file does not contain the session's beginning.
+        SessionDamagedError: no event can be read.
     """
     if session.first_seq > 1:
         raise SessionIncompleteError(
@@ -94,9 +94,9 @@ def _export(
     given_up: list[Commit],
     progress: Progress | None,
 ) -> ExportReport:
-    """Write a session's tables, some of them by a second process if that is worth its start.
+    """Write a session's tables, some of them in a second process if the session is long enough.
 
-    What the commits ``given_up`` hold of other sessions is written anew with it.
+    The other sessions of the commits ``given_up`` are rewritten with it.
     """
     last_seq = session.last_seq
     in_two = last_seq >= WORTH_EVENTS and (os.cpu_count() or 1) > 1
@@ -143,7 +143,7 @@ def _facts(session: SessionFile) -> SessionFacts:
 
 
 def _row(dataset: Dataset, session: str) -> dict[str, Any] | None:
-    """A session's row in ``sessions``; None if it is not in the dataset."""
+    """Return a session's row in ``sessions``; None if it is not in the dataset."""
     import pyarrow.compute as pc
 
     if not dataset.exists:

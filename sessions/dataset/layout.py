@@ -1,15 +1,15 @@
-"""The dataset as a folder, ``DATASET/TABLE/COMMIT-*.parquet``, and the manifest of its commits.
+"""The dataset as a folder, ``DATASET/TABLE/COMMIT-*.parquet``, with a manifest of its commits.
 
 Sessions are added to a dataset by commits. A commit's files are written to a staging folder, which
 neither Spark nor Arrow read; then they are moved in, and ``_manifest/COMMIT.json`` atomically makes
 them part of the dataset. A commit may replace others, whose files are deleted afterwards. A process
-that dies before its commit is complete leaves files that any process can drop, and one that dies
-later leaves a commit that any process can finish; a lock distinguishes these from work in progress.
+that dies before its commit is complete leaves files that any process can delete, and one that dies
+later leaves a commit that any process can finish; a lock distinguishes them from work in progress.
 
 An object store supports neither rename nor locks. There, files are staged locally and uploaded, and
-what a dead process leaves is dropped after a day. Of two concurrent commits that conflict, at most
-one succeeds: each reads the manifest again after writing its entry, and withdraws if there is
-another. Stores have consistent listings after writes; so at least one of the two sees the other.
+what a dead process leaves is deleted after a day. At most one of two conflicting concurrent commits
+succeeds: each reads the manifest again after writing its entry, and withdraws if it finds the
+other. Object stores list consistently after writes, so at least one of the two sees the other.
 """
 
 import contextlib
@@ -39,16 +39,16 @@ MANIFEST: Final = "_manifest"
 STAGING: Final = "_staging"
 LOCK: Final = "lock"
 COMMIT: Final = "commit.json"
-"""In a staging folder: what is to be moved in, once it is complete."""
+"""The file in a staging folder that describes the commit, written once it is complete."""
 FILENAME: Final = "__filename"
-"""Arrow's column with the file that a row comes from."""
+"""Arrow's name for the column with a row's file."""
 STALE_S: Final = 24 * 3600
 """Age at which a staging folder on an object store is attributed to a dead process."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class DatasetError(Exception):
-    """A dataset cannot be used or added to; the message is one sentence for people."""
+    """A dataset cannot be used or written; the message is one sentence for the user."""
 
 
 class DatasetUnreadable(DatasetError):
@@ -60,7 +60,7 @@ class SessionExists(DatasetError):
 
 
 class Marker(Struct, frozen=True):
-    """What the marker file says: that this is a dataset of tidegauge, and by which layout."""
+    """The content of the marker file, which identifies a dataset of tidegauge and its layout."""
 
     dataset: str
     layout: int
@@ -77,8 +77,8 @@ class File(Struct, frozen=True):
 class Commit(Struct, frozen=True):
     """What was added to the dataset atomically; ``replaces`` names the commits that it replaced.
 
-    ``files`` are those of each table, by its name; ``begun`` is its start time, in seconds since
-    1970.
+    ``files`` has the files of each table by its name; ``begun`` is when it started, in seconds
+    since 1970.
     """
 
     id: str
@@ -90,15 +90,15 @@ class Commit(Struct, frozen=True):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all files."""
+        """The size of all files, in bytes."""
         return sum(file.size_bytes for files in self.files.values() for file in files)
 
 
 class Staging:
-    """Where the files of a commit are staged: ``path/TABLE/ID-*.parquet``, until it is complete.
+    """The staging folder of a commit: ``path/TABLE/ID-*.parquet``, until the commit is complete.
 
-    Other processes that write there inherit the descriptor ``lock``, and with it the lock; so the
-    files of one are not taken for leftovers while another is still running.
+    Other processes that write there inherit the descriptor ``lock`` and with it the lock, so that
+    nobody takes the files for leftovers while one of the processes is running.
     """
 
     def __init__(self, dataset: "Dataset", path: Path, name: str, lock: int) -> None:
@@ -111,10 +111,12 @@ class Staging:
     def commit(
         self, sessions: Collection[str], events: int, replaces: Collection[Commit] = ()
     ) -> Commit | None:
-        """Have all files in the dataset, in the place of those of other commits.
+        """Move the files into the dataset, replacing those of other commits.
 
-        Returns None if there is no file. Raises :class:`SessionExists` if one of the sessions is
-        in a commit that stays.
+        Returns None if there are no files.
+
+        Raises:
+            SessionExists: one of the sessions is in a commit that is not replaced.
         """
         files = {
             table.name: tuple(map(_described, sorted((self.path / table.name).glob("*.parquet"))))
@@ -141,10 +143,11 @@ def _described(path: Path) -> File:
 
 
 class Dataset:
-    """A dataset that exists, or can be made, at ``location``.
+    """A dataset at ``location``, which may not exist yet.
 
-    Raises :class:`DatasetError` if something else is there, :class:`DatasetUnreadable` if its
-    layout is not :data:`LAYOUT`.
+    Raises:
+        DatasetError: something else is there.
+        DatasetUnreadable: its layout is not :data:`LAYOUT`.
     """
 
     def __init__(self, place: "str | Path | Location") -> None:
@@ -158,9 +161,10 @@ class Dataset:
         return str(self.location)
 
     def make(self) -> None:
-        """Have an empty dataset there if there is none.
+        """Create an empty dataset unless it exists.
 
-        Raises :class:`DatasetError` if it cannot be written.
+        Raises:
+            DatasetError: it cannot be written.
         """
         with self._writing(), self._made():
             pass
@@ -169,9 +173,10 @@ class Dataset:
     # ---- what is in it
 
     def commits(self) -> list[Commit]:
-        """Return the dataset's commits, in order of ids.
+        """Return the dataset's commits, in the order of their ids.
 
-        Raises :class:`DatasetUnreadable` if the manifest is damaged.
+        Raises:
+            DatasetUnreadable: the manifest is damaged.
         """
         found = self._entries()
         void = {each for commit in found for each in commit.replaces}
@@ -184,15 +189,15 @@ class Dataset:
         with self._reading():
             for name in manifest.listed():
                 if name.endswith(".json") and not name.startswith("."):
-                    with contextlib.suppress(FileNotFoundError):  # replaced since it was listed
+                    with contextlib.suppress(FileNotFoundError):  # replaced after it was listed
                         content = (manifest / name).read()
                         found.append(_decoded(content, str(manifest / name)))
         return sorted(found, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
-        """Return the commits whose files may be in the dataset's folders without belonging to it.
+        """Return the commits whose files may be in the dataset's folders without being part of it.
 
-        They are of work in progress, or of dead processes; a dataset at rest has none.
+        They belong to work in progress or to dead processes; usually there are none.
         """
         staging, manifest = self.location / STAGING, self.location / MANIFEST
         names: set[str] = set()
@@ -207,12 +212,12 @@ class Dataset:
         return sorted(names)
 
     def has(self, table: Table) -> bool:
-        """Whether there may be rows of a table."""
+        """Return whether the dataset may have rows of a table."""
         with self._reading():
             return (self.location / table.name).is_folder()
 
     def files(self, table: Table) -> list[str]:
-        """The files of a table that belong to the dataset, as paths in its file system."""
+        """Return a table's files, as paths in the dataset's file system."""
         with self._reading():
             folder = (self.location / table.name).arrow_path
         return [
@@ -234,7 +239,7 @@ class Dataset:
                 raise DatasetUnreadable(f"{place}{more} is missing; {self} is damaged")
 
     def scan(self, table: Table, columns: Iterable[str], where: Any = None) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """The rows of a table, as an Arrow table; ``where`` is an Arrow expression."""
+        """Return the rows of a table as an Arrow table; ``where`` is an Arrow expression."""
         import pyarrow as pa
         import pyarrow.dataset as pad
 
@@ -259,17 +264,17 @@ class Dataset:
                 raise DatasetUnreadable(f"{self} is damaged: {reason}") from error
 
     def sessions(self) -> list[str]:
-        """The ids of the sessions in it, sorted."""
+        """Return the ids of the sessions in the dataset, sorted."""
         if not self.exists:
             return []
         return sorted(self.scan(SESSIONS, [SESSION])[SESSION].to_pylist())
 
     def __contains__(self, session: str) -> bool:
-        """Whether a session is in it."""
+        """Return whether a session is in the dataset."""
         return bool(self.found((session,)))
 
     def found(self, sessions: Collection[str]) -> list[str]:
-        """Those of the sessions that are in it."""
+        """Return which of the sessions are in the dataset, sorted."""
         if not self.exists:
             return []
         rows = self.scan(SESSIONS, [SESSION], one_of(sessions))
@@ -279,10 +284,12 @@ class Dataset:
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Staging]:
-        """A folder in which the files of a commit are written; what is not committed is dropped.
+        """Create a staging folder for the files of a commit; what is not committed is deleted.
 
-        Raises :class:`DatasetError` if something cannot be written. After any error the dataset is
-        as it was before.
+        After an error the dataset is unchanged.
+
+        Raises:
+            DatasetError: something cannot be written.
         """
         new = not self.exists
         try:
@@ -294,7 +301,7 @@ class Dataset:
             self.exists = not new or _is_dataset(self.location)
 
     def recover(self) -> None:
-        """Finish or drop what dead processes have left.
+        """Finish or delete what dead processes have left.
 
         Without write permission, leftovers remain; readers do not see them.
         """
@@ -318,12 +325,12 @@ class Dataset:
             raise SessionExists(f"session {there[0]}{more} is in {self} already")
 
     def enter(self, commit: Commit, folder: Path, sessions: Collection[str]) -> None:
-        """Make the files in a staging folder part of the dataset, and drop what they replace.
+        """Make the files in a staging folder part of the dataset; delete those that they replace.
 
         Raises:
-            SessionExists: another process has added one of the sessions meanwhile.
-            DatasetError: the dataset cannot be written to, or another process has replaced what
-                this commit replaces. In both cases it has been withdrawn.
+            SessionExists: another process has added one of the sessions. The commit is withdrawn.
+            DatasetError: the dataset cannot be written, or another process has replaced what this
+                commit replaces. The commit is withdrawn.
         """
         staging = self.location / STAGING / commit.id
         with self._writing():
@@ -362,7 +369,7 @@ class Dataset:
             for file in files:
                 staged = folder / table / file.name
                 if not staged.exists():
-                    continue  # it was moved by the process that died
+                    continue  # moved by the process that died
                 if target.path is None:
                     (target / file.name).upload(staged)
                 else:
@@ -384,7 +391,7 @@ class Dataset:
                 entry.delete()
 
     def _settle(self, folder: Path) -> None:
-        """Finish a commit that is complete, and drop one that is not."""
+        """Finish a complete commit, and delete an incomplete one."""
         complete = folder / COMMIT
         if complete.exists():
             commit = _decoded(complete.read_bytes(), str(complete))
@@ -401,7 +408,7 @@ class Dataset:
                 entry = staging / name / COMMIT
                 commit = _decoded(entry.read(), str(entry))
                 if time.time() - commit.begun < STALE_S:
-                    continue  # who made it may still withdraw it
+                    continue  # its process may still withdraw it
                 if (manifest / f"{name}.json").exists():
                     self._drop_replaced(commit)
                 else:
@@ -478,7 +485,7 @@ class Dataset:
         folder = self.location.path / STAGING / name
         with contextlib.ExitStack() as stack:
             lock = None
-            while lock is None:  # until it is ours: before, it looks like a leftover
+            while lock is None:  # unlocked folders are leftovers, which other processes delete
                 folder.mkdir(parents=True, exist_ok=True)
                 lock = stack.enter_context(_locked(folder))
             try:
@@ -490,7 +497,7 @@ class Dataset:
 
 
 def one_of(sessions: Collection[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """The Arrow expression for the rows of some sessions."""
+    """Return the Arrow expression for the rows of some sessions."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -498,12 +505,12 @@ def one_of(sessions: Collection[str]) -> Any:  # noqa: ANN401 - pyarrow has no t
 
 
 def commit_of(file: str) -> str:
-    """The commit that a file belongs to, by its name."""
+    """Return the commit that a file belongs to, by the name of the file."""
     return file.rpartition("/")[2].partition("-")[0]
 
 
 def require_session_id(session: str) -> None:
-    """Raise :class:`DatasetError` unless a text can be a session's id."""
+    """Raise :class:`DatasetError` unless ``session`` is a valid session id."""
     if not SESSION_ID.fullmatch(session):
         raise DatasetError(
             f"a session's id is made of letters, digits, '.', '_' and '-' (at most 128), "
@@ -519,7 +526,7 @@ def _decoded(content: bytes, place: str) -> Commit:
 
 
 def _unmake(root: Path, made: list[Path]) -> None:
-    """Remove an empty dataset, and the folders that were made for it."""
+    """Remove an empty dataset, and the folders that were created for it."""
     for name in (MANIFEST, STAGING):
         with contextlib.suppress(OSError):
             (root / name / f".{LOCK}").unlink(missing_ok=True)
@@ -540,9 +547,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def layout_of(location: Location) -> int | None:
-    """The layout of the dataset at a place, whichever it is; None without one.
+    """Return the layout of the dataset at a location; None if there is no dataset.
 
-    Raises :class:`DatasetError` if something else is there.
+    Raises:
+        DatasetError: something else is there.
     """
     try:
         if not location.exists() or (location.is_folder() and not location.listed()):
@@ -563,7 +571,7 @@ def layout_of(location: Location) -> int | None:
 
 
 def _is_dataset(location: Location) -> bool:
-    """Whether there is a dataset; False if there is nothing, or an empty folder."""
+    """Return whether there is a dataset; False if there is nothing or an empty folder."""
     layout = layout_of(location)
     if layout is None:
         return False
@@ -581,10 +589,10 @@ def _is_dataset(location: Location) -> bool:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[int | None]:
-    """Hold the lock of a staging folder if nobody does: its descriptor, None if somebody does.
+    """Lock a staging folder: the lock's descriptor, or None if another process holds it.
 
-    The lock file may have been removed with its folder between being opened and being locked, hence
-    the second look.
+    The lock file is compared after locking, because it may have been removed with its folder after
+    it was opened.
     """
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)

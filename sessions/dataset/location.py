@@ -1,6 +1,6 @@
 """Where a dataset or the results of an analysis are: a folder here, or a URI of a file system.
 
-What looks like a URI is never taken for a local name: ``./s3a:x`` is how to write that.
+A name that looks like a URI is never a local file; write ``./s3a:x`` for a local one.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class Location:
         """Take a path, or a URI such as ``s3a://bucket/dataset`` or ``file:///data``.
 
         Raises:
-            LocationError: it is a URI without a host or path, or of a scheme that nobody knows.
+            LocationError: the URI has no host or path, or an unknown scheme.
         """
         self._text = str(text)
         self.path: Path | None = None
@@ -72,14 +72,14 @@ class Location:
 
     @property
     def for_spark(self) -> str:
-        """The URI by which Spark writes there."""
+        """The URI for writing with Spark."""
         if self.path is None:
             return re.sub("^s3n?:", "s3a:", self._text)
         return f"file://{self.path.absolute()}"
 
     @property
     def for_spark_to_read(self) -> str:
-        """The same for reading, with wildcard characters taken literally."""
+        """The URI for reading with Spark, with wildcard characters escaped."""
         if self.path is None:
             return self.for_spark
         return "file://" + GLOB.sub(r"\\\g<0>", str(self.path.absolute()))
@@ -102,10 +102,10 @@ class Location:
 
     @property
     def filesystem(self) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Arrow's file system there.
+        """The Arrow file system of this location.
 
         Raises:
-            LocationError: there is none, or its library is missing.
+            LocationError: Arrow has none for this scheme, or its library is missing.
         """
         return self._arrow[0]
 
@@ -117,7 +117,7 @@ class Location:
     # ---- files; what goes wrong there is OSError, as for local ones
 
     def exists(self) -> bool:
-        """Whether there is a file or folder."""
+        """Return whether a file or folder exists there."""
         if self.path is not None:
             return self.path.exists()
         from pyarrow import fs
@@ -127,7 +127,7 @@ class Location:
         return found
 
     def is_folder(self) -> bool:
-        """Whether it is a folder; on an object store, whether anything lies below it."""
+        """Return whether it is a folder; on an object store, whether there is anything below it."""
         if self.path is not None:
             return self.path.is_dir()
         from pyarrow import fs
@@ -140,7 +140,7 @@ class Location:
         return self.filesystem.get_file_info(self.arrow_path)
 
     def listed(self) -> list[str]:
-        """The names in a folder, sorted; none without it."""
+        """Return the names in the folder, sorted; none if it does not exist."""
         if self.path is not None:
             return sorted(each.name for each in self.path.iterdir()) if self.path.is_dir() else []
         from pyarrow import fs
@@ -150,7 +150,7 @@ class Location:
             return sorted(info.base_name for info in self.filesystem.get_file_info(selector))
 
     def read(self) -> bytes:
-        """The contents of a file."""
+        """Return the file's contents."""
         if self.path is not None:
             return self.path.read_bytes()
         with self._told(), self.filesystem.open_input_stream(self.arrow_path) as stream:
@@ -158,7 +158,7 @@ class Location:
         return content
 
     def write(self, content: bytes) -> None:
-        """Write a file with these contents, atomically."""
+        """Write the file with these contents, atomically."""
         if self.path is not None:
             import os
 
@@ -177,12 +177,12 @@ class Location:
             stream.write(content)
 
     def create_folder(self) -> None:
-        """Have a folder, which an object store does not need."""
+        """Create the folder; object stores do not need it."""
         if self.path is not None:
             self.path.mkdir(parents=True, exist_ok=True)
 
     def upload(self, file: Path) -> None:
-        """Have a copy of a local file."""
+        """Copy a local file there."""
         from pyarrow import fs
 
         with self._told():
@@ -191,7 +191,7 @@ class Location:
             )
 
     def delete(self) -> None:
-        """Delete a file, or a folder with all that is in it; nothing happens if there is none."""
+        """Delete the file, or the folder with everything in it, if it exists."""
         from pyarrow import fs
 
         with self._told():
@@ -203,7 +203,7 @@ class Location:
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """Errors of Arrow name the place, in one line."""
+        """Convert Arrow's errors to one line that names the location."""
         try:
             yield
         except OSError as error:

@@ -29,15 +29,15 @@ from sessions.dataset.tables import EVENTS, RUNS, SESSIONS, TABLES
 from sessions.dataset.writer import TableWriter, WriterThread
 
 SMALL_BYTES: Final = 64 * 2**20
-"""A commit of fewer bytes is merged with others."""
+"""Commits with fewer bytes are merged."""
 HIVE_LAYOUT: Final = 2
-"""The layout before this one: a folder for each session in each table, ``TABLE/session=ID/``."""
+"""The previous layout: a folder for each session in each table, ``TABLE/session=ID/``."""
 Progress = Callable[[int], object]
-"""Called with the progress: rows of a compaction, sessions of a conversion."""
+"""Called with the number of rows compacted, or of sessions converted, so far."""
 
 
 class TableInfo(Struct, frozen=True):
-    """Size of a table."""
+    """The size of a table."""
 
     table: str
     rows: int
@@ -46,7 +46,7 @@ class TableInfo(Struct, frozen=True):
 
 
 class DatasetInfo(Struct, frozen=True):
-    """What is in a dataset; ``small`` commits are those that a compaction would merge."""
+    """The contents of a dataset; ``small`` counts the commits that a compaction would merge."""
 
     dataset: str
     layout: int
@@ -60,7 +60,7 @@ class DatasetInfo(Struct, frozen=True):
 
 
 def info(dataset: Dataset) -> DatasetInfo:
-    """Count what is in a dataset, by its manifest alone."""
+    """Return what is in a dataset according to its manifest."""
     commits = dataset.commits()
     tables = []
     for table in (*TABLES, RUNS):
@@ -91,9 +91,12 @@ def _small(commits: Sequence[Commit]) -> list[Commit]:
 
 
 def compact(dataset: Dataset, progress: Progress = lambda _: None) -> int:
-    """Merge all small commits into one, sorted by session; returns how many there were.
+    """Merge all small commits into one, sorted by session, and return their number.
 
-    Nothing is done if there are fewer than two. Raises :class:`DatasetError`.
+    Fewer than two are left alone.
+
+    Raises:
+        DatasetError: the dataset cannot be read or written.
     """
     require_arrow()
     dataset.recover()
@@ -112,7 +115,8 @@ def compact(dataset: Dataset, progress: Progress = lambda _: None) -> int:
 def remove(dataset: Dataset, sessions: Collection[str]) -> None:
     """Remove sessions from a dataset; files that also contain others are rewritten.
 
-    Raises :class:`DatasetError` if one of them is not there; then nothing is removed.
+    Raises:
+        DatasetError: one of them is not in the dataset; nothing is removed.
     """
     require_arrow()
     dataset.recover()
@@ -128,7 +132,7 @@ def remove(dataset: Dataset, sessions: Collection[str]) -> None:
 def keep_others(
     dataset: Dataset, staging: Staging, commits: Sequence[Commit], without: Collection[str]
 ) -> tuple[list[str], int]:
-    """Rewrite the other sessions of some commits; return these sessions, and their event count."""
+    """Rewrite the other sessions of some commits; return them and their number of events."""
     kept = [each for each in dataset_sessions(dataset, commits) if each not in without]
     copy_rows(dataset, staging, commits, without)
     rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
@@ -136,7 +140,7 @@ def keep_others(
 
 
 def commits_with(dataset: Dataset, sessions: Collection[str]) -> list[Commit]:
-    """The commits that hold one of the sessions, or a run of that name."""
+    """Return the commits that contain one of the sessions, or a run of that name."""
     names = {
         commit_of(file)
         for table in (SESSIONS, RUNS)
@@ -147,7 +151,7 @@ def commits_with(dataset: Dataset, sessions: Collection[str]) -> list[Commit]:
 
 
 def dataset_sessions(dataset: Dataset, commits: Sequence[Commit]) -> list[str]:
-    """The sessions in some commits, sorted."""
+    """Return the sessions in some commits, sorted."""
     names = {commit.id for commit in commits}
     rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
     pairs = zip(rows[SESSION], rows[FILENAME], strict=True)
@@ -155,7 +159,7 @@ def dataset_sessions(dataset: Dataset, commits: Sequence[Commit]) -> list[str]:
 
 
 def _first_sessions(dataset: Dataset) -> dict[str, str]:
-    """The first session in each commit."""
+    """Return the first session of each commit."""
     rows = dataset.scan(SESSIONS, [SESSION, FILENAME]).to_pydict()
     firsts: dict[str, str] = {}
     for session, file in sorted(zip(rows[SESSION], rows[FILENAME], strict=True)):
@@ -170,7 +174,7 @@ def copy_rows(
     without: Collection[str],
     progress: Progress = lambda _: None,
 ) -> None:
-    """Copy the rows of commits except those of some sessions; memory is bounded by a row group."""
+    """Copy the rows of commits except those of some sessions, one row group at a time."""
     thread, copied = WriterThread(), 0
     try:
         for table in (*TABLES, RUNS):
@@ -218,10 +222,13 @@ def _rows(
 
 
 def convert(old: Location, new: Location, progress: Progress = lambda _: None) -> list[str]:
-    """Make a dataset of this layout of one of layout 2; returns the sessions.
+    """Convert a dataset of layout 2 to the current layout, and return the sessions.
 
-    Each session is made anew from its events, so all tables are as an export writes them today.
-    Sessions that are in the new dataset already are left out. Raises :class:`DatasetError`.
+    Each session is exported again from its events, so that all tables are as an export writes them
+    today. Sessions that are in the new dataset already are skipped.
+
+    Raises:
+        DatasetError: one of the datasets cannot be read or written.
     """
     require_arrow()
     layout = layout_of(old)

@@ -1,7 +1,7 @@
-"""Export with two processes: the second makes the most expensive tables.
+"""Export with two processes; the second one makes the most expensive tables.
 
-The second process reads the same session file. It inherits the lock of the staging folder, detects
-the end of the first one by its standard input, and responds on its standard output.
+The second process reads the same session file. It inherits the lock of the staging folder, notices
+by its standard input when the first one exits, and reports on its standard output.
 """
 
 import os
@@ -26,14 +26,14 @@ from sessions.format.file import SessionFile
 from sessions.garbage_collection import collect_seldom, collector_paused
 
 BESIDE: Final = (EVENTS.name, REQUESTS.name)
-"""What the second process makes: about half of the work."""
+"""The tables that the second process makes: about half of the work."""
 
 WORTH_EVENTS: Final = 100_000
-"""Number of events from which a second process saves more time than it takes to start."""
+"""From this number of events on, a second process saves more time than it takes to start."""
 
 
 class Answer(Struct, omit_defaults=True):
-    """What the second process says at its end: rows by table, or in a sentence why it failed."""
+    """The report of the second process: the rows of each table, or one sentence why it failed."""
 
     rows: dict[str, int] | None = None
     unreadable: str = ""
@@ -41,13 +41,13 @@ class Answer(Struct, omit_defaults=True):
 
 
 class Beside:
-    """A second process at work on the tables :data:`BESIDE`."""
+    """A second process that makes the tables :data:`BESIDE`."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
 
     def rows(self) -> dict[str, int]:
-        """How many rows of each table were written, when all of them are.
+        """Wait for the process, and return the number of rows of each table.
 
         Raises:
             SessionDamagedError: the session cannot be read.
@@ -68,7 +68,7 @@ class Beside:
 
 @contextmanager
 def exporting_beside(session: SessionFile, name: str, staging: Staging) -> Iterator[Beside]:
-    """Have a second process begin; if it is still at work at the end of the block, it is ended.
+    """Start a second process; it is terminated if it is still running at the end of the block.
 
     ``name`` is the session's id in the dataset.
     """
@@ -81,7 +81,7 @@ def exporting_beside(session: SessionFile, name: str, staging: Staging) -> Itera
         stderr=subprocess.DEVNULL,
         pass_fds=descriptors,
         env=environment(),
-        start_new_session=True,  # ctrl-c is the first process's affair
+        start_new_session=True,  # the first process handles ctrl-c
     ) as process:
         try:
             yield Beside(process)
@@ -92,7 +92,7 @@ def exporting_beside(session: SessionFile, name: str, staging: Staging) -> Itera
 def add_chunks(
     rows: SessionRows, writer: RowsWriter, session: SessionFile, last_seq: int
 ) -> Iterator[int]:
-    """Export the session up to an event; yields now and then how many events that are so far."""
+    """Export the session up to an event; yield the number of events so far from time to time."""
     for chunk in session.chunks:
         if chunk.first_seq > last_seq:
             break

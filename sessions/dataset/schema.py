@@ -1,4 +1,4 @@
-"""How a table of the dataset is declared: once, column by column, with types, units and meanings.
+"""Declarations of the dataset's tables, column by column, with types, units and meanings.
 
 The Parquet schema, the schema that Spark reads with, and the page in docs/ are all made from one
 :class:`Table`, so they cannot disagree.
@@ -24,15 +24,15 @@ SPARK_TYPES: Final[dict[Type, str]] = {
 }
 
 SESSION: Final = "session"
-"""The column that every table of the dataset begins with."""
+"""The first column of every table."""
 PARTITION: Final = (SESSION, "tp", "topic", "partition")
-"""The columns that say which partition a row is about."""
+"""The columns that name the partition of a row."""
 
 
 class Column(Struct, frozen=True):
-    """One column; ``unit`` says what a number counts (``us`` of virtual time, ``offset``, ..).
+    """One column; ``unit`` is that of a number (``us`` of virtual time, ``offset``, ..).
 
-    ``null`` says what a missing value means; if it is empty, there is always a value.
+    ``null`` says what a missing value means; empty: the column always has a value.
     """
 
     name: str
@@ -43,10 +43,10 @@ class Column(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """One table: what a row is, the order of a session's rows (empty: none), and the columns.
+    """One table: the meaning and order of a session's rows (empty: no order), and the columns.
 
     ``clustered`` names the column by which the rows of a row group are sorted first, so that a
-    filter on it reads few pages (empty: there is none).
+    filter on it reads few pages (empty: none).
     """
 
     name: str
@@ -57,45 +57,47 @@ class Table(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names in order."""
+        """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
 
 def session_column() -> Column:
-    """The column that says which session a row belongs to."""
+    """Return the column with the session of a row."""
     return Column(SESSION, "string", "", "the session's id")
 
 
 def partition_columns(null: str = "") -> tuple[Column, ...]:
-    """The three columns that name a topic-partition; ``null`` says when there is none."""
+    """Return the three columns of a topic-partition; ``null`` says when they have no value."""
     return (
-        Column("tp", "string", "", "topic-partition as it is written, `orders-0`", null),
+        Column("tp", "string", "", "topic-partition, such as `orders-0`", null),
         Column("topic", "string", "", "its topic", null),
         Column("partition", "int32", "", "its number in the topic", null),
     )
 
 
 def fact_columns() -> tuple[Column, ...]:
-    """The columns that place a row which tells of one event."""
+    """Return the columns with the number and time of a row's event."""
     return (
         Column("seq", "int64", "event", "number of the event"),
         Column("time_us", "int64", "us", "virtual time of the event"),
-        Column("cause", "int64", "event", "number of the event that led to it; 0: a root"),
+        Column("cause", "int64", "event", "number of the event that caused it; 0: none"),
     )
 
 
 def validity_columns() -> tuple[Column, ...]:
-    """The columns that say from when on, and until when, a row's values were true."""
+    """Return the columns with the first and last event for which a row's values hold."""
     return (
-        Column("from_seq", "int64", "event", "event that made it so"),
+        Column("from_seq", "int64", "event", "event from which these values are valid"),
         Column("from_us", "int64", "us", "virtual time of that event"),
-        Column("to_seq", "int64", "event", "event that ended it", "true until the session's end"),
+        Column(
+            "to_seq", "int64", "event", "event that changed them", "valid until the session's end"
+        ),
         Column("to_us", "int64", "us", "virtual time of that event", "as `to_seq`"),
     )
 
 
 def arrow_schema(table: Table) -> "pa.Schema":
-    """The Arrow schema of a table's files; a column without a meaning for null is required."""
+    """Return a table's Arrow schema; columns without a meaning for null are required."""
     import pyarrow as pa
 
     types: dict[Type, pa.DataType] = {
@@ -116,5 +118,5 @@ def arrow_schema(table: Table) -> "pa.Schema":
 
 
 def spark_schema(table: Table) -> str:
-    """The schema to read a table with, as Spark's DDL text, which spares the inference."""
+    """Return a table's schema as Spark's DDL, so that Spark need not infer it."""
     return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns)

@@ -1,4 +1,4 @@
-"""Writing the files of a table: rows become columns by blocks, and files by row groups."""
+"""Write the files of a table: blocks of rows become columns, row groups become files."""
 
 import os
 from collections import deque
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 BLOCK_ROWS: Final = 16_384
-"""How many rows wait as tuples before they become Arrow columns."""
+"""Number of rows that are collected as tuples before they become Arrow columns."""
 ROW_GROUP_ROWS: Final = 131_072
-"""How many rows wait as Arrow columns before they are written."""
+"""Number of rows that are collected as Arrow columns before they are written."""
 PART_ROWS: Final = 32 * ROW_GROUP_ROWS
 """Maximum rows of a file."""
 
@@ -25,21 +25,21 @@ PENDING_MAX: Final = 2
 """Maximum row groups queued for the writer thread."""
 
 RISING: Final = frozenset({"event", "us", "record id"})
-"""Units of increasing numbers: delta encoding makes them small."""
+"""Units of increasing numbers, which are delta-encoded."""
 TEXTS: Final = frozenset({"JSON", "text"})
-"""Units of texts that rarely repeat, for which a dictionary is not worthwhile."""
+"""Units of texts that rarely repeat, which are written without a dictionary."""
 
 SPLIT: Final = frozenset({"topic", "partition"})
-"""Columns that are made of ``tp``, wherever there is that column."""
+"""The columns that ``tp`` becomes."""
 
 Row = tuple[Any, ...]
 
 
 def rows_to_table(table: Table, rows: Sequence[Row], spans: Spans) -> "pa.Table":
-    """Rows as Arrow columns.
+    """Return rows as Arrow columns.
 
-    A row has a value for each column, in order, but none for the session, which ``spans`` says, and
-    ``tp`` alone stands for the three columns of a partition.
+    A row has a value for each column, in order, except for the session, which ``spans`` gives, and
+    has only ``tp`` for the three columns of a partition.
     """
     import pyarrow as pa
 
@@ -57,13 +57,13 @@ def rows_to_table(table: Table, rows: Sequence[Row], spans: Spans) -> "pa.Table"
 
 
 def given_columns(table: Table) -> list[str]:
-    """The columns of which a row has a value, in order."""
+    """Return the columns for which a row has a value, in order."""
     made = SPLIT if "tp" in table.names else frozenset[str]()
     return [name for name in table.names if name != SESSION and name not in made]
 
 
 class WriterThread:
-    """A thread that writes in order with a bounded queue while further rows are made."""
+    """A thread that does queued work in order, with a bounded queue, while more rows are made."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
@@ -76,7 +76,7 @@ class WriterThread:
             self._pending.popleft().result()
 
     def drain(self) -> None:
-        """Wait until all is done, and raise what went wrong."""
+        """Wait until the queue is empty; raise the thread's errors."""
         while self._pending:
             self._pending.popleft().result()
 
@@ -88,7 +88,7 @@ class WriterThread:
 class TableWriter:
     """Writes the files of one table into ``folder``, each named after ``name``.
 
-    Memory is bounded by :data:`ROW_GROUP_ROWS`, whatever is added. Without rows there is no file.
+    Memory is bounded by :data:`ROW_GROUP_ROWS`. No file is written if there are no rows.
     """
 
     def __init__(self, table: Table, folder: Path, name: str, thread: WriterThread) -> None:
@@ -105,7 +105,7 @@ class TableWriter:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, rows: "pa.Table") -> None:
-        """Take rows; has a row group written when enough have come together."""
+        """Add rows; write a row group once there are enough."""
         self.rows += rows.num_rows
         self._waiting.append(rows)
         self._waiting_rows += rows.num_rows
@@ -135,7 +135,7 @@ class TableWriter:
 
         rows = pa.concat_tables(tables)
         if self.table.clustered:
-            # The sort is stable, so the rows of one type stay in the order of their sessions.
+            # The sort is stable: rows of one type stay in the order of their sessions.
             keys = [(self.table.clustered, "ascending")]
             rows = rows.take(pc.sort_indices(rows, sort_keys=keys))
         writer = self._writer or self._open_file()

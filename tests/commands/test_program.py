@@ -1,5 +1,6 @@
 """Commands that only look something up, and what all commands have in common."""
 
+import inspect
 import json
 from itertools import chain
 
@@ -9,7 +10,7 @@ from commands.cli import analyze, campaign, console, lookup, run, sessions
 from commands.cli.examples import examples
 from commands.cli.main import run_program
 from commands.cli.options import named
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.language.grammar import leaves
 from commands.language.grammar import program as statements
 from commands.language.values import Setting
@@ -17,6 +18,7 @@ from commands.library.release_changes import behaviours
 from console.actions.lookup import ACTIONS
 from emulator.releases.profiles import FEATURES, VERSIONS
 from emulator.releases.versions import RELEASES
+from sessions.analysis.names import NAMES
 
 
 def test_every_part_of_the_program_has_commands() -> None:
@@ -31,8 +33,13 @@ def test_examples_are_printed_as_they_are() -> None:
 def test_the_options_of_a_cluster_become_its_statements_words() -> None:
     config = [Setting("a", "1"), Setting("b", "")]
     expected = ["--version", "1.1", "--seed", "0", "--config", "a=1", "--config", "b="]
-    assert cluster_options("1.1", 0, config) == expected
-    assert cluster_options(None, None, None) == []
+    assert ClusterOptions(version="1.1", seed=0, config=config).words() == expected
+    assert ClusterOptions(version="3.9", mode="kraft", brokers=5).words() == [
+        *("--version", "3.9"),
+        *("--mode", "kraft"),
+        *("--brokers", "5"),
+    ]
+    assert ClusterOptions().words() == []
 
 
 def test_of_a_variable_given_twice_the_last_counts() -> None:
@@ -85,3 +92,9 @@ def test_a_statement_is_told_with_its_options(capsys: pytest.CaptureFixture[str]
     assert out.startswith("Usage: produce ")
     assert "--every D" in out
     assert "--help" not in out
+
+
+def test_the_help_of_analyze_names_every_job() -> None:
+    text = inspect.getdoc(analyze.analyze) or ""
+    listed = text.partition("The jobs: ")[2].partition(" (docs")[0]
+    assert tuple(" ".join(listed.split()).split(", ")) == NAMES

@@ -12,6 +12,7 @@ import pytest
 from docs.make_recordings_table import FAULTS, PAGE, faults, page, scripts
 from tests.golden.comparing import HERE, RECORDINGS, emulated, recordings
 from tests.golden.facts import differences
+from tests.golden.real.sessions import password
 from tests.golden.record import added, as_text
 
 SCRIPTS = sorted(path.stem for path in HERE.glob("scripts/*.tide"))
@@ -54,6 +55,11 @@ def test_a_recording_is_as_the_recorder_writes_it(script: str) -> None:
     assert as_text(groups) == text
     release = groups[-1]["releases"][0]
     assert added(groups, release, recordings(script)[release]) == groups
+
+
+def test_a_sessions_password_is_what_java_makes_of_its_id() -> None:
+    assert password(0x1000001D2B40000).hex() == "eedd3965e38304df7ce5ae1a6466972a"
+    assert password(-1234567).hex() == "12388dcfe94dde0559afc62512b4f53b"
 
 
 def test_every_known_difference_is_of_a_recording() -> None:

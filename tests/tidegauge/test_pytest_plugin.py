@@ -28,6 +28,11 @@ def test_options(kafka_cluster):
     assert (len(result["brokers"]), result["version"], result["seed"]) == (2, "2.8", 7)
 
 
+@pytest.mark.kafka(version="3.9", mode="kraft")
+def test_without_zookeeper(kafka_cluster):
+    assert kafka_cluster.controller() == 100
+
+
 def test_acts_and_looks(kafka_cluster):
     kafka_cluster.run("topic create orders --replica-assignment 0:1:2")
     kafka_cluster.wait_until("orders-0.leader == 0")
@@ -80,7 +85,7 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert "1 failed, 5 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 6 passed" in done.stdout, done.stdout + done.stderr
     found = re.search(r"open it: tidegauge replay (\S+)", done.stdout)
     assert found is not None
     assert verify(Path(found[1])).same

@@ -1,8 +1,8 @@
 """Kafka's own command-line tools on an emulated cluster.
 
-They run where ``KAFKA_LIBS`` names a folder with the jars of ``org.apache.kafka:kafka_2.13:2.8.2``
-(or those of ``kafka_2.13`` and ``kafka-tools`` 4.1.2) and all that it depends on, which ``mvn
-dependency:copy-dependencies`` puts there; they need Java.
+They need Java, and run where ``KAFKA_LIBS`` names a folder with Kafka's jars: those of 4.1.2, which
+``make clients`` downloads, or others, which ``mvn dependency:copy-dependencies`` puts there for
+``org.apache.kafka:kafka_2.13:2.8.2``, say.
 """
 
 import json

@@ -7,7 +7,7 @@ from commands.cli.sessions import delete, diff, export, list, script, show, trim
 
 app = typer.Typer(
     name="sessions",
-    help="List, show, verify, compare, cut, export and delete recordings.",
+    help="List, show, verify, compare, trim, export and delete recordings.",
     epilog=examples(
         "tidegauge sessions list recordings/",
         "tidegauge sessions verify recordings/scenario.tide.db",

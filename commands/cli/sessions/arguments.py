@@ -4,5 +4,5 @@ from typing import Annotated
 
 from commands.cli.options import argument, flag
 
-File = Annotated[str, argument("FILE", text="a session, *.tide.db")]
-AsJson = Annotated[bool, flag("--json", text="as JSON")]
+File = Annotated[str, argument("FILE", text="a session file, *.tide.db")]
+AsJson = Annotated[bool, flag("--json", text="print JSON")]

@@ -21,8 +21,8 @@ app = typer.Typer()
     ),
 )
 def delete(
-    files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
-    yes: Annotated[bool, flag("--yes", text="do not ask")] = False,
+    files: Annotated[list[str], argument("FILE", text="session files, *.tide.db")],
+    yes: Annotated[bool, flag("--yes", text="do not ask for confirmation")] = False,
 ) -> None:
     """Delete sessions, after confirmation.
 

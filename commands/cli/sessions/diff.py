@@ -22,8 +22,8 @@ app = typer.Typer()
     ),
 )
 def diff(
-    first: Annotated[str, argument("A", text="a session, *.tide.db")],
-    second: Annotated[str, argument("B", text="another one")],
+    first: Annotated[str, argument("A", text="a session file, *.tide.db")],
+    second: Annotated[str, argument("B", text="the session to compare it with")],
     as_json: AsJson = False,
 ) -> ExitCode:
     """Find where two sessions diverge.

@@ -21,14 +21,12 @@ app = typer.Typer()
     ),
 )
 def export(
-    files: Annotated[list[str], argument("FILE", text="sessions, *.tide.db")],
+    files: Annotated[list[str], argument("FILE", text="session files, *.tide.db")],
     out: Annotated[
         str,
         option("--out", metavar="DATASET", text="a dataset, a folder or URI; created if missing"),
     ],
-    replace: Annotated[
-        bool, flag("--replace", text="put a session in the place of another of its name")
-    ] = False,
+    replace: Annotated[bool, flag("--replace", text="replace sessions of the same name")] = False,
 ) -> ExitCode:
     """Add sessions to a Parquet dataset.
 

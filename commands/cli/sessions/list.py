@@ -15,7 +15,7 @@ app = typer.Typer()
 
 @app.command("list", epilog=examples("tidegauge sessions list", "tidegauge sessions list DIR"))
 def list_sessions(
-    folder: Annotated[str, argument("DIR", text="a folder; here if left out")] = ".",
+    folder: Annotated[str, argument("DIR", text="a folder [default: the current one]")] = ".",
     as_json: AsJson = False,
 ) -> None:
     """List the sessions in a folder."""

@@ -28,7 +28,7 @@ app = typer.Typer()
 )
 def trim(
     file: File,
-    out: Annotated[str, option("--out", metavar="FILE", text="the new session, *.tide.db")],
+    out: Annotated[str, option("--out", metavar="FILE", text="the new session file, *.tide.db")],
     begin: Annotated[
         Place | None,
         option("--from", metavar="PLACE", parse=place, text=PLACE, default="the beginning"),

@@ -6,7 +6,14 @@ import click
 
 from commands.language import values
 from commands.language.declaration import argument, option, statement
-from commands.language.statements.parameters import Broker, SettingWords, Topic, TopicPartition
+from commands.language.statements.parameters import (
+    Broker,
+    DeletedSettings,
+    SettingWords,
+    Topic,
+    TopicPartition,
+    changes,
+)
 from emulator.inputs.statements import (
     AlterPartition,
     CancelReassignment,
@@ -56,10 +63,11 @@ def broker(
     broker: Annotated[
         int | None, argument("B|default", values.broker_or_default, "a broker id, or all of them")
     ],
-    settings: SettingWords,
+    settings: SettingWords = None,
+    deleted: DeletedSettings = None,
 ) -> ConfigureBroker:
-    """Set configuration values of a running broker, or (KRaft) the cluster-wide default."""
-    return ConfigureBroker(broker=broker, config=dict(settings))
+    """Set or delete configuration values of a running broker, or (KRaft) of all brokers."""
+    return ConfigureBroker(broker=broker, config=changes(settings, deleted))
 
 
 @statement(app, "describe")

@@ -276,7 +276,8 @@ def inject(
     api: Annotated[str, argument("API", values.refusable_api, "Produce, Fetch, JoinGroup, ..")],
     error: Annotated[str, argument("ERROR", values.kafka_error, "NOT_ENOUGH_REPLICAS, ..")],
     times: Annotated[
-        int, option("--times", metavar="N", parse=values.count, text="how many", default="1")
+        int,
+        option("--times", metavar="N", parse=values.count, text="number of brokers", default="1"),
     ] = 1,
 ) -> InjectError:
     """Fail the next requests of external clients (`tidegauge serve`) without executing them."""

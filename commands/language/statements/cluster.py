@@ -23,7 +23,10 @@ class Include(Struct, frozen=True):
 @statement(app, "cluster")
 def cluster(
     brokers: Annotated[
-        int, option("--brokers", metavar="N", parse=values.brokers, text="how many", default="3")
+        int,
+        option(
+            "--brokers", metavar="N", parse=values.brokers, text="number of brokers", default="3"
+        ),
     ] = 3,
     first_id: Annotated[
         int,

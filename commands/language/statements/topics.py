@@ -6,7 +6,13 @@ import click
 
 from commands.language import values
 from commands.language.declaration import argument, option, statement
-from commands.language.statements.parameters import Settings, SettingWords, Topic
+from commands.language.statements.parameters import (
+    DeletedSettings,
+    Settings,
+    SettingWords,
+    Topic,
+    changes,
+)
 from commands.language.statements.show import Show
 from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
 from sessions.grammar.words import BadWord
@@ -83,9 +89,11 @@ def alter(
 
 
 @statement(app, "config")
-def config(topic: Topic, settings: SettingWords) -> ConfigureTopic:
-    """Set configuration values of a topic."""
-    return ConfigureTopic(topic=topic, config=dict(settings))
+def config(
+    topic: Topic, settings: SettingWords = None, deleted: DeletedSettings = None
+) -> ConfigureTopic:
+    """Set or delete configuration values of a topic."""
+    return ConfigureTopic(topic=topic, config=changes(settings, deleted))
 
 
 @statement(app, "delete")

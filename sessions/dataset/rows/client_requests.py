@@ -27,7 +27,7 @@ class ClientRequestFold:
         self._open: dict[int, ClientRequestReceived] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {
             ClientConnected: self._connected,
             ClientIdentified: self._identified,
@@ -37,7 +37,7 @@ class ClientRequestFold:
         }
 
     def finish(self) -> None:
-        """End the session: hand on the requests that had no response."""
+        """End the session: emit the requests without a response."""
         for connection in list(self._open):
             self._end(connection)
 

@@ -1,4 +1,4 @@
-"""Events as rows of the ``events`` table, made of a block's columns: no event is built for it."""
+"""Rows of the ``events`` table, made from a block's columns without building event objects."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PLACES: Final = ("broker", "controller", "host", "source")
-"""Fields that say where an event happened, the most telling first."""
+"""Fields that say where an event happened, the most specific first."""
 
 OWN_COLUMNS: Final = frozenset({"seq", "time_us", "cause", "tp", "topic", "broker"})
 """Fields that have a column of their own in every event that has them."""
@@ -28,16 +28,16 @@ PYTHON_TYPES: Final[dict[Type, tuple[object, ...]]] = {
     "string": (str, str | None),
     "list<int32>": (list[int],),
 }
-"""The types of fields that a column of each type takes."""
+"""The types of fields that fit a column of each type."""
 TYPED: Final = {column.name: PYTHON_TYPES[column.type] for column in FIELDS}
 
 ENCODE: Final = msgspec.json.Encoder().encode
 Spans = list[tuple[str, int]]
-"""Sessions, each with how many of the rows that follow are its own."""
+"""Sessions, each with the number of its consecutive rows."""
 
 
 class Shape(Struct, frozen=True):
-    """What rows of one type of event are made from; ``payload`` encodes as their payload."""
+    """How rows of one type of event are made; ``payload`` has the fields of their payload."""
 
     name: str
     place: str | None
@@ -48,7 +48,7 @@ class Shape(Struct, frozen=True):
 
 @cache
 def shape_of(type_: type[Event]) -> Shape:
-    """The shape of a type of event, worked out from its fields."""
+    """Return the shape of a type of event, derived from its fields."""
     hints = get_type_hints(type_)
     names = [name for name in type_.__struct_fields__ if name not in OWN_COLUMNS]
     typed = tuple(name for name in names if hints[name] in TYPED.get(name, ()))
@@ -65,7 +65,7 @@ def shape_of(type_: type[Event]) -> Shape:
 
 
 class Held:
-    """Events of one type, column by column; ``fields`` has a list for each but the first three."""
+    """Events of one type by column; ``fields`` has a list for each field but the first three."""
 
     __slots__ = ("causes", "fields", "seqs", "spans", "times")
 
@@ -77,7 +77,7 @@ class Held:
         self.fields: list[list[Any]] = [[] for _ in kind.__struct_fields__[3:]]
 
     def add(self, session: str, block: Unpacked, columns: Columns) -> None:
-        """Append the events of this type in a block."""
+        """Add the events of this type in a block."""
         first, places = block.first_seq, columns.places
         self.spans.append((session, len(places)))
         self.seqs.extend([place + first for place in places])
@@ -88,25 +88,25 @@ class Held:
 
 
 class EventRows:
-    """Blocks of events that wait to become rows, each with the session that it belongs to."""
+    """Collects blocks of events, each with its session, until they become rows."""
 
     def __init__(self) -> None:
         self.count = 0
         self._blocks: list[tuple[str, Unpacked]] = []
 
     def add(self, session: str, block: Unpacked) -> None:
-        """Take the events of a block, all of whose columns there must be."""
+        """Add the events of a block, which must have all columns."""
         self._blocks.append((session, block))
         self.count += len(block.times)
 
     def join(self, other: "EventRows") -> None:
-        """Take over the events of another session, which has none afterwards."""
+        """Move the events of another session here."""
         self._blocks += other._blocks
         self.count += other.count
         other.count, other._blocks = 0, []
 
     def take(self) -> "pa.Table":
-        """All rows so far, type by type; none are left."""
+        """Remove and return all rows so far, by type."""
         import pyarrow as pa
 
         held: dict[type[Event], Held] = {}
@@ -157,7 +157,7 @@ def _payloads(shape: Shape, fields: dict[str, list[Any]]) -> Iterator[bytes]:
 
 
 def session_array(spans: Spans) -> "pa.Array":
-    """The column that says which session each row belongs to."""
+    """Return the column with the session of each row."""
     import pyarrow as pa
 
     if len(spans) == 1:
@@ -167,9 +167,9 @@ def session_array(spans: Spans) -> "pa.Array":
 
 
 def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
-    """The columns ``tp``, ``topic`` and ``partition``; each distinct name is split only once.
+    """Return the columns ``tp``, ``topic`` and ``partition``; each distinct name is split once.
 
-    An empty name is none.
+    An empty name becomes null.
     """
     import pyarrow as pa
 
@@ -185,7 +185,7 @@ def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
 
 
 def as_event(row: dict[str, Any]) -> Event:
-    """The event that a row of ``events`` tells of, of this layout or an earlier one."""
+    """Return the event of a row of ``events``, in this layout or an earlier one."""
     type_ = VOCABULARY[row["type"]]
     payload = row["payload"]
     fields = row if payload is None else {**row, **msgspec.json.decode(payload)}

@@ -1,8 +1,8 @@
-"""How long partitions were leaderless: the time in which no broker could serve one.
+"""The time in which partitions were leaderless: no broker could serve them.
 
 A partition is *leaderless* while it exists, has had a leader, and no broker with a running process
-acts as its leader. A frozen broker serves no requests, whatever role it believes to have, and a
-crashed one counts from its crash on, long before ZooKeeper and the controller detect it. The job
+acts as its leader. A frozen broker serves no requests, whatever its role, and a crashed one counts
+from its crash on, long before ZooKeeper and the controller detect it. The job
 ``availability`` uses the same definition, and a test checks that the two are equal.
 """
 
@@ -25,7 +25,7 @@ FROZEN: Final = "frozen"
 
 
 class Partition:
-    """What counts of one partition; ``since_us`` is set while it is leaderless."""
+    """The relevant state of one partition; ``since_us`` is set while it is leaderless."""
 
     __slots__ = ("exists", "leaders", "led", "since_us")
 
@@ -37,7 +37,7 @@ class Partition:
 
 
 class LeaderlessTime:
-    """Adds up the time in which partitions are leaderless, over all of them."""
+    """Adds up the leaderless time of all partitions."""
 
     def __init__(self) -> None:
         self.total_us = 0
@@ -46,7 +46,7 @@ class LeaderlessTime:
         self._frozen: set[int] = set()
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {
             TopicCreated: self._added,
             PartitionsAdded: self._added,
@@ -58,7 +58,7 @@ class LeaderlessTime:
         }
 
     def up_to(self, end_us: int) -> int:
-        """The time so far, where the session ends at ``end_us``."""
+        """Return the total time if the session ends at ``end_us``."""
         open_us = sum(
             end_us - each.since_us
             for each in self._partitions.values()

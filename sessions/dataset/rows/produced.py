@@ -26,7 +26,7 @@ from emulator.events import (
 from sessions.dataset.writer import Row
 
 FORGOTTEN_MAX: Final = 4_096
-"""How many closed batches may stay in the list before it is rebuilt."""
+"""Number of closed batches in the list at which it is rebuilt."""
 
 Run = tuple[int, int, int]
 """Consecutive records in a log: base offset, the offset after the last one, id of the first."""
@@ -35,7 +35,7 @@ Ids = tuple[int, int]
 
 
 class Batch:
-    """A batch on its way: what its rows need, and which of its records no HW has passed yet."""
+    """A batch in flight: what its rows need, and which of its records are above the HW."""
 
     __slots__ = (
         "answered",
@@ -65,7 +65,7 @@ class Batch:
         self.commits: list[tuple[Ids, Event | None]] = []
 
     def commit(self, first: int, end: int, event: Event) -> None:
-        """A leader's HW passed the records ``first`` to before ``end``, as far as they are its."""
+        """Note that a leader's HW passed the records from ``first`` up to, excluding, ``end``."""
         if first <= self.first and end >= self.end and not self.commits:
             self.commits.append(((self.first, self.end), event))
             self.uncommitted = []
@@ -81,7 +81,7 @@ class Batch:
         self.uncommitted = left
 
     def rows(self) -> Iterator[Row]:
-        """A run for each stretch of records that were committed together."""
+        """Return a run for each range of records that were committed together."""
         sent, appended, answered = self.sent, self.appended, self.answered
         for (first, end), committed in self.commits:
             low, high = first - self.first, end - self.first
@@ -109,7 +109,7 @@ class Batch:
 
 
 class Log:
-    """What a replica holds above its HW; ``passed`` is below it, but below no leader's HW yet."""
+    """A replica's records above its HW; ``passed`` is below it, but not yet below a leader's HW."""
 
     __slots__ = ("leads", "passed", "runs")
 
@@ -119,7 +119,7 @@ class Log:
         self.passed: list[Run] = []
 
     def pass_to(self, high_watermark: int) -> list[Run]:
-        """Take out the runs that are below the HW."""
+        """Remove and return the runs below the HW."""
         runs, passed = self.runs, []
         while runs and runs[0][0] < high_watermark:
             run = runs.popleft()
@@ -140,7 +140,7 @@ class Log:
 
 
 class RecordFold:
-    """Folds events into runs of ``produced`` rows; ``add`` is given each as soon as it is final."""
+    """Folds events into runs of ``produced`` rows; passes each to ``add`` once it is final."""
 
     def __init__(self, add: Callable[[Row], object]) -> None:
         self._add = add
@@ -149,7 +149,7 @@ class RecordFold:
         self._logs: defaultdict[tuple[str, int], Log] = defaultdict(Log)
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {
             ProduceSent: self._sent,
             ProduceRetried: self._retried,
@@ -174,7 +174,7 @@ class RecordFold:
     # ---- batches
 
     def _between(self, first: int, end: int) -> list[Batch]:
-        """The open batches that have one of the records ``first`` to before ``end``."""
+        """Return the open batches with records from ``first`` up to, excluding, ``end``."""
         if not self._open:
             return []
         exact = self._open.get(first)
@@ -196,7 +196,7 @@ class RecordFold:
             self._close_if_done(batch)
 
     def _awaits(self, run: Run) -> bool:
-        """Whether an open batch has one of the records, and some of its own are not committed."""
+        """Return whether an open batch with uncommitted records has one of these records."""
         base, stop, first = run
         return any(batch.uncommitted for batch in self._between(first, first + stop - base))
 

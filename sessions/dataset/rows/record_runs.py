@@ -1,7 +1,6 @@
-"""Rows for records, made from runs: consecutive records that share most of their columns.
+"""Rows of records, made from runs: consecutive records that share most of their columns.
 
-A batch of a hundred records is one run and a hundred rows; the rows are made by Arrow, so that they
-cost next to nothing here.
+A batch of a hundred records is one run and a hundred rows; Arrow makes the rows, so they are cheap.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,16 +15,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COUNTED: Final = frozenset({"record", "offset"})
-"""Columns of which a run has the first value, and each further record the next one."""
+"""Columns for which a run has the first value; each further record has the next number."""
 LISTED: Final = frozenset({"key", "value"})
-"""Columns of which a run has a list, with a value a record."""
+"""Columns for which a run has a list with a value for each record."""
 
 
 def runs_to_table(table: Table, runs: Sequence[Row], spans: Spans) -> "pa.Table":
-    """Runs as Arrow columns with a row a record.
+    """Return runs as Arrow columns with one row per record.
 
-    A run has a value a column as in a plain row, and its count at the end; ``spans`` says whose
-    each run is.
+    A run has a value for each column, as a plain row has, and its count at the end; ``spans`` gives
+    the session of each run.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -54,7 +53,7 @@ def runs_to_table(table: Table, runs: Sequence[Row], spans: Spans) -> "pa.Table"
 def portions(
     runs: Sequence[Row], spans: Spans, records_max: int = ROW_GROUP_ROWS
 ) -> Iterator[tuple[list[Row], Spans]]:
-    """The runs in portions of about ``records_max`` records: long runs may not fill memory."""
+    """Split runs into portions of about ``records_max`` records, to bound memory."""
     whose = chain.from_iterable(repeat(session, count) for session, count in spans)
     portion: list[Row] = []
     sessions: list[str] = []
@@ -75,7 +74,7 @@ def _spans(sessions: list[str]) -> Spans:
 
 
 def _positions(counts: Sequence[int]) -> "tuple[pa.Array, pa.Array]":
-    """For each record which run it belongs to, and which one of that run it is, counted from 0."""
+    """Return for each record the index of its run, and its own index within that run."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -90,7 +89,7 @@ def _positions(counts: Sequence[int]) -> "tuple[pa.Array, pa.Array]":
 
 
 def _flat(lists: Iterable[Sequence[str | None]], counts: Sequence[int]) -> list[str | None]:
-    """The values of all runs in a row; an empty list stands for a run without any value."""
+    """Return the values of all runs, flattened; an empty list is a run without values."""
     return list(
         chain.from_iterable(
             values or [None] * count for values, count in zip(lists, counts, strict=True)

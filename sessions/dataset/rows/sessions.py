@@ -1,4 +1,4 @@
-"""The one row of a session in ``sessions``: what is known beforehand, and sums of events."""
+"""The row of a session in ``sessions``: its metadata, and totals of its events."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,14 +21,14 @@ from sessions.dataset.writer import Row
 
 
 class SessionFacts(Struct, frozen=True):
-    """What the events do not tell of a session.
+    """The metadata of a session, which its events do not contain.
 
-    ``id`` names its folders in the dataset (letters, digits, ``.``, ``_`` and ``-``); ``variables``
-    are what its script's ``${NAME}`` stood for; ``state_hash`` is the SHA-256 of its final state,
-    None if it was not recorded; ``end_us`` the virtual time at which it ended, None for the last
-    event's. ``complete``: all of it, up to its end, is there; otherwise ``damaged_at`` may say
-    which is the first event that cannot be read. ``path`` is the absolute path of its file, None if
-    it has none.
+    ``id`` names it in the dataset (letters, digits, ``.``, ``_`` and ``-``). ``variables`` are the
+    values of its script's ``${NAME}``. ``state_hash`` is the SHA-256 of its final state; None: it
+    was not recorded. ``end_us`` is the virtual time at which it ended; None: that of the last
+    event. ``complete``: it has all events up to its end; otherwise ``damaged_at`` may be the number
+    of the first event that cannot be read. ``path`` is the absolute path of its file; None: it has
+    no file.
     """
 
     id: str
@@ -42,7 +42,7 @@ class SessionFacts(Struct, frozen=True):
 
 
 class Totals:
-    """Adds up what ``sessions`` says of a session."""
+    """Computes the totals of a session's row."""
 
     def __init__(self) -> None:
         self.created: ClusterCreated | None = None
@@ -55,7 +55,7 @@ class Totals:
         self.audits: dict[str, tuple[int, int, int, int]] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {
             ClusterCreated: self._cluster_created,
             ProduceAcknowledged: self._acknowledged,
@@ -67,7 +67,7 @@ class Totals:
         }
 
     def row(self, facts: SessionFacts, events: int, last_seq: int, last_us: int) -> Row:
-        """The row, ``events`` having been read; of the last of them (0: none) number and time."""
+        """Return the row after ``events`` events, the last with this number (0: none) and time."""
         created, end_us = self.created, max(last_us, facts.end_us or 0)
         audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
         return (
@@ -121,5 +121,5 @@ class Totals:
         )
 
     def _removed(self, event: PartitionStateRemoved) -> None:
-        """With its partition goes what was wrong with it."""
+        """Forget the faults of a partition that was deleted."""
         self.audits.pop(event.tp, None)

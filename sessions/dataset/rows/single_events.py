@@ -1,6 +1,6 @@
 """Rows for the tables that restate single events, and for ``requests``, which pairs two.
 
-Rows are in the order of the declared columns, with ``tp`` standing for the three columns of a
+Rows are in the order of the declared columns, with only ``tp`` for the three columns of a
 partition.
 """
 
@@ -37,9 +37,9 @@ from sessions.dataset.writer import Row
 REQUEST: Final = "Request"
 """Suffixes of the names of messages that may have a response."""
 ANSWER_MAX_US: Final = 600_000_000
-"""How long to wait for a response: ten minutes, by which every connection has timed out."""
+"""Time to wait for a response: after ten minutes every connection has timed out."""
 LOOK_EVERY: Final = 10_000
-"""Number of open requests at which timed-out ones are looked for."""
+"""Number of open requests at which timed-out ones are removed."""
 
 
 def _place(e: Event) -> tuple[int, int, int]:
@@ -143,22 +143,22 @@ FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
     SessionEnded: ("faults", _session_ended),
     ReplicaFetchPaused: ("faults", _replica_fetch_paused),
 }
-"""For each type of event that is a row of its own: the table, and how the row is made."""
+"""The table of each type of event that is a row of its own, and how the row is made."""
 
 
 class ConsumedFold:
-    """Makes the runs of ``consumed`` rows; counts what each consumer has finished."""
+    """Makes the runs of ``consumed`` rows; counts the reads that each consumer has finished."""
 
     def __init__(self, add: Callable[[Row], object]) -> None:
         self._add = add
         self._finished: dict[str, int] = {}
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {RecordsConsumed: self._consumed, ConsumeFinished: self._finish}
 
     def finish(self) -> None:
-        """End the session; nothing is ever held back."""
+        """End the session; all rows have been emitted already."""
 
     def _finish(self, event: ConsumeFinished) -> None:
         self._finished[event.consumer] = self._finished.get(event.consumer, 0) + 1
@@ -180,7 +180,7 @@ class RequestFold:
         self._look_at = LOOK_EVERY
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {MessageSent: self._sent, MessageLost: self._lost}
 
     def finish(self) -> None:

@@ -1,8 +1,8 @@
-"""Rows for ``partition_states`` and ``replica_states``: what held from one event until another.
+"""Rows of ``partition_states`` and ``replica_states``: values from one event until another.
 
-This folds the few types of events that touch the two tables, and nothing else; it keeps one open
-row for each partition and each replica, so its memory follows the size of the cluster and not the
-length of the session.
+This folds only the types of events that affect the two tables. It keeps one open row for each
+partition and each replica, so its memory depends on the size of the cluster, not on the length of
+the session.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ UNCLEAN: Final = "unclean.leader.election.enable"
 
 
 class Partitions(dict[str, Partition]):
-    """Partitions by name, made when they are first asked for."""
+    """Partitions by name, created on first access."""
 
     def __missing__(self, tp: str) -> Partition:
         partition = self[tp] = Partition(tp)
@@ -46,7 +46,7 @@ class Partitions(dict[str, Partition]):
 
 
 class StateFold:
-    """Folds events into rows of both tables; the two functions are given each row as it ends."""
+    """Folds events into rows of both tables; calls the two functions with each row as it ends."""
 
     def __init__(
         self, add_partition: Callable[[Row], object], add_replica: Callable[[Row], object]
@@ -57,7 +57,7 @@ class StateFold:
         self._defaults = resolve(DEFAULT_VERSION, {})
 
     def handlers(self) -> dict[type[Event], Callable[[Any], None]]:
-        """What to call for each type of event that matters here."""
+        """Return the handlers by type of event."""
         return {
             ClusterCreated: self._cluster_created,
             ConfigChanged: self._config_changed,
@@ -79,7 +79,7 @@ class StateFold:
         }
 
     def finish(self) -> None:
-        """End the session: hand on the rows that hold until its end."""
+        """End the session: emit the rows that hold until its end."""
         for partition in self._partitions.values():
             if partition.since_seq:
                 self._add_partition(partition.row(None, None))
@@ -101,7 +101,7 @@ class StateFold:
             replica.since_seq, replica.since_us = event.seq, event.time_us
 
     def _changing(self, tp: str, broker: int, event: Event) -> Replica:
-        """The replica whose LEO or HW may change: its row, and the partition's if it leads, end."""
+        """End the row of a replica whose LEO or HW may change, and the partition's if it leads."""
         partition = self._partitions[tp]
         if broker == partition.leader:
             self._end_partition(partition, event)
@@ -141,15 +141,15 @@ class StateFold:
             partition.since_seq, partition.since_us = event.seq, event.time_us
 
     def _min_isr(self, value: str) -> int:
-        """What a topic's value (empty: it has none) means for it."""
+        """Return the effective setting for a topic's value (empty: it has none)."""
         return int(value) if value else self._defaults.min_insync_replicas
 
     def _unclean(self, value: str) -> bool:
-        """What a topic's value (empty: it has none) means for it."""
+        """Return the effective setting for a topic's value (empty: it has none)."""
         return value == "true" if value else self._defaults.unclean_leader_election_enable
 
     def _of_topic(self, topic: str) -> list[Partition]:
-        """The topic's partitions that exist."""
+        """Return the topic's existing partitions."""
         return [
             partition
             for tp, partition in self._partitions.items()

@@ -1,4 +1,4 @@
-"""State of partitions and replicas while their rows are open.
+"""The state of partitions and replicas while their rows are open.
 
 A row is open from the event that set its values until the next event that changes one of them.
 """
@@ -8,7 +8,7 @@ from sessions.dataset.writer import Row
 
 
 class Replica:
-    """A replica's values, and since when they hold."""
+    """A replica's values, and the event since which they hold."""
 
     __slots__ = (
         "broker",
@@ -36,7 +36,7 @@ class Replica:
         self.since_us = event.time_us
 
     def row(self, tp: str, to_seq: int | None, to_us: int | None) -> Row:
-        """The values as a row of ``replica_states`` that ends with the event ``to_seq``."""
+        """Return the values as a row of ``replica_states`` that ends at the event ``to_seq``."""
         return (
             tp,
             self.broker,
@@ -55,9 +55,9 @@ class Replica:
 
 
 class Partition:
-    """A partition's values, since when they hold, and its replicas.
+    """A partition's values, the event since which they hold, and its replicas.
 
-    ``since_seq`` 0: the partition does not exist (any more), and only logs of it may be left.
+    ``since_seq`` 0: the partition does not exist, or no longer; logs of it may be left.
     """
 
     __slots__ = (
@@ -105,10 +105,10 @@ class Partition:
         return None if leo < 0 else leo
 
     def row(self, to_seq: int | None, to_us: int | None) -> Row:
-        """The values as a row of ``partition_states`` that ends with the event ``to_seq``."""
+        """Return the values as a row of ``partition_states`` that ends at the event ``to_seq``."""
         leader = None if self.leader is None else self.held.get(self.leader)
         if leader is not None and leader.role != "leader":
-            leader = None  # it is down, or has not heard yet that it leads
+            leader = None  # it is down, or does not know yet that it leads
         return (
             self.tp,
             self.state,

@@ -117,7 +117,7 @@ def test_without_zookeeper_a_power_loss_costs_a_record_unless_eligible_replicas_
         assert run_program([*POWER_LOSS, "--version", *kept, "--json"]) == ExitCode.OK
         found = json.loads(capsys.readouterr().out)
         assert (found["constants"]["kraft"], found["constants"]["elr"]) == (True, True)
-        assert (found["states"], found["complete"]) == (2_018, True)
+        assert (found["states"], found["complete"]) == (2_140, True)
 
 
 def test_the_matrix_has_both_modes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,6 +176,8 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--version", "4.0", "--mode", "zk"], "4.0 has no ZooKeeper mode: 3.9 was the last"),
         (["--version", "2.8", "--mode", "kraft"], "KRaft mode exists since 3.3, not in 2.8"),
         (["--version", "3.9", "--feature", f"{ELR}=1"], f"3.9 has ZooKeeper, and no {ELR}"),
+        (["--version", "3.9", "--fencings", "1"], "explored without it (--mode kraft from 3.3 on)"),
+        (["--version", "2.8", "--shutdowns", "1"], "2.8 has ZooKeeper here"),
         (["--feature", "elr=1"], f"'elr' is not a feature ({ELR})"),
         (["--feature", f"{ELR}=2"], "(a whole number from 0 to 1)"),
         (["--spec", "Kip320", "--mode", "kraft"], "--spec goes with --constants"),

@@ -112,7 +112,7 @@ BAD = [
         "(written 0:1:2,1:2:0: brokers of partition 0, then of 1)",
     ),
     ("topic alter t", "'topic alter' needs --partitions"),
-    ("topic config t", "'topic config' needs K=V"),
+    ("topic config t", "'topic config': needs a value to set (K=V) or to delete (--delete K)"),
     ("topic config t a", "'topic config': 'a' is not a setting (written min.insync.replicas=2)"),
     ("fetch t-0", "'fetch': 't-0' is not a replica (written orders-0@2: partition, then broker)"),
     ("tick ist", "'tick': 'ist' is not a choice here; did you mean 'isr'?"),

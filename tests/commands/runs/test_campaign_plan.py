@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commands.exits import CommandError, ExitCode
-from commands.language.cluster_options import cluster_options
+from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import parse_script
 from commands.language.ranges import Seeds, Variation
 from commands.language.values import Setting
@@ -73,12 +73,21 @@ def test_a_run_is_the_one_of_the_same_options(script: str) -> None:
         Setting("replica.lag.time.max.ms", "30000"),
         Setting("unclean.leader.election.enable", "true"),
     ]
-    options = cluster_options("2.0.1", run.seed, settings)
-    same = parse_script(TEXT, script, {"acks": "1"}, options)
+    options = ClusterOptions(version="2.0.1", seed=run.seed, config=settings)
+    same = parse_script(TEXT, script, {"acks": "1"}, options.words())
     assert variant.spec(run.seed) == same.spec
     assert variant.text.with_seed(run.seed) == same.cluster.text
     assert variant.line == same.cluster.line
     assert variant.steps == [step for step in same.steps if step.line != 3]
+
+
+def test_both_modes_of_a_release_are_compared(script: str) -> None:
+    made = planned(script, ("mode", ["zk", "kraft"]), ("acks", ["1"]), version="3.9")
+    assert [each.cluster.mode for each in made.variants] == ["zk", "kraft"]
+    assert made.variants[1].text.with_seed(7).endswith("--version 3.9 --seed 7 --mode kraft")
+    assert "--seed 7 --mode kraft --set acks=1" in made.variants[1].command.with_seed(7)
+    with pytest.raises(CommandError, match=r"--vary: .*'raft' .*kraft"):
+        planned(script, ("mode", ["raft"]), ("acks", ["1"]))
 
 
 def test_the_command_opens_that_run_in_the_console(script: str) -> None:

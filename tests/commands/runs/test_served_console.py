@@ -10,8 +10,9 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.exits import CommandError
-from commands.runs.serve import script_to_serve
+from commands.language.cluster_options import ClusterOptions
 from commands.runs.served_console import ConsoleService, served_console
+from commands.runs.served_script import script_to_serve
 from console.app import TidegaugeApp
 from console.screens.clients import ClientsScreen
 from emulator.wire.messages.cluster import ApiVersionsRequest
@@ -28,7 +29,7 @@ topic create orders --partitions 2 --replication-factor 1
 async def served(folder: Path) -> AsyncIterator[tuple[ServedSource, ConsoleService]]:
     script = folder / "served.tide"
     script.write_text(SCRIPT)
-    made = script_to_serve(str(script), {}, None, None, (), None)
+    made = script_to_serve(str(script), {}, ClusterOptions())
     path = folder / "served.tide.db"
     source, recorder, service = served_console(
         made, path, {}, None, port=0, host="127.0.0.1", control=0
@@ -139,7 +140,7 @@ async def test_the_control_channel_speaks_of_the_same_cluster(tmp_path: Path) ->
 def test_a_port_that_is_taken_is_said_before_the_console_opens(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="name others by --port"):
         served_console(
-            script_to_serve("", {}, None, None, (), 1),
+            script_to_serve("", {}, ClusterOptions(brokers=1)),
             tmp_path / "a.tide.db",
             {},
             None,

@@ -8,6 +8,7 @@ from emulator.events import ZOOKEEPER, Event
 from emulator.inputs.statements import (
     CrashBroker,
     CutLink,
+    ExpireSession,
     HealLinks,
     IsolateBroker,
     PauseReplica,
@@ -99,3 +100,22 @@ def test_a_controller_without_zookeeper_answers_when_it_is_back(version: str) ->
     ]
     do(cluster, HealLinks(), until("t-0", "isr", [1, 2, 3]))
     assert asked(seen) == [0]
+
+
+@pytest.mark.parametrize("version", ["2.7", "2.8", "3.9"])
+def test_what_is_queued_behind_a_blocked_event_is_dropped_unanswered(version: str) -> None:
+    """The controller's session ends right behind another one, whose end it then cannot look at.
+
+    Real 2.8.2: AlterIsrReceived.preempt does nothing, and the leader waits for 30 s.
+    """
+    cluster, seen = with_topic(1, 2, version=version)
+    do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), until("t-0", "isr", [1]))
+    do(cluster, Settle())
+    seen.clear()
+    do(cluster, ExpireSession(broker=3), ExpireSession(broker=0))
+    do(cluster, ResumeReplica(tp="t-0", broker=2), Wait(duration_us=20 * SECOND_US))
+    assert asked(seen) == [0]
+    assert value_of(cluster, partition("t-0", "isr")) == [1]
+    do(cluster, Wait(duration_us=15 * SECOND_US))
+    assert asked(seen) == [0, cluster.controller_id()]
+    assert value_of(cluster, partition("t-0", "isr")) == [1, 2]

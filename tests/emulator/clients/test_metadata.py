@@ -90,6 +90,25 @@ def test_the_round_robin_partitioner_counts_from_0_and_ignores_keys(version: str
     assert choices(routing_of(version), wanted, ALL, 6) == [0, 1, 2, 3, 0, 1]
 
 
+@pytest.mark.parametrize("version", ["2.2", "3.9"])
+def test_the_sticky_partitioner_moves_with_each_batch_in_every_release(version: str) -> None:
+    wanted = Produce(topic="t", partitioner="sticky")
+    chosen = choices(routing_of(version), wanted, ALL, 40, size=1)
+    assert all(before != after for before, after in pairwise(chosen))
+
+
+def test_broker_0_leads_like_any_other() -> None:
+    assert set(choices(routing_of("2.8"), PLAIN, {0: -1, 1: 0, 2: 0}, 40)) == {1, 2}
+
+
+def test_without_zookeeper_the_first_batches_go_to_partition_0() -> None:
+    lab = Lab("3.9", brokers=1, mode="kraft")
+    routing = lab.cluster.clients.producers.metadata
+    chosen = choices(routing, PLAIN, ALL, 200, size=4_096)
+    assert chosen[:4] == [0, 0, 0, 0], "batch.size is 16,384 bytes"
+    assert set(chosen[4:]) == set(ALL)
+
+
 def test_uniform_takes_any_partition_if_none_has_a_leader() -> None:
     assert [uniform([], 3, draw) for draw in (0.0, 0.5, 0.99)] == [0, 1, 2]
     assert [uniform([4], 9, draw) for draw in (0.0, 0.99)] == [4, 4]

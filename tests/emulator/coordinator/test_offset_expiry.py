@@ -4,6 +4,7 @@ import pytest
 
 from emulator.coordinator.groups import Store
 from emulator.coordinator.offset_expiry import OffsetExpiration
+from emulator.coordinator.records import GroupRecord, OffsetRecord, Record, read
 from emulator.events import GroupRecordsWritten, OffsetExpired
 from emulator.inputs.statements import CrashBroker
 from emulator.releases.profiles import VERSIONS
@@ -139,3 +140,76 @@ def test_a_coordinator_without_groups_looks_at_nothing() -> None:
     before_us = state.next_look_us
     bench.lab.wait(60_000)
     assert state.next_look_us == before_us
+
+
+# ---- what administrators delete
+
+
+def written(bench: Bench) -> list[Record | None]:
+    """The records of the group's last write to its log."""
+    return [read(value) for value in bench.lab.seen.of(GroupRecordsWritten)[-1].values]
+
+
+def expiry_of(bench: Bench) -> OffsetExpiration:
+    return bench.lab.cluster.brokers[0].coordinator.expiry
+
+
+def test_an_expired_offset_leaves_a_tombstone() -> None:
+    bench = bench_of("3.9")
+    bench.commit(5)
+    bench.lab.wait(75_000)
+    assert written(bench) == [OffsetRecord("g", "t-0", -1)]
+
+
+def test_an_offset_expires_at_the_very_end_of_its_retention() -> None:
+    bench = bench_of("3.9")
+    bench.lab.wait(70_000)
+    bench.commit(5)
+    state = bench.lab.cluster.brokers[0].state.coordinator
+    now_us = bench.lab.cluster.now_us
+    for age_us, expected in ((59_999_999, []), (60_000_000, [("g", "t-0", 5)])):
+        bench.group().committed_us["t-0"] = now_us - age_us
+        state.next_look_us = now_us - 1  # a check that comes late is made nevertheless
+        expiry_of(bench).look()
+        assert expired(bench) == expected
+        assert state.next_look_us == now_us + 10_000_000
+
+
+def test_a_second_begin_does_not_delay_the_first_check() -> None:
+    bench = bench_of("3.9")
+    bench.commit(5)
+    state = bench.lab.cluster.brokers[0].state.coordinator
+    before_us = state.next_look_us
+    bench.lab.wait(1_000)
+    expiry_of(bench).begin()
+    assert state.next_look_us == before_us > 0
+
+
+@pytest.mark.parametrize("version", JOINED_AT_ONCE)
+def test_a_deleted_group_leaves_nothing_but_tombstones(version: str) -> None:
+    bench = bench_of(version, brokers=2)
+    [member] = bench.stable("a")
+    bench.commit(5, member)
+    bench.leave(member)
+    expiry_of(bench).forget(bench.group())
+    bench.lab.wait(1_000)
+    tombstones = [OffsetRecord("g", "t-0", -1), GroupRecord("g", -1)]
+    assert written(bench) == tombstones
+    bench.lab.do(CrashBroker(broker=0))
+    bench.lab.wait(30_000)
+    assert position(bench, broker=1) == -1
+    assert bench.lab.cluster.brokers[1].coordinator.group("g") is None
+
+
+def test_only_offsets_that_a_group_has_are_deleted() -> None:
+    bench = bench_of("3.9")
+    bench.commit(5)
+    writes = len(bench.lab.seen.of(GroupRecordsWritten))
+    expiry_of(bench).forget_positions(bench.group(), ["t-1"])
+    assert len(bench.lab.seen.of(GroupRecordsWritten)) == writes
+    assert position(bench) == 5
+    expiry_of(bench).forget_positions(bench.group(), ["t-1", "t-0"])
+    bench.lab.wait(100)
+    assert written(bench) == [OffsetRecord("g", "t-0", -1)]
+    assert bench.group().committed_us == {}
+    assert position(bench) == -1

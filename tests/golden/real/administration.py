@@ -3,6 +3,7 @@
 import base64
 import json
 import uuid
+from collections.abc import Mapping
 
 from emulator.inputs.statements import (
     AddPartitions,
@@ -29,8 +30,8 @@ def create_topic(cluster: RealCluster, wanted: CreateTopic) -> None:
     """Write the topic's znodes as the release's own tool does."""
     lists = wanted.assignment
     if not lists:
-        live = sorted(cluster.live())
-        lists = assign_seed(live, wanted.partitions, wanted.replication_factor)
+        there = cluster.registered()
+        lists = assign_seed(there, wanted.partitions, wanted.replication_factor)
     cluster.zk.ensure_path("/config/topics")
     config = json.dumps({"version": 1, "config": wanted.config}).encode()
     cluster.zk.create(f"/config/topics/{wanted.topic}", config)
@@ -55,7 +56,7 @@ def add_partitions(cluster: RealCluster, wanted: AddPartitions) -> None:
     told = json.loads(cluster.zk.get(path)[0])
     there = assignment(cluster, wanted.topic)
     factor = len(there[0])
-    added = assign_seed(sorted(cluster.live()), wanted.partitions, factor)
+    added = assign_seed(cluster.registered(), wanted.partitions, factor)
     for number in range(len(there), wanted.partitions):
         told["partitions"][str(number)] = added[number]
     cluster.zk.set(path, json.dumps(told).encode())
@@ -76,11 +77,13 @@ def configure_broker(cluster: RealCluster, wanted: ConfigureBroker) -> None:
     _configure(cluster, "brokers", str(wanted.broker), wanted.config)
 
 
-def _configure(cluster: RealCluster, kind: str, name: str, config: dict[str, str]) -> None:
+def _configure(
+    cluster: RealCluster, kind: str, name: str, config: Mapping[str, str | None]
+) -> None:
     path = f"/config/{kind}/{name}"
     found = cluster.get(path)
     before: dict[str, str] = json.loads(found[0])["config"] if found else {}
-    kept = {key: value for key, value in (before | config).items() if value != ""}
+    kept = {key: value for key, value in {**before, **config}.items() if value}
     data = json.dumps({"version": 1, "config": kept}).encode()
     if found:
         cluster.zk.set(path, data)

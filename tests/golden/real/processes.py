@@ -1,6 +1,7 @@
 """A real ZooKeeper and real brokers, as processes on loopback with a folder of their own."""
 
 import logging
+import os
 import re
 import shutil
 import signal
@@ -73,13 +74,13 @@ class RealCluster:
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.folder = Path(tempfile.mkdtemp(prefix=f"real-{self.release}-"))
         (self.folder / "log4j.properties").write_text(LOG4J)
-        port = free_port()
-        self.zookeeper_at = f"{LOOPBACK}:{port}"
-        self.zookeeper = self._start_zookeeper(port)
+        self.zookeeper_port = free_port()
+        self.zookeeper_at = f"{LOOPBACK}:{self.zookeeper_port}"
+        self.zookeeper = self._start_zookeeper(self.zookeeper_port)
         logging.getLogger("kazoo").setLevel(logging.CRITICAL)
         self.zk = KazooClient(hosts=self.zookeeper_at, timeout=10)
         try:
-            self._await_port(port)
+            self._await_port(self.zookeeper_port)
             self.zk.start(timeout=BOOT_SECONDS)
             for broker in self.ids:
                 self.start(broker)
@@ -98,7 +99,9 @@ class RealCluster:
         main = "org.apache.zookeeper.server.ZooKeeperServerMain"
         return self._java("zookeeper", "128m", main, settings)
 
-    def _java(self, name: str, heap: str, main: str, file: Path) -> "subprocess.Popen[bytes]":
+    def _java(
+        self, name: str, heap: str, main: str, file: Path, group: int | None = None
+    ) -> "subprocess.Popen[bytes]":
         own = (
             f"-Xmx{heap}",
             f"-Dlog4j.configuration=file:{self.folder}/log4j.properties",
@@ -106,7 +109,8 @@ class RealCluster:
         )
         command = [*JAVA, *own, "-cp", f"{self.kafka}/libs/*", main, str(file)]
         with (self.folder / f"{name}.out").open("ab") as out:
-            return subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder)
+            group = group if os.geteuid() == 0 else None
+            return subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder, group=group)
 
     def _settings(self, broker: int) -> dict[str, str]:
         port = self.ports[broker]
@@ -134,7 +138,9 @@ class RealCluster:
         file = self.folder / f"broker{broker}.properties"
         settings = self._settings(broker)
         file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        self.processes[broker] = self._java(f"broker{broker}", "256m", "kafka.Kafka", file)
+        self.processes[broker] = self._java(
+            f"broker{broker}", "256m", "kafka.Kafka", file, self.ports[broker]
+        )
         self.states[broker] = "running"
         deadline = time.monotonic() + BOOT_SECONDS
         while time.monotonic() < deadline and self.processes[broker].poll() is None:
@@ -144,6 +150,10 @@ class RealCluster:
             time.sleep(0.05)
         last = (self.folder / f"broker{broker}.out").read_text()[-1500:]
         raise RealClusterError(f"broker {broker} did not come up: {last}")
+
+    def wipe(self, broker: int) -> None:
+        """Give a broker that is down an empty disk."""
+        shutil.rmtree(self.data(broker))
 
     def crash(self, broker: int) -> None:
         """Kill a broker's process."""
@@ -200,6 +210,10 @@ class RealCluster:
     def live(self) -> list[int]:
         """The brokers that are up."""
         return [broker for broker in self.ids if self.is_up(broker)]
+
+    def registered(self) -> list[int]:
+        """The brokers that ZooKeeper holds to be there, in order."""
+        return sorted(int(broker) for broker in self.zk.get_children("/brokers/ids"))
 
     def data(self, broker: int) -> Path:
         """Where a broker's logs lie."""

@@ -12,8 +12,10 @@ from commands.language.parser import parse_script
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import Statement
 from tests.golden.real import administration, clients
+from tests.golden.real.links import Links
 from tests.golden.real.look import first_failure, quiet
 from tests.golden.real.processes import RealCluster, RealClusterError
+from tests.golden.real.sessions import expire
 
 Plain = dict[str, Any]
 SECOND_US = 1_000_000
@@ -23,8 +25,9 @@ POLL_SECONDS = 0.05
 class ScriptRun:
     """One script on one cluster; ``seen`` has the shape of what ``run --json`` prints."""
 
-    def __init__(self, cluster: RealCluster) -> None:
+    def __init__(self, cluster: RealCluster, links: Links) -> None:
         self.cluster = cluster
+        self.links = links
         self.producers: dict[str, clients.Producer] = {}
         self.consumers: dict[str, Plain] = {}
         self.marks: dict[str, Plain] = {}
@@ -43,11 +46,15 @@ class ScriptRun:
             inputs.ElectUnclean: self._on(administration.elect_unclean),
             inputs.Produce: self._produce,
             inputs.Consume: self._consume,
-            inputs.StartBroker: lambda wanted: cluster.start(wanted.broker),
+            inputs.StartBroker: self._start,
             inputs.StopBroker: lambda wanted: cluster.stop(wanted.broker, wait=wanted.wait),
             inputs.CrashBroker: lambda wanted: cluster.crash(wanted.broker),
             inputs.FreezeBroker: self._freeze,
             inputs.ThawBroker: self._thaw,
+            inputs.CutLink: self._cut,
+            inputs.IsolateBroker: lambda wanted: links.isolate(wanted.broker),
+            inputs.HealLinks: lambda wanted: links.heal(wanted.source, wanted.destination),
+            inputs.ExpireSession: lambda wanted: expire(cluster, wanted.broker),
             inputs.Wait: lambda wanted: time.sleep(wanted.duration_us / SECOND_US),
             inputs.WaitUntil: self._wait_until,
             inputs.Settle: lambda wanted: quiet(cluster, wanted.quiet_us / SECOND_US),
@@ -104,11 +111,21 @@ class ScriptRun:
         error: str = seen["error"]
         return error
 
+    def _start(self, wanted: inputs.StartBroker) -> None:
+        if wanted.clean:
+            self.cluster.wipe(wanted.broker)
+        self.cluster.start(wanted.broker)
+
     def _freeze(self, wanted: inputs.FreezeBroker) -> None:
         self.cluster.signal(wanted.broker, signal.SIGSTOP, "frozen")
 
     def _thaw(self, wanted: inputs.ThawBroker) -> None:
         self.cluster.signal(wanted.broker, signal.SIGCONT, "running")
+
+    def _cut(self, wanted: inputs.CutLink) -> None:
+        if wanted.one_way:
+            raise RealClusterError("network cut: no --one-way on a real cluster")
+        self.links.cut(wanted.source, wanted.destination)
 
     # ---- ZooKeeper
 
@@ -186,11 +203,13 @@ def run(kafka: Path, script: Path, *, keep: bool = False) -> tuple[Plain, list[s
     """
     parsed = parse_script(script.read_text("utf-8"), str(script))
     cluster = RealCluster(kafka, parsed.spec)
+    links = Links(cluster)
     try:
-        done = ScriptRun(cluster)
+        done = ScriptRun(cluster, links)
         for step in parsed.steps:
             if isinstance(step, Statement):
                 done.do(step)
         return done.seen, done.failed
     finally:
+        links.close()
         cluster.close(keep)

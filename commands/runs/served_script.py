@@ -1,0 +1,73 @@
+"""The script of a cluster for external clients, and its settings."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from commands.language.cluster_options import ClusterOptions
+from commands.language.parser import Script, parse_script, read_text
+from emulator.releases.config import profile_of
+
+LATENCY: Final = "0.00002s"
+"""Message delay in a served cluster: external clients have a real network of their own."""
+REPLICAS: Final = 3
+MIN_ISR: Final = 2
+FETCH_WAIT_MS: Final = "30"
+"""Maximum time until a follower waiting for other partitions' records sees a new one."""
+FOR_TESTS: Final = {
+    "broker.heartbeat.interval.ms": "250",
+    "broker.session.timeout.ms": "1000",
+    "offsets.topic.num.partitions": "5",
+    "replica.lag.time.max.ms": "2000",
+    "zookeeper.session.timeout.ms": "1000",
+}
+"""Settings of a test's cluster: it starts immediately and detects broker failures quickly."""
+
+
+def served_script(
+    options: ClusterOptions, defaults: Mapping[str, str] = MappingProxyType({})
+) -> Script:
+    """Return the script of a cluster for clients: fast links, replicated topics.
+
+    ``defaults`` replace the release's defaults, unless the options set a value.
+
+    Raises:
+        ScriptError: an option is wrong.
+    """
+    spec = parse_script("cluster", "-c", {}, options.words()).spec
+    replicas = str(min(REPLICAS, spec.brokers))
+    wanted = {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": str(min(MIN_ISR, spec.brokers)),
+        "group.initial.rebalance.delay.ms": "0",
+        "replica.fetch.wait.max.ms": FETCH_WAIT_MS,
+    }
+    words = ["cluster", "--latency", LATENCY]
+    known = _settings_of(spec.version)
+    for name, value in (wanted | dict(defaults)).items():
+        if name not in spec.config and name in known:
+            words += ["--config", f"{name}={value}"]
+    return parse_script(" ".join(words), "-c", {}, options.words())
+
+
+def script_to_serve(file: str, variables: dict[str, str], options: ClusterOptions) -> Script:
+    """Return the script in a file, or by default one of a cluster for clients; apply the options.
+
+    Raises:
+        CommandError: the file cannot be read, or it or an option is wrong.
+    """
+    if not file:
+        return served_script(options)
+    return parse_script(read_text(Path(file)), file, variables, options.words())
+
+
+def _settings_of(version: str) -> set[str]:
+    """Return the configuration names that a release has."""
+    from emulator.releases.config_names import SETTINGS
+    from emulator.releases.versions import is_since
+
+    numbers = profile_of(version).numbers
+    return {each.name for each in SETTINGS if is_since(numbers, each.since)}
