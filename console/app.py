@@ -1,4 +1,4 @@
-"""The application: modes, the frame loop, and the one place where actions are dispatched.
+"""The application: modes, the frame loop, and how actions find what runs them.
 
 Everything on screen is a function of the source, its time cursor and what the user has chosen. Each
 frame moves the cursor a little (or not, if paused), finds out what changed, and repaints that; a
@@ -9,17 +9,18 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.notifications import SeverityLevel
 
 from console.actions.bindings import bindings_for
-from console.actions.lookup import ACTIONS, Action, refusal
+from console.actions.lookup import ACTIONS, ANYWHERE, named, refusal
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.lab import Lab
 from console.controllers.navigation import Navigation
@@ -84,6 +85,8 @@ def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
     return {**MODE_SCREENS, "compare": CompareScreen} if twins else MODE_SCREENS
 
 
+NAMES = frozenset(action.name for action in ACTIONS.values())
+"""The registry's actions as Textual names them."""
 TOLD_SECONDS = 10.0
 """How long the clients' addresses are shown."""
 WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
@@ -198,7 +201,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self._open_source(request)
             return
         try:
-            self._do_requested(request)
+            await self._do_requested(request)
             self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
@@ -216,12 +219,12 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.typeahead.requests -= 1
         await self.typeahead.go_on()
 
-    def _do_requested(self, request: Request) -> None:
+    async def _do_requested(self, request: Request) -> None:
         match request:
             case OpenRequested():
                 self.navigation.open_link(request.link)
             case ActionRequested():
-                self._act(request.id, request.text)
+                await self._act(request.id, request.text)
             case CopyRequested():
                 self.terminal.copy(request.text)
             case FaultChosen():
@@ -237,9 +240,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             case TroubleMet():
                 self.notices.trouble(request.reason)
 
-    def _act(self, id: str, text: str) -> None:
+    async def _act(self, id: str, text: str) -> None:
         """Run an action; a text goes into the prompt that it opens."""
-        self.dispatch(ACTIONS[id])
+        await self.run_action(ACTIONS[id].name)
         screen = self.screen
         if text and isinstance(screen, ConsoleScreen) and screen.prompt.is_open:
             screen.prompt.reopen(text)
@@ -306,46 +309,65 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     # ---- actions
 
-    def action_dispatch(self, id: str) -> None:
-        """Run the action of a key binding."""
-        self.dispatch(ACTIONS[id])
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable what a read-only source does not allow; this is the only place that checks."""
+        return None if self._refusal(action) else super().check_action(action, parameters)
 
-    def dispatch(self, action: Action) -> None:
-        """Run an action, unless the source is read-only: the one place that checks.
+    def _refusal(self, name: str) -> str | None:
+        action = named(name, getattr(self.screen, "context", ANYWHERE))
+        stage = self.stage
+        if action is None:
+            return None
+        return refusal(action, read_only=stage.read_only, guarded=stage.guarded)
 
-        Keys that were typed ahead wait for the screen opened by earlier ones.
+    async def run_action(
+        self,
+        action: str | tuple[str, str, tuple[object, ...]],
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action on whatever has it nearest to the focused widget.
+
+        Textual would look only where the key is bound. Here a screen binds the key once, and the
+        pane that has the focus, or a controller, runs the action. Keys that were typed ahead wait
+        for the screen that earlier ones open.
         """
+        name = action if isinstance(action, str) else action[1]
+        method = self.action_method(name)
+        if method is None:
+            return await super().run_action(action, default_namespace, namespaces)
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and not screen.is_ready:
-            self.call_after_refresh(self.dispatch, action)
-            return
-        sentence = refusal(action, read_only=self.stage.read_only, guarded=self.stage.guarded)
-        if sentence is not None:
-            self.notify(sentence, severity="warning")
-            return
-        do = self.handler(action)
-        if do is None:
-            return
+            self.call_after_refresh(self.run_action, name)
+        elif not self.check_action(name, ()):
+            self.notify(self._refusal(name) or "", severity="warning")
+        else:
+            self._run(method)
+        return True
+
+    def _run(self, method: Callable[[], object]) -> None:
+        screen = self.screen
         try:
             if isinstance(screen, ConsoleScreen) and screen.is_behind:
-                self.paint()  # what a key does is done to what is there now
-            do()
+                self.paint()  # an action applies to the present state
+            method()
             self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
 
-    def handler(self, action: Action) -> Callable[[], Any] | None:
-        """Return the method that performs an action: the one nearest to the focused widget."""
-        name = f"do_{action.verb.replace('.', '_')}"
+    def action_method(self, name: str) -> Callable[[], object] | None:
+        """Return the method that runs an action of the registry; None if nothing here does."""
+        if name not in NAMES:
+            return None
         screen = self.screen
         nearest = screen.targets() if isinstance(screen, ConsoleScreen) else (screen,)
         targets = (*nearest, *self.controllers, self)
-        found = (getattr(target, name, None) for target in targets)
-        return next((method for method in found if callable(method)), None)
+        found = (getattr(target, f"action_{name}", None) for target in targets)
+        return next((method for method in found if method is not None), None)
 
     # ---- screens
 
-    def do_go_back(self) -> None:
+    def action_go_back(self) -> None:
         """Undo the last narrowing: a search, zoom, filter, then the screen."""
         if self.bookmarks.stop_search():
             return
@@ -361,7 +383,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     # ---- the program
 
-    def do_app_help(self) -> None:
+    def action_app_help(self) -> None:
         """Show the keys of this screen."""
         screen = self.screen
         context = screen.context if isinstance(screen, ConsoleScreen) else "anywhere"
@@ -370,18 +392,18 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 PageScreen(self.stage, f"help: {context}", help_lines(self.stage, context))
             )
 
-    def do_app_palette(self) -> None:
+    def action_app_palette(self) -> None:
         """Find an action by name."""
         providers = [ActionProvider, ObjectProvider]
         placeholder = "an action, topic, partition, broker, znode, setting, scenario, #event"
         self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
 
-    def do_app_quit(self) -> None:
+    def action_app_quit(self) -> None:
         """Quit, and name what was recorded."""
         recorded = [opening.stage.recording for opening in self.sources.openings]
         named = [f"recorded in {path}" for path in recorded if path is not None]
         self.exit(message="\n".join(named) or None)
 
-    def do_app_interrupt(self) -> None:
+    def action_app_interrupt(self) -> None:
         """Explain how to quit: ctrl+c out of habit should not end a session."""
         self.notify("ctrl+q quits; ctrl+c does nothing here")

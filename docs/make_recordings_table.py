@@ -16,19 +16,19 @@ END: Final = "<!-- made by docs/make_recordings_table.py: end -->\n"
 
 FAULTS: Final = {
     "a broker crashes": ("broker crash",),
-    "a broker is stopped in an orderly way": ("broker stop",),
+    "a broker shuts down cleanly": ("broker stop",),
     "a broker freezes": ("broker freeze",),
-    "a broker is cut off from all others and from ZooKeeper": ("network isolate",),
+    "a broker is isolated from all others and from ZooKeeper": ("network isolate",),
     "two brokers are cut off from each other": ("network cut",),
     "a broker is cut off from ZooKeeper only": ("network cut zk",),
-    "leaders are elected by hand, or uncleanly": (
+    "leaders are elected on request, or uncleanly": (
         "election ",
         "unclean.leader.election.enable=true",
     ),
-    "partitions are moved": ("reassign ",),
+    "partitions are reassigned": ("reassign ",),
     "topics are deleted": ("topic delete",),
-    "topics and brokers change their configuration": ("topic config", "config broker"),
-    "an outsider writes znodes": ("zk set", "zk create", "zk delete"),
+    "topic or broker configurations change": ("topic config", "config broker"),
+    "znodes are written by hand": ("zk set", "zk create", "zk delete"),
     "no fault": (),
 }
 """Kinds of faults, each with how statements begin that bring it about, or what they contain."""
@@ -72,7 +72,7 @@ def _number(release: str) -> list[int]:
 
 def by_fault() -> Iterator[str]:
     """A row for each kind of fault."""
-    yield "| what happens | scripts | recordings | releases | facts |"
+    yield "| fault | scripts | recordings | releases | facts |"
     yield "|--|--:|--:|--:|--:|"
     for kind in FAULTS:
         concerned = [each for each in scripts() if kind in faults(each)]

@@ -27,7 +27,7 @@ def tables() -> str:
     """The APIs, each with the releases that brought its versions."""
     lines = [
         "",
-        "| API | key | versions | flexible | the last one of each release |",
+        "| API | key | versions | flexible | last version in each release |",
         "|--|--:|--:|--:|--|",
         *(row(api) for api in APIS.values()),
         "",

@@ -220,6 +220,12 @@ class BrokerContext:
         self.process.status = status
         self.emit(events.BrokerStateChanged, self.id, status)
 
+    def knows(self, tp: str) -> bool:
+        """Whether the broker's metadata has a partition."""
+        if self.topics is not None:
+            return self.topics.leader(tp) is not None
+        return tp in self.process.metadata
+
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
         """Send the response to ``request``; this broker's own requests complete at once."""
         if destination == self.id and isinstance(response, OWN):

@@ -88,6 +88,7 @@ def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
         "    --property AcknowledgedKept --script lost.tide && tidegauge run lost.tide",
         "tidegauge explore --version 4.1 --replicas 3 --records 1 --elections 0 --isr-changes 1 \\",
         "    --min-insync-replicas 2",
+        "tidegauge explore --version 3.9 --mode kraft --crashes 0 --fencings 1 --shutdowns 1",
         "tidegauge explore --configuration my.tide --crashes 2",
         "tidegauge explore --matrix --versions 0.10.2,0.11,2.0.0,2.1,3.9",
         "tidegauge explore --spec Kip279 --constants 3,2,2,2 --property WeakIsr",
@@ -115,6 +116,13 @@ def explore(
     crashes: Annotated[int | None, counted("crashes", "crashes of brokers (1)")] = None,
     power_losses: Annotated[
         int | None, counted("power-losses", "crashes that lose what is not flushed (0)")
+    ] = None,
+    shutdowns: Annotated[
+        int | None, counted("shutdowns", "orderly stops of brokers, in KRaft mode (0)")
+    ] = None,
+    fencings: Annotated[
+        int | None,
+        counted("fencings", "times that a running broker is fenced, in KRaft mode (0)"),
     ] = None,
     acks: Annotated[
         int | None,
@@ -237,6 +245,8 @@ def explore(
         "isr_changes": isr_changes,
         "crashes": crashes,
         "power_losses": power_losses,
+        "shutdowns": shutdowns,
+        "fencings": fencings,
         "acks": acks,
         "min_insync_replicas": min_isr,
         "unclean": unclean or None,

@@ -5,7 +5,7 @@ cluster is stepwise, and LeaderAndIsr requests and fetch responses are held back
 delivers them. At the end the script expects the state that the path ends in.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from emulator.explorer.bounds import ACKNOWLEDGED_KEPT, PROPERTIES, Bounds
@@ -41,9 +41,12 @@ KRAFT_SETTINGS: Final = (
     "controller.quorum.request.timeout.ms=3600000",
 )
 LAG: Final = "61s"
+HEARTBEAT: Final = "BrokerHeartbeat"
 QUESTIONS: Final = ("Fetch", "OffsetsForLeaderEpoch", "ListOffsets")
 
 State = tuple[Value, ...]
+Writer = Callable[[dict[str, Any], State, State], Iterator[str]]
+"""Writes the statements of an action, given its details and the states before and after it."""
 
 
 def script_of(violation: Violation, bounds: Bounds) -> str:
@@ -89,7 +92,7 @@ class _Staging:
         self._early = _produced_late(path, states, self.parts)
         for number, action in enumerate(path):
             before, after = states[number], states[number + 1]
-            found.append(f"# {number + 1}. {_told(action)}")
+            found.append(f"# {number + 1}. {action.name} {action.told}")
             found += self._early_produces(number)
             found += self._step(action, before, after)
         return [*found, *self._ending(states[-1])]
@@ -104,9 +107,13 @@ class _Staging:
         unclean = f"unclean.leader.election.enable={str(bounds.unclean).lower()}"
         settings = " ".join(f"--config {each}" for each in (*self.settings, unclean))
         yield (
-            f"cluster --brokers {bounds.replicas + 1} --version {bounds.version}{self._mode()} "
+            f"cluster --brokers {self._brokers()} --version {bounds.version}{self._mode()} "
             f"--stepwise {settings}"
         )
+
+    def _brokers(self) -> int:
+        """Return the number of brokers, with those that have no replica."""
+        return self.bounds.replicas + 1
 
     def _mode(self) -> str:
         """Return the other options of the cluster."""
@@ -134,7 +141,7 @@ class _Staging:
         return f"reassign {TP} {','.join(map(str, self.order))}"
 
     def _ending(self, state: State) -> Iterator[str]:
-        yield "# what it has come to"
+        yield "# the resulting state"
         quorum = self._quorum(state)
         isr = ",".join(map(str, quorum.isr))
         eligible = self._eligible(state)
@@ -184,8 +191,13 @@ class _Staging:
             "ShrinkIsr": self._shrink,
             "AlterPartition": self._alter,
             "AlterPartitionResponse": self._altered,
+            **self._of_mode(),
         }[action.name]
         return [*write(details, before, after)]
+
+    def _of_mode(self) -> dict[str, Writer]:
+        """Return what writes the other actions of this mode."""
+        return {}
 
     def _produce(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         leader, record = details["leader"], details["record"]
@@ -260,7 +272,7 @@ class _Staging:
         if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
             # A leader with a newer epoch rejects the request; the path does not have it.
             if was.alter_answer is None:
-                yield from self._release(broker, self.controller)
+                yield from self._release(broker, self.controller, "AlterPartition")
             yield from self._release(self.controller, broker, "AlterPartitionResponse")
 
     def _tell(self, broker: int) -> Iterator[str]:
@@ -346,7 +358,7 @@ class _Staging:
 
     def _alter(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         """Deliver the request to the controller."""
-        yield from self._release(details["leader"], self.controller)
+        yield from self._release(details["leader"], self.controller, "AlterPartition")
 
     def _altered(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
         yield from self._release(self.controller, details["leader"], "AlterPartitionResponse")
@@ -424,7 +436,9 @@ class _Staging:
 class _KRaftStaging(_Staging):
     """Writes the statements of a path of a KRaft cluster.
 
-    Fetches of the metadata log are held back until a step lets a broker read all of it.
+    Fetches of the metadata log are held back until a step lets a broker read all of it. The
+    controller lets a leader end when all brokers have read that it leaves: one more broker without
+    a replica reads that only when the step comes.
     """
 
     settings = KRAFT_SETTINGS
@@ -437,6 +451,9 @@ class _KRaftStaging(_Staging):
         knows_elr = self._profile.has("features_chosen_at_format")
         feature = f" --feature {ELIGIBLE_LEADER_REPLICAS}={level}" if knows_elr else ""
         return f"{mode} --controllers 1{feature}"
+
+    def _brokers(self) -> int:
+        return super()._brokers() + (self.bounds.shutdowns > 0)
 
     def _eligible(self, state: State) -> str:
         metadata = self._quorum(state)
@@ -467,6 +484,48 @@ class _KRaftStaging(_Staging):
         yield f"wait until broker.{broker}.fenced == false"
         yield "wait 1s"
         yield from self._hold_metadata(broker)
+
+    def _of_mode(self) -> dict[str, Writer]:
+        return {
+            "Fence": self._fence,
+            "Unfence": self._unfence,
+            "ControlledShutdown": self._shut_down,
+            "Stop": self._stop,
+        }
+
+    def _fence(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"network hold {broker} {self.controller} --only {HEARTBEAT}"
+        yield f"wait until {self._is_gone(broker)}"
+        yield "wait 100ms"
+
+    def _unfence(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"network release {broker} {self.controller} --only {HEARTBEAT}"
+        yield f"wait until broker.{broker}.fenced == false"
+        yield "wait 100ms"
+
+    def _shut_down(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        yield f"network hold {self.controller} {self._last_reader()} --only {self.channel}"
+        yield f"broker stop {broker} --no-wait"
+        yield f"wait until broker.{broker}.in_controlled_shutdown == true"
+        yield "wait 100ms"
+
+    def _stop(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
+        broker = details["broker"]
+        metadata = self._quorum(before)
+        assert isinstance(metadata, Metadata)
+        if metadata.brokers[broker - 1].in_controlled_shutdown:
+            yield f"network release {self.controller} {self._last_reader()} --only {self.channel}"
+            yield f"wait until broker.{broker}.state == stopped"
+        else:
+            yield f"broker stop {broker}"
+        yield from self._gone(broker, before, after)
+
+    def _last_reader(self) -> int:
+        """Return the broker that reads the metadata log last."""
+        return self.bounds.replicas + 1
 
     def _decided(self, before: State, after: State, only: int | None = None) -> None:
         """Do nothing: brokers fetch the metadata log."""
@@ -500,9 +559,3 @@ def _leader(state: State, parts: Parts) -> int:
     quorum = state[parts.decided]
     assert isinstance(quorum, Quorum | Metadata)
     return quorum.leader
-
-
-def _told(action: Action) -> str:
-    """Format an action on one line, such as ``Fetch broker 2, leader 1, offset 0``."""
-    details = ", ".join(f"{name} {value}" for name, value in action.details)
-    return f"{action.name} {details}"

@@ -4,13 +4,16 @@ An assertion is counted when it is checked. A rejected statement, or a ``wait un
 out, counts as failed unless the very next statement is ``expect error`` with its name.
 """
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from msgspec import Struct, field
 
 from commands.language.parser import Step
-from emulator.inputs.statements import Expect, ExpectError, ExpectEvents, Statement
+from emulator.inputs.statements import Expect, ExpectError, ExpectEvents, Statement, WaitUntil
 from emulator.scenario.outcome import Outcome
+
+LIMIT: Final = re.compile(r"\s+within\s+\S+$")
 
 
 class Failure(Struct, frozen=True):
@@ -33,7 +36,7 @@ class Tally(Struct):
         self._settle(step)
         if outcome.refused:
             actual = outcome.error if outcome.passed is None else outcome.actual
-            self.pending = Failure(step.line, step.text, actual), outcome.error
+            self.pending = Failure(step.line, asserted(step), actual), outcome.error
         elif outcome.passed:
             self.passed += 1
         elif outcome.passed is not None:
@@ -55,7 +58,9 @@ class Tally(Struct):
 
 
 def asserted(step: Step) -> str:
-    """Return what an ``expect`` asserts, without that word."""
+    """Return what an ``expect`` asserts, a ``wait until`` without its limit, or the statement."""
     if isinstance(step, Statement) and isinstance(step.input, Expect | ExpectError | ExpectEvents):
         return step.text.removeprefix("expect").strip()
+    if isinstance(step, Statement) and isinstance(step.input, WaitUntil):
+        return LIMIT.sub("", step.text)
     return step.text

@@ -12,9 +12,9 @@ PROMPT: Final = "prompt"
 
 
 class Action(Struct, frozen=True):
-    """One thing that keys, the palette and the footer can ask for.
+    """Something that a key, the palette or the footer can request.
 
-    ``keys`` are written as people write them (``,``, ``ctrl+p``, ``shift+left``); the first is the
+    ``keys`` are written as users write them (``,``, ``ctrl+p``, ``shift+left``); the first is the
     one that the footer shows. ``contexts`` are screens, :data:`ANYWHERE` or :data:`PROMPT`.
     ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
     it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
@@ -33,9 +33,14 @@ class Action(Struct, frozen=True):
     writes: bool = False
     files: bool = False
 
+    @property
+    def name(self) -> str:
+        """Return Textual's name of the action: ``action_`` and this is the method that runs it."""
+        return self.verb.replace(".", "_")
+
 
 def everywhere(id: str, keys: str, help: str, label: str = "", **more: Any) -> Action:
-    """An action of all screens; its id is its verb, and the first part of it its group."""
+    """An action of all screens; its id is its verb, whose first part is its group."""
     group = id.partition(".")[0]
     return Action(id, id, tuple(keys.split()), (ANYWHERE,), help, group, label, **more)
 

@@ -1,4 +1,4 @@
-"""Textual's bindings, made from the registry: every key leads to ``dispatch`` with an id."""
+"""Textual's bindings, made from the registry."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ NAMED_KEYS = {",": "comma"}
 
 
 def keymap(keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """The user's own keys by action id, as Textual takes them."""
+    """The user's keys by action id, in Textual's form."""
     return {id: ",".join(NAMED_KEYS.get(key, key) for key in own) for id, own in keys.items()}
 
 
@@ -21,7 +21,7 @@ def bindings_for(context: str) -> list[Binding]:
 
 
 def modal_bindings() -> list[Binding]:
-    """The bindings of the application that a modal screen keeps."""
+    """The application's bindings that also work in a modal screen."""
     kept = [action for action in available("menu") if ANYWHERE in action.contexts]
     return [_binding(action, key) for action in kept for key in action.keys]
 
@@ -29,7 +29,7 @@ def modal_bindings() -> list[Binding]:
 def _binding(action: Action, key: str) -> Binding:
     return Binding(
         NAMED_KEYS.get(key, key),
-        f"app.dispatch({action.id!r})",
+        action.name,
         action.help,
         id=action.id,
         show=bool(action.label),

@@ -18,9 +18,9 @@ ACT: Final = [
         "fault",
         writes=True,
     ),
-    everywhere("act.save", "S", "Save what was done as a script that repeats it", files=True),
-    everywhere("source.brief", "i", "What the open scenario is about, and what to watch"),
-    everywhere("source.close", "Q", "Close what was opened last, and return to what was there"),
+    everywhere("act.save", "S", "Save the statements given here as a script", files=True),
+    everywhere("source.brief", "i", "Describe the open scenario: what to watch and to predict"),
+    everywhere("source.close", "Q", "Close the source opened last, and return to the one below"),
 ]
 
 SCREEN: Final = [
@@ -47,7 +47,7 @@ SCREEN: Final = [
         ("lab",),
         "drill",
         "enter",
-        "Open the scenario, inflict the fault, or edit the statement again",
+        "Open the scenario, list what the fault would change, or edit the statement again",
         "open",
     ),
     *on(("lab",), "lab.compare", "c", "Open the scenario on two releases, side by side", "compare"),
@@ -63,26 +63,33 @@ SCREEN: Final = [
         ("explore",),
         "drill",
         "enter",
-        "Choose what the setting is, or open the counterexample",
+        "Choose the setting's value, or open the counterexample",
         "choose",
     ),
     *on(("explore",), "explore.run", "R", "Explore the release in the background", "run"),
     *on(("explore",), "explore.matrix", "M", "Explore all releases, one by one", "releases"),
-    *on(("explore",), "explore.cancel", "c", "End the search", "cancel"),
+    *on(("explore",), "explore.cancel", "c", "Cancel the search", "cancel"),
     *on(("lab",), "lab.object", "o", "Choose the object of the faults", "object"),
     *on(
         ("faults",),
-        "inflict",
+        "drill",
         "enter",
-        "Do it; a harmful fault asks for a name first. Among the partitions: open one",
-        "do it",
+        "List the partitions that the fault would change; among them, open one",
+        "partitions",
+    ),
+    *on(
+        ("lab", "faults"),
+        "inflict",
+        "I",
+        "Inflict the selected fault; a harmful one asks for its object's name first",
+        "inflict",
         writes=True,
     ),
     *on(
         ("faults",),
         "inflict.mark",
         "m",
-        "Mark it: what is marked is predicted and done together, in this order",
+        "Mark the fault: marked faults are predicted and inflicted together",
         "mark",
     ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
@@ -96,7 +103,7 @@ SCREEN: Final = [
 ]
 
 READ: Final = ("sessions", "lab", "faults", "compare", "explore")
-"""Screens from which one can copy."""
+"""Screens with something to copy."""
 
 COPY: Final = [
     *on(READ, "copy.cell", "y", "Copy the name, path or statement"),
@@ -104,4 +111,4 @@ COPY: Final = [
 ]
 
 LAB: Final = [*ACT, *SCREEN, *COPY]
-"""All but the keys of the screens themselves."""
+"""All actions but those that show a screen."""

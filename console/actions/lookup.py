@@ -14,13 +14,13 @@ from console.actions.registry import ACTIONS, ANYWHERE, FOOTER, GROUPS, PROMPT, 
 __all__ = ["ACTIONS", "ANYWHERE", "FOOTER", "PROMPT", "SCREENS", "Action"]
 
 OVERLAYS = ("menu", "page", "notice")
-"""Screens that one leaves as soon as one has seen them."""
+"""Screens that are closed as soon as they have been read."""
 
 
 MODAL = ("menu",)
-"""Screens that let no key of the application through but for those below."""
+"""Screens in which only those of the application's keys work that are listed below."""
 KEPT_IN_MODAL = ("move.", "go.back", "app.quit", "app.interrupt")
-"""How the ids of actions begin that a modal screen keeps of those that work anywhere."""
+"""The prefixes of the ids of actions that also work in a modal screen."""
 
 
 def in_context(context: str) -> list[Action]:
@@ -49,10 +49,16 @@ def footer_actions(context: str) -> list[Action]:
     return sorted(shown, key=lambda action: places.get(action.verb, len(FOOTER)))
 
 
-def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
-    """The read-only gate: a sentence that refuses the action, or None if it may be done.
+def named(name: str, context: str) -> Action | None:
+    """Return the action that Textual knows by ``name``: on this screen, else on any."""
+    everything = (*available(context), *ACTIONS.values())
+    return next((action for action in everything if action.name == name), None)
 
-    ``guarded``: the console was started to look only, so it writes no files either.
+
+def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
+    """The read-only gate: a sentence that refuses the action, or None if it may run.
+
+    ``guarded``: the console was started with ``--read-only``, so it writes no files either.
     """
     if action.files and guarded:
         return (
@@ -83,7 +89,7 @@ def clashes(actions: Iterable[Action] | None = None) -> list[tuple[str, str, lis
 
 
 def with_keys(actions: Iterable[Action], keys: Mapping[str, tuple[str, ...]]) -> list[Action]:
-    """The actions, with other keys for those whose id is named."""
+    """The actions, with the user's keys for those whose ids are named."""
     return [
         replace(action, keys=keys[action.id], shown="") if action.id in keys else action
         for action in actions
@@ -91,7 +97,7 @@ def with_keys(actions: Iterable[Action], keys: Mapping[str, tuple[str, ...]]) ->
 
 
 def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
-    """Give actions other keys, for this process and all that reads the registry in it."""
+    """Remap actions, for everything in this process that reads the registry."""
     ACTIONS.update({action.id: action for action in with_keys(list(ACTIONS.values()), keys)})
 
 

@@ -1,7 +1,8 @@
 """Every action of the console, declared once: its id, its keys, where they work, and its help.
 
-An action's ``verb`` names the method that does it (``do_`` and the verb), which is looked for from
-the focused pane outwards, so one letter means one thing and each pane does it in its own way.
+An action's ``verb`` names the method that runs it (``time.pause`` is ``action_time_pause``). The
+application looks for that method from the focused pane outwards, so a letter means the same thing
+everywhere, and each pane does it in its own way.
 Nothing else lists keys; :mod:`console.actions.lookup` reads this list for all who need it.
 """
 
@@ -48,7 +49,7 @@ _GO = [
     everywhere("go.znodes", "4", "Znodes: what does ZooKeeper say? In KRaft, the metadata log"),
     everywhere("go.events", "5", "Events: what happened, and why?"),
     *GO,
-    everywhere("go.back", "escape", "Back to the screen before; clears a filter first", "back"),
+    everywhere("go.back", "escape", "Back to the previous screen; clears a filter first", "back"),
     everywhere("go.last", "-", "Toggle between this screen and the last one"),
 ]
 
@@ -59,34 +60,34 @@ _MOVE = [
     everywhere("move.right", "right l", "Right; open a branch; newer offsets"),
     everywhere("move.page_up", "pageup ctrl+u", "Up one page"),
     everywhere("move.page_down", "pagedown ctrl+d", "Down one page"),
-    everywhere("move.first", "g home", "To the first line; in a table, stay with the first"),
-    everywhere("move.last", "G end", "To the last line; in a log, follow it"),
-    everywhere("pane.next", "tab", "To the next pane", "pane"),
-    everywhere("pane.previous", "shift+tab", "To the pane before"),
+    everywhere("move.first", "g home", "Go to the first line; in a table, stay there"),
+    everywhere("move.last", "G end", "Go to the last line; in a log, follow it"),
+    everywhere("pane.next", "tab", "Focus the next pane", "pane"),
+    everywhere("pane.previous", "shift+tab", "Focus the previous pane"),
     everywhere("pane.jump", "ctrl+o", "Jump to a pane, a tab or a line by its letter"),
     everywhere("pane.zoom", "z", "Zoom this pane to the whole screen, or back"),
 ]
 
 _TIME = [
-    everywhere("time.pause", "space", "Pause or go on", "pause"),
+    everywhere("time.pause", "space", "Pause or continue", "pause"),
     everywhere("time.back", ",", "One event back", "step", shown=", ."),
     everywhere("time.forward", ".", "One event forward"),
     everywhere("time.previous_statement", "K", "One statement back"),
-    everywhere("time.next_statement", "J", "One statement forward: to the end of what it did"),
+    everywhere("time.next_statement", "J", "One statement forward, to the end of its effects"),
     everywhere(
         "time.previous_touch",
         "<",
-        "To the event before that touches what is selected",
+        "Go to the previous event that touches the selected object",
         "touch",
         shown="< >",
     ),
-    everywhere("time.next_touch", ">", "To the next event that touches what is selected"),
-    everywhere("time.previous_mark", "[", "To the bookmark before", "mark", shown="[ ]"),
-    everywhere("time.next_mark", "]", "To the next bookmark"),
+    everywhere("time.next_touch", ">", "Go to the next event that touches the selected object"),
+    everywhere("time.previous_mark", "[", "Go to the previous bookmark", "mark", shown="[ ]"),
+    everywhere("time.next_mark", "]", "Go to the next bookmark"),
     everywhere(
-        "time.previous_alert", "{", "To where the alert changed before", "alert", shown="{ }"
+        "time.previous_alert", "{", "Go to the previous change of the alert", "alert", shown="{ }"
     ),
-    everywhere("time.next_alert", "}", "To where the alert changes next"),
+    everywhere("time.next_alert", "}", "Go to the next change of the alert"),
     everywhere("time.slower", "(", "Half as fast, down to 1/16x", "speed", shown="( )"),
     everywhere("time.faster", ")", "Twice as fast, up to 256x; then as fast as possible"),
     everywhere(
@@ -95,12 +96,12 @@ _TIME = [
         "Go to a time (12:04), a distance (-3m), an event (#18207) or a condition (when urp>5)",
         "goto",
     ),
-    everywhere("time.live", "L", "To the end of what exists, and follow it", "live"),
+    everywhere("time.live", "L", "Go to the end, and follow it", "live"),
 ]
 
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
-    everywhere("clients", "C", "List the clients that are connected: what they ask, errors, lag"),
+    everywhere("clients", "C", "List connected clients: their requests, errors and lag"),
     everywhere(
         "diagram",
         "D",
@@ -110,16 +111,16 @@ _DEEPER = [
 ]
 
 _MARK = [
-    everywhere("mark.set", "b", "Set or change the bookmark here, with a note if you like"),
+    everywhere("mark.set", "b", "Set or edit the bookmark here, with an optional note"),
     everywhere("mark.list", "B", "List the bookmarks; enter goes to one"),
-    everywhere("mark.a", "a", "Set A here: where a difference begins"),
-    everywhere("mark.difference", "d", "What differs between A and here", "diff", shown="a d"),
+    everywhere("mark.a", "a", "Set A here, the start of a comparison"),
+    everywhere("mark.difference", "d", "Show what differs between A and here", "diff", shown="a d"),
     *on(("bookmarks",), "remove", "delete", "Remove the selected bookmark", "remove"),
 ]
 
 _FIND = [
-    everywhere("find.next", "n", "To the next line that matches what was typed after /"),
-    everywhere("find.previous", "N", "To the line before that matches"),
+    everywhere("find.next", "n", "Go to the next line that matches what was typed after /"),
+    everywhere("find.previous", "N", "Go to the previous line that matches"),
 ]
 
 _ACT = [
@@ -136,8 +137,8 @@ _ACT = [
         "Find anything by name: actions, partitions, znodes, settings, events",
     ),
     everywhere("app.export", "e", "Write this view to a file: CSV, JSON, or a picture", "export"),
-    everywhere("app.theme", "T", "The next colour theme"),
-    everywhere("app.help", "?", "This help", "help"),
+    everywhere("app.theme", "T", "Switch to the next colour theme"),
+    everywhere("app.help", "?", "Show this help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
     everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
     everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
@@ -158,7 +159,7 @@ _PROMPT = [
         "prompt.cancel",
         ("escape",),
         (PROMPT,),
-        "Close the line",
+        "Cancel",
         "prompt",
         "cancel",
     ),
@@ -167,7 +168,7 @@ _PROMPT = [
         "prompt.older",
         ("up",),
         (PROMPT,),
-        "The line before in the history",
+        "The previous statement in the history",
         "prompt",
         "history",
     ),
@@ -176,7 +177,7 @@ _PROMPT = [
         "prompt.newer",
         ("down",),
         (PROMPT,),
-        "The next line in the history",
+        "The next statement in the history",
         "prompt",
     ),
     Action(
@@ -249,7 +250,7 @@ FOOTER: Final = (
     "go.back",
     "app.help",
 )
-"""The verbs that the footer shows, the most useful first: the others give way."""
+"""The verbs that the footer shows; the last ones are dropped if there is no room."""
 
 GROUPS: Final = {
     "go": "Screens",

@@ -98,14 +98,14 @@ DRILL: Final = [
         ("partitions",),
         "why",
         "W",
-        "Why is it so: open the event behind the cell in the sorted column",
+        "Why: open the event behind the cell in the sorted column",
         "why",
     ),
     *on(
         ("partition",),
         "why",
         "W",
-        "Why is it so: open the event behind the state, or the record's write",
+        "Why: open the event behind the state, or the record's write",
         "why",
     ),
     *on(
@@ -123,7 +123,7 @@ DRILL: Final = [
         ),
         "why",
         "W",
-        "Why is it so: open the event behind what is selected, with its causes",
+        "Why: open the event behind what is selected, with its causes",
         "why",
     ),
 ]
@@ -158,7 +158,7 @@ LOG: Final = [
         ("difference",),
         "faults",
         "f",
-        "Hide figures that move all the time, such as LEOs, or show them",
+        "Hide values that change all the time, such as LEOs, or show them",
         "changes",
     ),
     *on(("page", "notice"), "filter.open", "/", "Go to a line: text, re:.., !not", "search"),
@@ -194,7 +194,7 @@ READ: Final = (
     "page",
     "notice",
 )
-"""Screens without a table of their own, from which one can copy all the same."""
+"""Screens without a table that have something to copy."""
 
 COPY: Final = [
     *on(READ, "copy.cell", "y", "Copy what the line says; for text, all of it"),

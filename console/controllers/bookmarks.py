@@ -18,11 +18,11 @@ from sessions.model.states import Bookmark
 from sessions.text import clock, number
 
 SEARCH_BUDGET_MS = 30.0
-"""How long one frame may look for a condition."""
+"""How long one frame may search for a condition."""
 
 
 class Bookmarks:
-    """Names places, and goes to places by what is so there."""
+    """Sets bookmarks, and goes to bookmarks, alerts and conditions."""
 
     def __init__(self, app: App[Any], sources: OpenSources) -> None:
         self.app = app
@@ -30,24 +30,24 @@ class Bookmarks:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     def seek(self, seq: int) -> None:
-        """Hold still at an event."""
+        """Pause at an event."""
         self.stage.pacer.seek_seq(seq)
 
     # ---- bookmarks
 
-    def do_mark_set(self) -> None:
-        """Type a bookmark's name, and a note if one likes; one that is here is changed."""
+    def action_mark_set(self) -> None:
+        """Open the prompt for a bookmark's name and note; one that is here is edited."""
         if not isinstance(self.app.screen, ConsoleScreen):
             return
         source = self.stage.source
         marks = source.bookmarks()
         here = next((mark for mark in marks if mark.seq == source.seq), None)
         text = f"b{len(marks) + 1}" if here is None else f"{here.name} {here.note}".rstrip()
-        hint = "a name, then a note if you like; it is kept in the session"
+        hint = "a name, then an optional note; the session keeps it"
         self.app.screen.prompt.ask("bookmark", self._bookmark, text=text, hint=hint)
 
     def _bookmark(self, text: str) -> str | None:
@@ -59,16 +59,16 @@ class Bookmarks:
         self.app.notify(f"bookmark {mark.name} at #{number(mark.seq)}")
         return None
 
-    def do_mark_list(self) -> None:
-        """All bookmarks, to choose from."""
+    def action_mark_list(self) -> None:
+        """List all bookmarks."""
         self.app.push_screen(BookmarksScreen(self.stage))
 
-    def do_time_next_mark(self) -> None:
-        """The next bookmark."""
+    def action_time_next_mark(self) -> None:
+        """Go to the next bookmark."""
         self._mark(1)
 
-    def do_time_previous_mark(self) -> None:
-        """The bookmark before."""
+    def action_time_previous_mark(self) -> None:
+        """Go to the previous bookmark."""
         self._mark(-1)
 
     def _mark(self, direction: int) -> None:
@@ -85,12 +85,12 @@ class Bookmarks:
 
     # ---- alert edges
 
-    def do_time_next_alert(self) -> None:
-        """The next place at which the alert changes."""
+    def action_time_next_alert(self) -> None:
+        """Go to the next change of the alert."""
         self._alert(1)
 
-    def do_time_previous_alert(self) -> None:
-        """The place before at which the alert changed."""
+    def action_time_previous_alert(self) -> None:
+        """Go to the previous change of the alert."""
         self._alert(-1)
 
     def _alert(self, direction: int) -> None:
@@ -105,7 +105,7 @@ class Bookmarks:
     # ---- conditions
 
     def look_for(self, text: str) -> str | None:
-        """Begin to look for the next event at which a condition begins to hold."""
+        """Start searching for the next event at which a condition begins to hold."""
         try:
             condition = parse_condition(text)
         except BadWord as error:
@@ -115,7 +115,7 @@ class Bookmarks:
         return None
 
     def search_on(self) -> None:
-        """Look further, if anything is being looked for; a live cluster is let run for it."""
+        """Continue the search, if there is one; a live cluster runs until the condition holds."""
         search, source = self.stage.search, self.stage.source
         if search is None:
             return
@@ -134,7 +134,7 @@ class Bookmarks:
             self.app.notify(f"{text} does not hold yet: running until it does (esc stops)")
 
     def stop_search(self) -> bool:
-        """Look no further; False if nothing was looked for."""
+        """Stop the search; return False if there is none."""
         search, self.stage.search = self.stage.search, None
         if search is not None:
             self.app.notify(
@@ -144,15 +144,15 @@ class Bookmarks:
 
     # ---- the difference between two moments
 
-    def do_mark_a(self) -> None:
-        """Differences begin here."""
+    def action_mark_a(self) -> None:
+        """Set A here, where differences begin."""
         stage = self.stage
         source = stage.source
         stage.mark_a = Moment(source.seq, source.time_us, source.view.copy())
         self.app.notify(f"A is #{number(source.seq)}; go elsewhere, and d shows what differs")
 
-    def do_mark_difference(self) -> None:
-        """What differs between A and here."""
+    def action_mark_difference(self) -> None:
+        """Show what differs between A and here."""
         if self.stage.mark_a is None:
             self.app.notify("set A first (a); then d shows what differs between A and here")
         elif not isinstance(self.app.screen, DifferenceScreen):

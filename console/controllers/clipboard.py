@@ -1,4 +1,4 @@
-"""Copying to the clipboard of the terminal that the user sits at, over ssh and inside tmux.
+"""Copying to the clipboard of the user's own terminal, also over ssh and inside tmux.
 
 The terminal is asked by OSC 52, which needs no program on either machine. tmux by default drops
 the sequence of a program inside it, but copies for itself (``set-clipboard external``): it is given
@@ -12,7 +12,7 @@ from shutil import which
 from typing import Final
 
 TMUX_SECONDS: Final = 2.0
-"""A tmux that does not take the text within this time is passed over."""
+"""How long tmux may take."""
 SCREEN_PIECE: Final = 700
 """GNU screen takes at most 768 bytes of one string."""
 
@@ -27,7 +27,7 @@ def sequence(text: str, environment: Mapping[str, str]) -> str:
 
 
 def give_to_tmux(text: str, environment: Mapping[str, str]) -> bool:
-    """Let the tmux that this runs in copy ``text``; False if there is none, or none that does."""
+    """Let the surrounding tmux copy ``text``; return False if there is none, or it fails."""
     program = which("tmux") if "TMUX" in environment else None
     if program is None:
         return False

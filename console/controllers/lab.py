@@ -17,7 +17,7 @@ from console.widgets.fault_list import FaultView
 
 
 class Lab:
-    """Breaks things, and keeps what was done."""
+    """Inflicts faults, and saves what was done as a script."""
 
     def __init__(self, app: App[Any], sources: OpenSources, time_travel: TimeTravel) -> None:
         self.app = app
@@ -26,21 +26,21 @@ class Lab:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     # ---- faults
 
     def subject(self) -> Sequence[str]:
-        """The names of what is selected, or was last: what faults are about."""
+        """The names of what is selected, or was last selected: the object of faults."""
         screen = self.app.screen
         chosen = screen.selection() if isinstance(screen, ConsoleScreen) else ()
         if chosen:
             self.stage.subject = tuple(chosen)
         return self.stage.subject
 
-    def do_act_fault(self) -> None:
-        """The palette of faults of the selected object."""
+    def action_act_fault(self) -> None:
+        """Open the fault palette of the selected object."""
         names = self.subject()
         view = self.stage.present
         faults = faults_of(view, names)
@@ -50,7 +50,7 @@ class Lab:
         self.app.push_screen(FaultsScreen(self.stage, subject_of(view, names), faults))
 
     def inflict(self, palette: FaultView, done: Callable[[], None]) -> None:
-        """Do the fault under the cursor; what may cost something first has to be named."""
+        """Inflict the fault under the cursor; a harmful one asks for its object's name first."""
         screen, fault = self.app.screen, palette.fault
         if fault is None or not isinstance(screen, ConsoleScreen):
             return
@@ -63,7 +63,7 @@ class Lab:
         screen.prompt.ask(ask, submit, hint=palette.warning(fault))
 
     def _confirmed(self, fault: Fault, done: Callable[[], None], text: str) -> str | None:
-        """A complaint if it is not the name; nothing typed leaves it be."""
+        """Inflict the fault if its name was typed; return an error if it is wrong."""
         if not text:
             return None
         if text not in (fault.confirm, fault.confirm.removeprefix("broker ")):
@@ -83,8 +83,8 @@ class Lab:
 
     # ---- scripts
 
-    def do_act_save(self) -> None:
-        """Type the name of a script that does what was done here."""
+    def action_act_save(self) -> None:
+        """Open the prompt for the name of a script that repeats what was done here."""
         if self.stage.library is None:
             self.app.notify(
                 "scripts cannot be saved here: the console was started without a folder"

@@ -1,4 +1,4 @@
-"""Where lines lead: one method for each kind of page that ``enter`` opens."""
+"""Navigation between screens, with a method for each kind of page that ``enter`` opens."""
 
 from collections.abc import Callable
 from functools import partial
@@ -39,15 +39,15 @@ class Navigation:
             "diagram": lambda seq: self.open_diagram(int(seq)),
             "moment": lambda seq: self.stage.pacer.seek_seq(int(seq)),
             "record": lambda record_id: self.open_record(int(record_id)),
-            "lost": lambda _: self.do_lost(),
-            "clients": lambda _: self.do_clients(),
+            "lost": lambda _: self.action_lost(),
+            "clients": lambda _: self.action_clients(),
             "mode": self.go,
             "partitions": self.open_partitions,
         }
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     # ---- screens
@@ -60,35 +60,35 @@ class Navigation:
             self.sources.last_mode = self.sources.mode_here
             self.app.switch_mode(self.sources.mode_of(mode))
 
-    def do_go_overview(self) -> None:
+    def action_go_overview(self) -> None:
         """Screen 1."""
         self.go("overview")
 
-    def do_go_partitions(self) -> None:
+    def action_go_partitions(self) -> None:
         """Screen 2."""
         self.go("partitions")
 
-    def do_go_brokers(self) -> None:
+    def action_go_brokers(self) -> None:
         """Screen 3."""
         self.go("brokers")
 
-    def do_go_znodes(self) -> None:
+    def action_go_znodes(self) -> None:
         """Screen 4: ZooKeeper's tree, or in KRaft that of the metadata log."""
         self.go("znodes" if self.stage.metadata is None else "metadata")
 
-    def do_go_events(self) -> None:
+    def action_go_events(self) -> None:
         """Screen 5."""
         self.go("events")
 
-    def do_go_sessions(self) -> None:
+    def action_go_sessions(self) -> None:
         """Screen 6."""
         self.go("sessions")
 
-    def do_go_lab(self) -> None:
+    def action_go_lab(self) -> None:
         """Screen 7."""
         self.go("lab")
 
-    def do_go_compare(self) -> None:
+    def action_go_compare(self) -> None:
         """Screen 8, if there is anything to compare."""
         if isinstance(self.stage.source, TwinSource):
             self.go("compare")
@@ -97,14 +97,14 @@ class Navigation:
                 "only one run is open: c in the Lab (7) opens a scenario on two releases"
             )
 
-    def do_go_last(self) -> None:
+    def action_go_last(self) -> None:
         """Toggle between two screens."""
         self.go(self.sources.last_mode)
 
     # ---- objects
 
     def open_link(self, link: Link | None) -> None:
-        """Open what a line leads to; a line that leads nowhere says nothing."""
+        """Open what a line links to; do nothing if it has no link."""
         if link is not None and (opener := self._openers.get(link.kind)) is not None:
             opener(link.name)
 
@@ -129,11 +129,11 @@ class Navigation:
         else:
             self.app.push_screen(RecordScreen(self.stage, batch.tp, record_id))
 
-    def do_lost(self) -> None:
+    def action_lost(self) -> None:
         """List the records that were ever lost."""
         self.app.push_screen(LostScreen(self.stage))
 
-    def do_clients(self) -> None:
+    def action_clients(self) -> None:
         """List the clients that are connected."""
         self.app.push_screen(ClientsScreen(self.stage))
 
@@ -149,7 +149,7 @@ class Navigation:
         else:
             self.app.push_screen(SpaceTimeScreen(self.stage, seq))
 
-    def do_diagram(self) -> None:
+    def action_diagram(self) -> None:
         """Draw the selected event, or the one at the time cursor."""
         screen = self.app.screen
         pane = screen.current_pane if isinstance(screen, ConsoleScreen) else None

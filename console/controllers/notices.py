@@ -1,4 +1,4 @@
-"""What stops the work: a broken invariant, a damaged session, something that could not be done."""
+"""Notices: a broken invariant, a damaged session, a failed operation."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ Violation = tuple[int, str, str, str, bool]
 
 
 class Notices:
-    """Freezes the run where an invariant breaks, and says so.
+    """Pauses the run where an invariant breaks, and reports it.
 
-    A violation that the release is known for freezes the run the first time only. What the source
-    cannot do (read damaged events, write to a full disk) is told once.
+    A violation that the release is known for pauses the run only the first time. What the source
+    cannot do (read damaged events, write to a full disk) is reported once.
     """
 
     def __init__(self, app: App[Any], sources: OpenSources) -> None:
@@ -30,22 +30,22 @@ class Notices:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     def begin(self) -> None:
-        """Nothing has been told yet; what has happened up to now is no news."""
+        """Start with nothing reported; earlier events are not news."""
         self.alarmed_seqs: set[int] = set()
         self.alarmed_names: set[str] = set()
         self.alarmed_seq = self.stage.source.seq
         self.told_troubles: set[str] = set()
 
     def pass_over(self) -> None:
-        """What lies before the time cursor is no news: one has gone past it by hand."""
+        """Skip what lies before the time cursor, which the user has moved by hand."""
         self.alarmed_seq = self.stage.source.seq
 
     def look(self, *, given: bool = False) -> None:
-        """Look at what has happened since the last look; ``given``: by a statement just now.
+        """Look for violations since the last look; ``given``: after a statement just now.
 
         Moving the time cursor by hand is never interrupted.
         """
@@ -65,7 +65,7 @@ class Notices:
         return seq not in self.alarmed_seqs and not (known and name in self.alarmed_names)
 
     def _freeze(self, violation: Violation) -> None:
-        """The recording first: whatever comes now, it holds the event."""
+        """Pause at the violation; the recording is flushed first, so that it holds the event."""
         seq, name, tp, detail, known = violation
         self.stage.source.flush()
         self.alarmed_seqs.add(seq)
@@ -74,13 +74,13 @@ class Notices:
         self.alarmed_seq = seq
         release = self.stage.view.state.version
         text = (
-            f"The invariant {name} does not hold of {tp or 'the cluster'}: {detail}.",
-            f"It says: {INVARIANTS.get(name, 'no more is known of it')}.",
+            f"The invariant {name} does not hold for {tp or 'the cluster'}: {detail}.",
+            f"Its definition: {INVARIANTS.get(name, 'unknown')}.",
             f"Release {release} is known to break it."
             if known
             else f"Release {release} is not known to break it.",
-            f"The run is frozen at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
-            "recording holds everything up to it. space lets it go on.",
+            f"The run is paused at event #{number(seq)}, {clock(self.stage.source.time_us)}; the "
+            "recording holds everything up to it. space continues.",
         )
         command = self.stage.command_line()
         self.show(Notice("invariant broken", text, seq, command))
@@ -90,26 +90,26 @@ class Notices:
         self.show(Notice(f"{what}: failed", (cause, unchanged)))
 
     def trouble(self, sentence: str) -> None:
-        """Hold still, and say what cannot be done, once; what is there can be looked at."""
+        """Pause, and report once what cannot be done; the rest can still be examined."""
         if sentence in self.told_troubles:
             return
         self.told_troubles.add(sentence)
         source, pacer = self.stage.source, self.stage.pacer
         if not source.read_only or not source.at_tail:
             pacer.paused = True
-        there = f"Events #1 to #{number(source.last_seq)} can be looked at"
-        here = f"the time cursor stands at #{number(source.seq)}"
+        there = f"Events #1 to #{number(source.last_seq)} can be examined"
+        here = f"the time cursor is at #{number(source.seq)}"
         kept = f"{there}; {here}" if source.last_seq else "There is no event to look at"
         text = (sentence, f"{kept}. Nothing was changed.")
         self.show(Notice("something is wrong", text))
 
     def show(self, notice: Notice) -> None:
-        """Show it over the screen; while something is being typed it waits until that is done."""
+        """Show a notice over the screen, or queue it while something is being typed."""
         self._waiting.append(notice)
         self.show_waiting()
 
     def show_waiting(self) -> None:
-        """Show a notice that waits, if nothing is being typed."""
+        """Show the next queued notice, unless something is being typed."""
         screen = self.app.screen
         is_typing = isinstance(screen, ConsoleScreen) and screen.prompt.is_open
         if self._waiting and not is_typing:

@@ -82,7 +82,7 @@ class OpenSources:
 
         def make() -> Opened:
             made = opener(library)
-            if abandoned.is_set():  # the console has ended meanwhile: nobody else closes it
+            if abandoned.is_set():  # the console has ended meanwhile, so close it here
                 made.close()
             return made
 
@@ -135,7 +135,7 @@ class OpenSources:
         self.app.switch_mode(self.mode_of("compare" if twins else "partitions"))
         self.brief()
 
-    def do_source_brief(self) -> None:
+    def action_source_brief(self) -> None:
         """The description of the open scenario; the Lab has others."""
         if self.stage.card is None:
             self.app.notify("no scenario is open here: 7 shows the library")
@@ -147,7 +147,7 @@ class OpenSources:
         if self.stage.card is not None:
             self.app.push_screen(BriefScreen(self.stage, self.stage.card))
 
-    def do_source_close(self) -> None:
+    def action_source_close(self) -> None:
         """Close the source opened last, and show the one below."""
         if len(self.openings) == 1:
             self.app.notify("nothing was opened before this (ctrl+q quits)")

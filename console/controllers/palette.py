@@ -25,7 +25,7 @@ from emulator.releases.versions import is_since, is_until, numbers_of
 from sessions.model.states import ViewState
 
 SHOWN_MAX: Final = 8
-"""Of how many objects of one kind the palette tells."""
+"""The most objects of one kind that the palette lists."""
 
 
 class ActionProvider(Provider):
@@ -49,7 +49,7 @@ class ActionProvider(Provider):
                 yield Hit(score, Content(title(action)), self._run(action), help=action.id)
 
     def _run(self, action: Action) -> Callable[[], None]:
-        """Do an action, through the same gate as its key."""
+        """Run an action, with the same checks as for its key."""
         return partial(self._dispatch, action.id)
 
     def _dispatch(self, id: str) -> None:
@@ -57,14 +57,14 @@ class ActionProvider(Provider):
 
 
 class ObjectProvider(Provider):
-    """Offers what is there by its name: it opens, as a line that leads to it does.
+    """Offers objects by name, and opens them.
 
     These are topics, partitions, brokers, znodes, the cluster's settings, bookmarks, scenarios, and
     by their numbers events (``#100``) and records (``record 72004``).
     """
 
     async def search(self, query: str) -> Hits:
-        """The names that hold what is typed, the shortest first."""
+        """The names that contain what is typed, the shortest first."""
         screen = self.screen
         if not isinstance(screen, ConsoleScreen) or not query.strip():
             return
@@ -76,7 +76,7 @@ class ObjectProvider(Provider):
 
 
 class Found(NamedTuple):
-    """One object that a name was typed of, and what opening it asks of the application."""
+    """An object that matches, and the request that opens it."""
 
     kind: str
     name: str
@@ -85,7 +85,7 @@ class Found(NamedTuple):
 
 
 def objects(stage: Stage, wanted: str) -> list[Found]:
-    """What has a name that holds ``wanted`` (in small letters), of each kind the best few."""
+    """The objects whose names contain ``wanted`` (lower case), the best few of each kind."""
     found = [*_numbered(stage, wanted)]
     for kind, names, opens, told in _named(stage):
         hits = sorted((name for name in names if wanted in name.lower()), key=len)[:SHOWN_MAX]

@@ -26,13 +26,13 @@ from console.widgets.virtual_view import VirtualView
 from sessions.text import number, plural
 
 COPIED_SHOWN_MAX = 60
-"""Characters of what was copied that the toast shows."""
+"""How many characters of the copied text the toast shows."""
 MIME = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}
 SIGNALLED = 128
-"""A shell gives this and the signal's number as the status of a process that it ended."""
-WITHOUT_FILE = "No file was written; what is shown, and its recording, are as they were."
+"""A shell adds a signal's number to this for the exit status of a process that it ended."""
+WITHOUT_FILE = "No file was written; nothing else has changed."
 PROBLEM_SECONDS = 12.0
-"""How long a problem of the configuration stays in sight."""
+"""How long a problem of the configuration is shown."""
 
 
 class Terminal:
@@ -44,7 +44,7 @@ class Terminal:
 
     @property
     def stage(self) -> Stage:
-        """What is shown."""
+        """The current source's stage."""
         return self.sources.stage
 
     def adopt(self, configuration: Configuration) -> None:
@@ -70,12 +70,12 @@ class Terminal:
         self.app.exit(return_code=SIGNALLED + number)
 
     def tell_problems(self) -> None:
-        """Say what was wrong with the configuration, now that there is a screen to say it on."""
+        """Report the problems of the configuration, now that there is a screen."""
         for problem in self.configuration.problems:
             self.app.notify(problem, severity="warning", timeout=PROBLEM_SECONDS)
 
-    def do_app_theme(self) -> None:
-        """The next of the console's own themes."""
+    def action_app_theme(self) -> None:
+        """Switch to the next of the console's themes."""
         names = list(THEMES)
         place = names.index(self.app.theme) + 1 if self.app.theme in names else 0
         self.app.theme = names[place % len(names)]
@@ -96,19 +96,19 @@ class Terminal:
         self.app.notify(f"copied {text_of(shown)}")
 
     async def _give(self, text: str) -> None:
-        """A program such as tmux may take its time, but not the screen's."""
+        """Copy in the background: a program such as tmux may be slow."""
         given = await asyncio.to_thread(give_to_tmux, text, os.environ)
         if not given and self.app._driver is not None:
             self.app._driver.write(sequence(text, os.environ))
 
-    def do_app_suspend(self) -> None:
-        """Go into the background, as programs do; fg comes back."""
+    def action_app_suspend(self) -> None:
+        """Suspend the process; ``fg`` resumes it."""
         self.app.action_suspend_process()
 
     # ---- files
 
-    def do_app_export(self) -> None:
-        """Choose what the current view is written as."""
+    def action_app_export(self) -> None:
+        """Choose the format for an export of the current view."""
         screen = self.app.screen
         if not isinstance(screen, ConsoleScreen) or (pane := screen.current_pane) is None:
             return

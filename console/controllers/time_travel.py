@@ -8,6 +8,7 @@ from textual.app import App
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.notices import Notices
 from console.controllers.open_sources import OpenSources
+from console.model.library import Library, Opened
 from console.model.lookback import statement_end
 from console.model.questions import answers
 from console.model.workspace import Stage
@@ -53,28 +54,28 @@ class TimeTravel:
 
     # ---- the pacer
 
-    def do_time_pause(self) -> None:
+    def action_time_pause(self) -> None:
         """Pause or continue."""
         self.stage.pacer.toggle()
 
-    def do_time_forward(self) -> None:
+    def action_time_forward(self) -> None:
         """One event forward."""
         self.stage.pacer.step(1)
         self._tell_answers()
 
-    def do_time_back(self) -> None:
+    def action_time_back(self) -> None:
         """One event back."""
         self.stage.pacer.step(-1)
 
-    def do_time_faster(self) -> None:
+    def action_time_faster(self) -> None:
         """Twice as fast."""
         self.stage.pacer.faster()
 
-    def do_time_slower(self) -> None:
+    def action_time_slower(self) -> None:
         """Half as fast."""
         self.stage.pacer.slower()
 
-    def do_time_live(self) -> None:
+    def action_time_live(self) -> None:
         """To the end, and follow."""
         self.stage.pacer.live()
         self.notices.pass_over()
@@ -85,11 +86,11 @@ class TimeTravel:
 
     # ---- jumps
 
-    def do_time_next_statement(self) -> None:
+    def action_time_next_statement(self) -> None:
         """To the end of what the next statement did."""
         self._statement(1)
 
-    def do_time_previous_statement(self) -> None:
+    def action_time_previous_statement(self) -> None:
         """To where the statement before began."""
         self._statement(-1)
 
@@ -113,18 +114,17 @@ class TimeTravel:
             told = "\n".join(answer_text(each, self.stage.view) for each in found)
             self.app.notify(told, title=f"{number_}. {question}")
 
-    def do_time_next_touch(self) -> None:
+    def action_time_next_touch(self) -> None:
         """Go to the next event that touches the selection."""
         self._touch(1)
 
-    def do_time_previous_touch(self) -> None:
+    def action_time_previous_touch(self) -> None:
         """Go to the previous event that touched the selection."""
         self._touch(-1)
 
     def _touch(self, direction: int) -> None:
         screen = self.app.screen
-        objects: Sequence[str] = screen.selection() if isinstance(screen, ConsoleScreen) else ()
-        if not isinstance(screen, ConsoleScreen) or not objects:
+        if not isinstance(screen, ConsoleScreen) or not (objects := screen.selection()):
             self.stage.pacer.step(direction)
             return
         found = screen.next_touch(direction)
@@ -134,7 +134,7 @@ class TimeTravel:
             return
         self.seek(found)
 
-    def do_time_goto(self) -> None:
+    def action_time_goto(self) -> None:
         """Open the prompt for a place."""
         if isinstance(self.app.screen, ConsoleScreen):
             hint = "12:04   -3m   +10s   #18207   start   end   when urp>5   when orders-0.leader=2"
@@ -160,7 +160,7 @@ class TimeTravel:
 
     # ---- statements
 
-    def do_act_command(self) -> None:
+    def action_act_command(self) -> None:
         """Open the prompt for a statement."""
         if isinstance(self.app.screen, ConsoleScreen):
             self.app.screen.prompt.ask(
@@ -176,7 +176,7 @@ class TimeTravel:
         if not text:
             return None
         if text.strip() in ("help", "?"):
-            self.app.call_after_refresh(self._help)
+            self.app.post_message(ActionRequested("app.help"))
             return None
         if self._is_past():
             self._ask_where(text)
@@ -200,8 +200,8 @@ class TimeTravel:
         source = self.stage.source
         here = f"#{number(source.seq)} ({clock(source.time_us)})"
         choices = [
-            f"Fork from {here}: a second cluster, side by side, is given it there",
-            f"Go to the live end ({clock(source.last_time_us)}) and give it there",
+            f"Fork from {here}: a second cluster, side by side, runs it there",
+            f"Go to the live end ({clock(source.last_time_us)}) and run it there",
             "Neither: stay here",
         ]
 
@@ -225,11 +225,14 @@ class TimeTravel:
 
     def _fork(self, texts: Sequence[str]) -> None:
         """Fork with the first statement; further pasted lines are discarded."""
-        source, screen, text = self.stage.source, self.app.screen, texts[0]
+        source, text = self.stage.source, texts[0]
         if texts[1:]:
-            self.app.notify(f"only '{text}' is given to the fork: give the other lines there")
-        if isinstance(screen, ConsoleScreen):
-            screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
+            self.app.notify(f"only '{text}' runs on the fork: enter the other lines there")
+
+        def opener(library: Library) -> Opened:
+            return library.fork(source, text)
+
+        self.app.post_message(SourceRequested(opener, "compare"))
 
     def give(self, text: str) -> str | None:
         """Run a statement at the live end; return why it was rejected, if it was."""
@@ -242,11 +245,6 @@ class TimeTravel:
         else:
             self._show_output(text, reply)
         return None
-
-    def _help(self) -> None:
-        screen = self.app.screen
-        if isinstance(screen, ConsoleScreen):
-            screen.request(ActionRequested("app.help"))
 
     def show_replies(self) -> None:
         """Show the results of statements that took time; a recording has none."""

@@ -1,8 +1,8 @@
-"""Keys that come faster than what they do can be shown, as when a program sends a line of them.
+"""Keys that arrive faster than their effects can be shown, such as those sent by a program.
 
-Textual hands a key to what has the keys now, where it waits in line and, if it is no text, comes
-back to be looked up. By then the keys behind it have been handed to the same widget, though it was
-to open an input line or another screen. So a key is done when it comes, or waits here.
+Textual passes each key to the focused widget's queue, and looks up its binding only when the widget
+has not used it. By then the next keys are in the same queue, although the first one was to open the
+prompt or another screen. So a key is processed here when it arrives, or waits here.
 """
 
 from collections import deque
@@ -17,10 +17,10 @@ from console.widgets.prompt import PromptInput
 
 
 class TypeAhead:
-    """Takes keys one after the other."""
+    """Processes keys one after another."""
 
     def __init__(self, app: App[Any], pass_on: Callable[[events.Key], Awaitable[None]]) -> None:
-        """Keys that nothing here is bound to are passed on to Textual."""
+        """Pass keys that are not bound here to Textual with ``pass_on``."""
         self.app = app
         self.pass_on = pass_on
         self.requests = 0
@@ -28,12 +28,12 @@ class TypeAhead:
 
     async def take(self, event: events.Key) -> None:
         """Take a key that comes from the terminal."""
-        self.app.app_focus = True  # as Textual has it: who types is there, whatever was said before
+        self.app.app_focus = True  # as in Textual: who types is here
         self._typed.append(event)
         await self.go_on()
 
     async def go_on(self) -> None:
-        """Do what was typed, in order, as far as the screen that it is meant for is there.
+        """Process the queued keys in order, as far as the screen that they are meant for is ready.
 
         What a screen has asked for before (:attr:`requests`) comes before the next key.
         """
@@ -47,7 +47,7 @@ class TypeAhead:
                 await self.pass_on(event)
 
     async def _taken(self, event: events.Key) -> bool:
-        """Type a key's character, or do what the key is bound to; False: leave it to Textual."""
+        """Type a key's character or run its action; return False to leave it to Textual."""
         if not isinstance(self.app.screen, ConsoleScreen):
             return False
         focused = self.app.focused

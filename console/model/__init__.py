@@ -1,1 +1,1 @@
-"""What the console shows, as plain data."""
+"""The console's models: plain data without widgets."""

@@ -1,4 +1,4 @@
-"""Alert edges: where the worst of all partitions and brokers became another.
+"""Alert edges: the moments at which the worst state of all partitions and brokers changed.
 
 A function of the places at which the source's counts changed, so it costs no reading of events.
 """
@@ -15,7 +15,7 @@ CALM: Final = "all is well"
 
 
 class Edge(Struct, frozen=True):
-    """A place at which the alert changed, and what it was before and is now."""
+    """A moment at which the alert changed, with the alert before and after."""
 
     seq: int
     time_us: int
@@ -24,7 +24,7 @@ class Edge(Struct, frozen=True):
 
 
 def alert_of(counts: Counts) -> str:
-    """The worst that can be said."""
+    """The worst state that the counts show."""
     for state in ALERTING:
         if getattr(counts, state.name):
             return state.label
@@ -32,7 +32,7 @@ def alert_of(counts: Counts) -> str:
 
 
 def edges(samples: Sequence[tuple[int, int, Counts]]) -> list[Edge]:
-    """All places at which the alert changed; a cluster's brokers that start are no alert."""
+    """All alert edges; brokers that are still starting with their cluster are no alert."""
     found: list[Edge] = []
     alert = CALM
     has_begun = False

@@ -1,18 +1,22 @@
-"""Work that takes longer than a key may: done in a thread, told of frame by frame."""
+"""Work that takes minutes: done in a thread, and looked at frame by frame.
+
+Textual's thread workers are waited for when the application ends. Quitting must not wait for Spark
+or a verification, so these threads are daemons.
+"""
 
 from collections.abc import Callable
 from threading import Thread
 
 Tell = Callable[[str], None]
 Work = Callable[[Tell], str]
-"""Does something, tells now and then how far it has come, and returns a sentence about its end."""
+"""Does the work, reports its progress now and then, and returns a sentence about the result."""
 
 
 class Job:
-    """One piece of work. :attr:`said` is how far it has come, :attr:`outcome` how it ended."""
+    """A background job; :attr:`said` is its progress, :attr:`outcome` its result."""
 
     def __init__(self, title: str, work: Work) -> None:
-        """Begin it."""
+        """Start the thread."""
         self.title = title
         self.said = ""
         self.outcome = ""
@@ -36,6 +40,6 @@ class Job:
     def _run(self) -> None:
         try:
             self.outcome = self._work(self._tell)
-        except Exception as error:  # whatever it is, it is told on the screen, not in a thread
+        except Exception as error:  # reported on the screen, whatever it is
             self.failed = True
             self.outcome = str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Conditions on what the read model says: ``urp>5``, ``orders-3.leader=2``, and their search.
+"""Conditions on the read model, such as ``urp>5`` and ``orders-3.leader=2``, and their search.
 
 ``when urp>5`` goes to the next event at which the condition begins to hold. What is asked of a
 partition are the fields of its filter; of a broker, its state; of the whole, the counts.
@@ -42,11 +42,11 @@ PARTITION: Final = re.compile(r"(.+-\d+)\.([A-Za-z_]+)")
 BROKER: Final = re.compile(r"broker\.(\d+)\.([A-Za-z_]+)", re.IGNORECASE)
 EXAMPLES: Final = "urp>5 and offline=0, or orders-3.leader=2, or broker.1.state=crashed"
 SLICE: Final = 128
-"""Events looked at before the clock is."""
+"""Events searched between two looks at the clock."""
 
 
 class Condition(Struct, frozen=True):
-    """A condition as it was typed, and what must hold of a read model."""
+    """A condition as it was typed, and its predicate on a read model."""
 
     text: str
     node: Node
@@ -57,7 +57,7 @@ class Condition(Struct, frozen=True):
 
 
 def parse(text: str) -> Condition:
-    """The condition that ``text`` is: comparisons joined by and, or, not and parentheses.
+    """Parse a condition: comparisons joined by and, or, not and parentheses.
 
     Raises:
         BadWord: it is none; the message begins with the column.
@@ -116,11 +116,11 @@ class Search:
 
     @property
     def at_end(self) -> bool:
-        """Whether everything that exists has been looked at."""
+        """Whether everything that exists has been searched."""
         return self.view.seq >= self.source.last_seq
 
     def work(self, budget_ms: float) -> int | None:
-        """Look further; the number of the event, once it is found."""
+        """Search further; return the event's number once it is found."""
         deadline = perf_counter() + budget_ms / 1_000
         while not self.at_end and perf_counter() < deadline:
             first = self.view.seq + 1

@@ -1,4 +1,4 @@
-"""What differs between two moments: of brokers, partitions, replicas, znodes, clients and counts.
+"""Differences between two moments: brokers, partitions, replicas, znodes, clients, counts.
 
 A pure function of two read models. Objects whose last event is the same in both are the same, so
 only what has changed is looked at.
@@ -24,9 +24,9 @@ Fields = Sequence[tuple[str, Callable[[Any], str], bool]]
 
 
 class Change(Struct, frozen=True):
-    """One thing that is not the same: of which object, what, and what it is at the two moments.
+    """A difference: the object, the field, and its value at both moments.
 
-    ``moves``: it is one of those figures that go on all the time, such as a LEO.
+    ``moves``: the value changes all the time, as a LEO does.
     """
 
     object: str
@@ -128,7 +128,7 @@ COUNTS: Final = (
 
 
 def differences(before: ClusterView, after: ClusterView) -> list[Change]:
-    """All that is not the same, the whole first, then object by object."""
+    """All differences, those of the whole cluster first, then object by object."""
     return list(_all(before, after))
 
 
@@ -155,7 +155,7 @@ def _objects(
     after: Mapping[Any, Any],
     called: str = "",
 ) -> Iterator[Change]:
-    """Of a kind of objects, those whose last event is another one."""
+    """The objects of one kind whose last event differs."""
     for name in _changed(before, after):
         link = Link(kind, str(name)) if kind else None
         old, new = before.get(name), after.get(name)
@@ -174,7 +174,7 @@ def _changed(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[Any]:
 def _fields(
     name: str, link: Link | None, fields: Fields, before: object, after: object
 ) -> Iterator[Change]:
-    """What an object's fields were and are; one that is not there has none."""
+    """The fields of an object; an object that does not exist has none."""
     if before is None or after is None:
         there, gone = "there", NOT_THERE
         values = (gone, there) if before is None else (there, gone)

@@ -43,12 +43,12 @@ LEVELS: Final[dict[type[Event], int]] = {
 }
 """The usual level of the classes of events that are not usually changes."""
 OF_CLIENT: Final = "client "
-"""How the text of what comes from a client outside begins, and that of no statement."""
+"""The prefix of inputs from external clients; no statement starts with it."""
 BROKEN_STATES: Final = frozenset({"crashed", "frozen", "stopped"})
 
 
 def level_of(event: Event) -> int:
-    """How much the event matters; some classes tell both good and bad news."""
+    """The level of an event; for some classes it depends on their values."""
     match event:
         case events.BrokerStateChanged(state=state) | events.ControllerStateChanged(state=state):
             return FAULT if state in BROKEN_STATES else CHANGE

@@ -1,9 +1,8 @@
 """Which events a log shows, found without reading a whole recording.
 
-:class:`AllEvents` is arithmetic: line n is event n. :class:`FoundEvents` looks for what matches,
-from sessions.sources.source import Source
-from the time cursor both ways, a slice at a time, so a filter over a million events shows its
-nearest matches at once and goes on while keys stay quick.
+:class:`AllEvents` is arithmetic: line n is event n. :class:`FoundEvents` searches from the time
+cursor in both directions, a slice at a time. So a filter over a million events shows the nearest
+matches at once, and continues while keys stay responsive.
 """
 
 from bisect import bisect_left, bisect_right, insort

@@ -53,6 +53,8 @@ COUNTED: Final = (
     ("isr changes", "isr_changes", "times that a follower lags for too long", range(4)),
     ("crashes", "crashes", "faults: a broker is killed, and keeps its log", range(4)),
     ("power losses", "power_losses", "faults: what is not flushed is lost", range(3)),
+    ("fencings", "fencings", "faults: heartbeats are late, without ZooKeeper", range(3)),
+    ("shutdowns", "shutdowns", "orderly stops, without ZooKeeper", range(3)),
     ("min.insync.replicas", "min_insync_replicas", "that acks=all needs in sync", (1, 2, 3)),
 )
 """The bounds that are numbers: name, field, meaning, choices."""
@@ -145,7 +147,7 @@ class Watch:
         self._began = clock()
 
     def begin(self, version: str, limit_seconds: int) -> Observer:
-        """Another search begins."""
+        """Start another search."""
         self.version, self.progress, self._began = version, None, self.clock()
         self.limit_seconds = limit_seconds
         return self._look

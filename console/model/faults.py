@@ -1,4 +1,4 @@
-"""What can be broken, and repaired, at the selected object: the fault palette's lines.
+"""The fault palette's entries: what can be broken or repaired at the selected object.
 
 Each is a statement of the command language. What may cost availability or records asks for the
 object's name before it is given.
@@ -17,16 +17,16 @@ from sessions.model.states import BrokerState, PartitionState, QuorumState
 
 UNCLEAN: Final = "unclean.leader.election.enable"
 DELAY: Final = "500ms"
-"""How late messages become on a link that is delayed from the palette."""
+"""The delay of a link that is slowed from the palette."""
 LINKS_MAX: Final = 6
-"""To how many other brokers links are offered."""
+"""The most other brokers to which links are offered."""
 HOST: Final = re.compile(r"(?:broker\.|/brokers/(?:ids/)?|/controllers/)(\d+)")
 """A broker or a controller: as events touch it, and in the trees of ZooKeeper and of KRaft."""
 PARTITION_PATH: Final = re.compile(r"(?:/brokers)?/topics/([^/]+)/(?:partitions/)?(\d+)")
 
 
 class Fault(Struct, frozen=True):
-    """One thing to do: ``statement`` does it.
+    """A fault, or a repair: ``statement`` performs it.
 
     ``confirm`` is the object's name, which has to be typed first; empty where nothing can be lost.
     """
@@ -54,7 +54,7 @@ def faults_of(view: ClusterView, names: Sequence[str]) -> list[Fault]:
 
 
 def subject_of(view: ClusterView, names: Sequence[str]) -> str:
-    """What the palette is about, in words."""
+    """The palette's subject in words."""
     partitions, hosts = _objects(view, names)
     if partitions:
         return partitions[0]
@@ -87,14 +87,14 @@ def _objects(view: ClusterView, names: Sequence[str]) -> tuple[list[str], list[i
 
 
 def together(faults: Sequence[Fault]) -> Fault:
-    """One fault after the other, without time between them but what each takes itself."""
+    """Combine faults: one after another, with no time between them but what each takes."""
     names = dict.fromkeys(fault.confirm for fault in faults if fault.confirm)
     titles = ", then ".join(fault.title for fault in faults)
     return Fault(titles, "; ".join(fault.statement for fault in faults), " and ".join(names))
 
 
 def statement(command: str, *words: object) -> str:
-    """A statement of the command language: words that begin with a dash are no options of it."""
+    """Build a statement of the command language in which no word is taken for an option."""
     given = [shlex.quote(str(word)) for word in words]
     dashes = ["--"] if any(word.startswith("-") for word in given) else []
     return " ".join([command, *dashes, *given])
@@ -123,7 +123,7 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
 
 
 def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
-    """All brokers of its rack at once, if it is not alone there."""
+    """A fault of all brokers of the rack, if there are several."""
     alive = [
         each.id
         for each in view.state.brokers.values()
@@ -199,7 +199,7 @@ def _of_partition(view: ClusterView, partition: PartitionState) -> Iterator[Faul
 
 
 def _unclean(view: ClusterView, partition: PartitionState) -> Fault:
-    """The switch, over to what it is not."""
+    """Switch unclean election to the opposite setting."""
     topic = partition.topic
     own = view.state.topic_configs.get(topic, {}).get(UNCLEAN)
     usual = resolve(view.state.version, view.state.config).unclean_leader_election_enable

@@ -1,4 +1,4 @@
-"""KRaft: what stands between a fact and its causes, which no event names as a cause.
+"""KRaft: the links between a fact and its causes that no event names.
 
 A leader is what a committed record says, and a broker is fenced because something did *not*
 happen: no heartbeat came for a whole session. So a chain of causes leads from a leader to a fetch
@@ -19,15 +19,15 @@ from emulator import events
 from emulator.events import Event, MetadataRecordCommitted
 
 FACTS: Final = (events.PartitionStateChanged, events.LeaderElected)
-"""What a record says of its partition."""
+"""The values of a partition's record."""
 BATCH_MAX: Final = 10_240
 """How many events after a record the rest of its batch is looked for in: a batch has 10,000."""
 TOUCHES_MAX: Final = 64
 """How many events back a fact's record is looked for, among those of its partition."""
 STEPS_MAX: Final = 512
-"""How many events of a broker are looked at for what silenced it."""
+"""How many events of a broker are searched for what silenced it."""
 BUDGET_MS: Final = 250.0
-"""How long the last heartbeat may be looked for, once."""
+"""How long one search for the last heartbeat may take."""
 SESSION_TIMER: Final = "broker-session"
 MEMO_MAX: Final = 256
 

@@ -1,4 +1,4 @@
-"""What ``/`` understands: words, ``re:pattern`` and comparisons, joined by and, or, not and ( ).
+"""Filters: words, ``re:pattern`` and comparisons, joined by and, or, not and ( ).
 
 A row's text may have several lines, so that ``re:^orders-3$`` finds a name beside a state word.
 ``isr<min and lag>10`` compares two fields, and a field with a number; ``leader=1,2`` matches one

@@ -106,7 +106,7 @@ class Foresight:
                     if forecast.go_on(SLICE_S):
                         self._end(statement, forecast)
                         break
-            except Exception as error:  # it is told in the palette, where it was asked for
+            except Exception as error:  # reported in the palette, which requested it
                 self._failed[statement] = str(error) or type(error).__name__
             return ""
 

@@ -12,7 +12,7 @@ from sessions.text import US_PER_SECOND
 
 
 class History:
-    """What the counts were at any time, as far as the source tells."""
+    """The counts at any time, as far as the source knows them."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -41,7 +41,7 @@ class History:
     def _worst_in(
         self, name: str, second: int, now_us: int, worst: Callable[[list[int]], int]
     ) -> int | None:
-        """What held when the second began counts as well as what changed in it."""
+        """The worst value in a second, including the value with which it began."""
         begin_us = second * US_PER_SECOND
         end_us = min(begin_us + US_PER_SECOND - 1, now_us)
         first = max(0, bisect_right(self._times, begin_us) - 1)
@@ -51,7 +51,7 @@ class History:
         return worst([getattr(counts, name) for counts in self._counts[first:last]])
 
     def since(self, time_us: int, holds: Callable[[Counts], bool]) -> int | None:
-        """Since when something has held of the counts without a break; None if it does not."""
+        """Since when a condition on the counts has held; None if it does not hold."""
         self._refresh()
         place = bisect_right(self._times, time_us) - 1
         found = None

@@ -103,10 +103,10 @@ class Service(Protocol):
     """A service that runs alongside the console, in its event loop, as long as it is open."""
 
     async def start(self) -> None:
-        """Begin: the first screen is there."""
+        """Start, once the first screen is shown."""
 
     async def stop(self) -> None:
-        """End: the console is about to close."""
+        """Stop, before the console closes."""
 
     async def wait_for_fault(self) -> None:
         """Never return; raise any error of the service."""

@@ -1,4 +1,4 @@
-"""Finding an event of the past by what it says: page by page from the time cursor back."""
+"""Search of the past for an event, page by page back from the time cursor."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -10,7 +10,7 @@ from emulator.events import Event, InputReceived, RecordsAppended
 PAGE: Final = 512
 """Events read at once."""
 BUDGET_MS: Final = 15.0
-"""How long one look may take."""
+"""How long one search may take."""
 KEPT_MAX: Final = 256
 
 Wanted = Callable[[Event], bool]
@@ -19,7 +19,7 @@ Wanted = Callable[[Event], bool]
 def last_match(
     reader: EventReader, seq: int, wanted: Wanted, budget_ms: float = BUDGET_MS
 ) -> Event | None:
-    """The last event up to ``seq`` that is wanted; None if there is none near enough."""
+    """The last matching event up to ``seq``; None if there is none near enough."""
     deadline = perf_counter() + budget_ms / 1_000
     last = seq
     while last > 0 and perf_counter() < deadline:

@@ -168,7 +168,7 @@ class Metadata:
             self._node(path)
 
     def go_to(self, taken: int) -> None:
-        """Be the metadata after the first ``taken`` records."""
+        """Move to the metadata after the first ``taken`` records."""
         rare = bisect_left(self.log.rare, taken)
         if rare < self._rare:
             self._begin()

@@ -1,6 +1,6 @@
-"""How the time cursor moves: by the wall clock at a chosen speed, or held still.
+"""The pacer moves the time cursor by the wall clock at a chosen speed, or pauses it.
 
-The pacer owns the only two facts about time that are not in the source: whether it runs, and how
+It owns the only two facts about time that are not in the source: whether it runs, and how
 fast. It never decides what happens, only how far to go in a frame, and it does so within a budget
 so that keys stay quick.
 """
@@ -17,15 +17,15 @@ FASTEST: Final = 2.0**14
 """As fast as the machine can: more than a frame's budget allows wherever anything happens."""
 FRAMES_PER_SECOND: Final = 10
 FRAME_BUDGET_MS: Final = 40.0
-"""How long one frame may work on moving the cursor."""
+"""How long one frame may spend on moving the cursor."""
 CATCH_UP_MAX_S: Final = 0.5
-"""A frame never asks for more wall time than this, however long the machine was away."""
+"""The most wall time that a frame makes up for, such as after the machine was suspended."""
 
 
 MEASURED_S: Final = 1.0
-"""Over how much wall time the speed that is managed is measured."""
+"""The wall time over which the actual speed is measured."""
 BEHIND_SHARE: Final = 0.8
-"""Less than this share of the chosen speed is worth a word."""
+"""Below this share of the chosen speed, the actual speed is shown."""
 
 
 class Pacer:
@@ -37,11 +37,11 @@ class Pacer:
         self.speed = speed
         self.managed = 0.0
         self.came_from = source.seq
-        """Where the cursor stood before it was last moved by hand."""
+        """The cursor's position before it was last moved by hand."""
         self._wanted_s = self._passed_s = 0.0
 
     def frame(self, wall_seconds: float) -> int:
-        """Advance by one frame that took ``wall_seconds``; says how many events were applied."""
+        """Advance by a frame of ``wall_seconds``; return how many events were applied."""
         if self.paused:
             return 0
         if self.source.read_only and self.source.at_tail:
@@ -55,7 +55,7 @@ class Pacer:
         return applied
 
     def _measure(self, wall_seconds: float, passed_s: float) -> None:
-        """Note about once a second how fast time really went."""
+        """Measure the actual speed about once a second."""
         self._wanted_s += wall_seconds
         self._passed_s += max(0.0, passed_s)
         if self._wanted_s >= MEASURED_S:
@@ -64,7 +64,7 @@ class Pacer:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the machine has managed clearly less than the chosen speed of late."""
+        """Whether time has recently passed clearly slower than the chosen speed."""
         return not self.paused and 0 < self.managed < self.speed * BEHIND_SHARE
 
     def faster(self) -> None:
@@ -87,17 +87,17 @@ class Pacer:
                 stop()
 
     def step(self, events: int) -> None:
-        """Hold still, and move by single events."""
+        """Pause, and move by single events."""
         self._hold()
         self.source.step(events)
 
     def seek_seq(self, seq: int) -> None:
-        """Hold still at an event."""
+        """Pause at an event."""
         self._hold()
         self.source.seek_seq(max(0, min(seq, self.source.last_seq)))
 
     def seek_time(self, time_us: int) -> None:
-        """Hold still at a virtual time."""
+        """Pause at a virtual time."""
         self._hold()
         self.source.seek_time(max(0, min(time_us, self.source.last_time_us)))
 

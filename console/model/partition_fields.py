@@ -1,4 +1,4 @@
-"""What can be asked of one partition: the figures that tables show, and the fields of filters."""
+"""The figures of a partition that tables show, and the fields that filters know."""
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
@@ -14,7 +14,7 @@ def leader_number(partition: PartitionState) -> int | None:
 
 
 def spokesman(partition: PartitionState) -> ReplicaState | None:
-    """The replica whose HW and LEO stand for the partition.
+    """The replica whose HW and LEO represent the partition.
 
     That is its leader, or while it is offline the fullest of the ISR.
     """
@@ -54,7 +54,7 @@ def lag(partition: PartitionState) -> int:
 
 
 def _number(read: Callable[[PartitionState], int | None]) -> Field[PartitionState]:
-    """A number that there may not be."""
+    """Return a number, or NaN for a missing one."""
 
     def number_or_none(partition: PartitionState) -> float:
         value = read(partition)
@@ -66,7 +66,7 @@ def _number(read: Callable[[PartitionState], int | None]) -> Field[PartitionStat
 def partition_fields(
     statuses: Callable[[PartitionState], Iterable[str]],
 ) -> Mapping[str, Field[PartitionState]]:
-    """What a query such as ``isr<min and topic~orders`` can name.
+    """The fields that a query such as ``isr<min and topic~orders`` can name.
 
     ``statuses`` gives the states that hold of a partition, as :mod:`sessions.model.health` defines
     them; ``state=`` and ``state~`` find these and ``online``, ``offline``, ``nonexistent``.
@@ -98,4 +98,4 @@ FIELDS: Final[Mapping[str, Field[PartitionState]]] = {
     "duplicated": Field(lambda partition: len(partition.duplicated)),
     "diverged": Field(lambda partition: len(partition.diverged)),
 }
-"""The fields that a partition alone can tell."""
+"""The fields that need only the partition itself."""

@@ -1,4 +1,4 @@
-"""What keeps 100,000 partitions quick: their severity, and tallies by broker, change by change.
+"""An index of partitions: their severity, and tallies by broker, updated change by change.
 
 Every frame :meth:`PartitionIndex.refresh` finds out which partitions differ from what was seen
 last. While time goes forward the read model tells; after a jump the ``changed`` numbers are
@@ -15,7 +15,7 @@ from sessions.model.states import PartitionState
 
 
 class Facts(NamedTuple):
-    """What one partition adds to the tallies."""
+    """A partition's contribution to the tallies."""
 
     severity: int
     leader: int | None
@@ -51,7 +51,7 @@ class PartitionIndex:
         self._time_us = -1
 
     def refresh(self, view: ClusterView) -> set[str]:
-        """Take in what has changed since the last call, and name it."""
+        """Apply what has changed since the last call, and return it."""
         if self.is_at(view):
             return set()
         state = view.state
@@ -70,7 +70,7 @@ class PartitionIndex:
         return changed
 
     def is_at(self, view: ClusterView) -> bool:
-        """Whether nothing has happened since the last call of :meth:`refresh`."""
+        """Whether nothing has changed since the last call of :meth:`refresh`."""
         state = view.state
         return view is self._view and (state.seq, state.time_us) == (self._seq, self._time_us)
 
@@ -123,7 +123,7 @@ class PartitionIndex:
 
 
 def facts_of(partition: PartitionState, severity: int) -> Facts:
-    """What a partition adds to the tallies."""
+    """Return a partition's contribution to the tallies."""
     audit = NO_AUDIT
     if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
         audit = (

@@ -1,4 +1,4 @@
-"""Conditions that are looked up in many rows at once: terms, and what joins them.
+"""Conditions evaluated on many rows at once: terms, and their combinations.
 
 The grammar is :mod:`sessions.grammar.conditions`; :func:`joined` makes predicates of what it reads.
 """
@@ -19,12 +19,12 @@ class Node(Protocol):
         ...
 
     def select(self, places: Sequence[int], texts: "Lazy", rows: "Lazy") -> list[int]:
-        """Those of the places at which it holds."""
+        """Return the places at which it holds."""
         ...
 
 
 class Lazy:
-    """All texts, or all rows: made when the first term asks for them."""
+    """All texts, or all rows, computed when the first term needs them."""
 
     def __init__(self, make: Callable[[], Sequence[Any]]) -> None:
         self._make = make
@@ -95,7 +95,7 @@ class Not(Struct, frozen=True):
 
 
 def joined(found: "Node | Joined") -> Node:
-    """The predicate that a condition is, its comparisons being predicates already."""
+    """Combine the predicates of a condition's comparisons."""
     if not isinstance(found, Joined):
         return found
     parts = tuple(joined(part) for part in found.parts)

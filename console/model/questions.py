@@ -1,4 +1,4 @@
-"""A scenario's questions: which events answer them, and which are to be watched for.
+"""A scenario's questions, the events that answer them, and those to watch for.
 
 Nothing is written down: an answer is what a statement of the script was found to be, and what to
 watch is what those statements ask about.
@@ -15,7 +15,7 @@ from sessions.grammar.event_patterns import EventPattern
 from sessions.model.touches import objects_of
 
 Answer = ExpectationChecked | InputFinished
-"""What a statement has come to: one that asserts, or another one."""
+"""The result of a statement: of an assertion, or of any other."""
 
 _LOG: Final = (events.RecordsAppended, events.LogTruncated)
 _ROLES: Final = (events.ReplicaRoleChanged,)
@@ -62,7 +62,7 @@ def answers(card: Card, happened: Iterable[Event]) -> dict[int, list[Answer]]:
     for event in happened:
         if isinstance(event, Answer):
             if isinstance(event, InputFinished) and event.text.startswith("expect "):
-                continue  # it has been checked, which said more
+                continue  # its check has said more
             for question in card.answers.get(event.line, ()):
                 found.setdefault(question, []).append(event)
     return found

@@ -1,4 +1,4 @@
-"""Random access to events by number, and where causes lead: back to the root, and on."""
+"""Random access to events by number, and their causes and effects."""
 
 from collections import OrderedDict
 from typing import Final
@@ -16,9 +16,9 @@ EFFECTS_SCAN_MAX: Final = 4_096
 
 
 class EventReader:
-    """The source's events by number, with the last few thousand kept at hand.
+    """The source's events by number; the last few thousand are cached.
 
-    ``memo`` keeps what others worked out of an event, which never changes.
+    ``memo`` caches what callers compute from an event, which never changes.
     """
 
     def __init__(self, source: Source) -> None:
@@ -27,7 +27,7 @@ class EventReader:
         self.memo: dict[int, list[Event]] = {}
 
     def get(self, seq: int) -> Event | None:
-        """One event; None for a number that is not (or not yet) there."""
+        """One event; None if there is none of that number (yet)."""
         if not 1 <= seq <= self.source.last_seq:
             return None
         event = self._kept.get(seq)

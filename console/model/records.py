@@ -1,4 +1,4 @@
-"""Where replicas hold a record, and which records were ever lost: when, and where they went."""
+"""Where replicas hold a record, and which records were ever lost, when and why."""
 
 from collections import defaultdict
 from typing import Final
@@ -9,11 +9,11 @@ from emulator.events import AuditChanged, LogTruncated
 from sessions.model.states import PartitionState, ReplicaState
 
 LOSSES_MAX: Final = 10_000
-"""So many losses are remembered, the first ones."""
+"""The most losses that are remembered: the first ones."""
 
 
 def offset_of(replica: ReplicaState, record_id: int) -> int | None:
-    """Where a replica holds a record; the newest place if it has it twice."""
+    """The offset at which a replica holds a record; the newest one if it has it twice."""
     for run in reversed(replica.log):
         if run.first_record <= record_id < run.first_record + run.count:
             return run.base_offset + record_id - run.first_record
@@ -21,7 +21,7 @@ def offset_of(replica: ReplicaState, record_id: int) -> int | None:
 
 
 def record_at(replica: ReplicaState, offset: int) -> int | None:
-    """Which record a replica holds at an offset."""
+    """The record that a replica holds at an offset."""
     for run in reversed(replica.log):
         if run.base_offset <= offset < run.base_offset + run.count:
             return run.first_record + offset - run.base_offset
@@ -50,7 +50,7 @@ class Truncation(Struct, frozen=True):
     runs: tuple[tuple[int, int], ...]
 
     def has(self, record_id: int) -> bool:
-        """Whether the record is one of them."""
+        """Whether the record was ever lost."""
         return any(first <= record_id < first + count for first, count in self.runs)
 
     @property
@@ -62,7 +62,7 @@ class Truncation(Struct, frozen=True):
 class Loss(Struct):
     """An acknowledged record that was not in the leader's log, from event ``seq`` on.
 
-    ``back_seq`` is the event from which on it was again, if it has come back with another leader.
+    ``back_seq`` is the event since which it has been back, with another leader.
     """
 
     tp: str
@@ -76,7 +76,7 @@ class Loss(Struct):
 class Losses:
     """Every record that was ever lost, and every truncation, as far as events have been read.
 
-    A loss stays in the list when the partition's log has long been truncated and written anew.
+    A loss stays in the list even after the partition's log has been truncated and rewritten.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Losses:
         self._truncations: defaultdict[str, list[Truncation]] = defaultdict(list)
 
     def audited(self, event: AuditChanged) -> int:
-        """Take what the audit says now of a partition; returns how many records are newly lost."""
+        """Apply an audit of a partition; return how many records are newly lost."""
         lost = {record: offset for offset, record in event.lost}
         known = [key for key in self._open if key[0] == event.tp]
         for key in known:
@@ -100,7 +100,7 @@ class Losses:
         return len(new)
 
     def truncated(self, event: LogTruncated, replica: ReplicaState | None) -> None:
-        """Note what a replica is about to truncate, while it is still in its log."""
+        """Note the records that a replica is about to truncate."""
         runs = []
         for run in () if replica is None else reversed(replica.log):
             end = run.base_offset + run.count
@@ -117,10 +117,10 @@ class Losses:
         return [loss for loss in self._losses if loss.seq <= seq]
 
     def truncations_of(self, loss: Loss, seq: int) -> list[Truncation]:
-        """Who has truncated the record, up to an event."""
+        """The replicas that have truncated the record, up to an event."""
         found = self._truncations[loss.tp]
         return [each for each in found if each.seq <= seq and each.has(loss.record)]
 
     def truncation(self, tp: str, seq: int) -> Truncation | None:
-        """What one event has truncated; None if it has not been read."""
+        """The records that an event truncated; None if it has not been read."""
         return next((each for each in self._truncations[tp] if each.seq == seq), None)

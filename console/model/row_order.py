@@ -51,7 +51,7 @@ class RowOrder(Generic[K]):
         return key in self._rank
 
     def load(self, keys: Sequence[K]) -> None:
-        """Take other rows; :meth:`revalue` and :meth:`choose` must follow."""
+        """Load other rows; :meth:`revalue` and :meth:`choose` must follow."""
         self.keys = keys
         self._rank = {key: rank for rank, key in enumerate(keys)}
         self._values = [0] * len(keys)
@@ -74,7 +74,7 @@ class RowOrder(Generic[K]):
         self._shown = sorted(ranks, key=self._values.__getitem__)
 
     def update(self, changed: Collection[K]) -> bool:
-        """Move changed rows to where they belong now; says whether any row came, went or moved."""
+        """Move changed rows to their new places; return whether the order changed."""
         ranks = [self._rank[key] for key in changed if key in self._rank]
         if len(ranks) > SINGLE_MOVES_MAX:
             before = self._shown

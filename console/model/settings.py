@@ -1,4 +1,4 @@
-"""What the user has set for the console, and where each value comes from.
+"""The user's settings for the console, and where each value comes from.
 
 An option beats the environment, the environment beats the file, the file beats the default. What is
 wrong in the file is told and passed over: a typing error must not keep anybody from a cluster.
@@ -18,7 +18,7 @@ from console.actions.lookup import ACTIONS, clashes, with_keys
 from sessions.file_system import read_regular
 
 FILE_BYTES_MAX: Final = 1 << 20
-"""No configuration file is longer."""
+"""The maximum size of a configuration file."""
 FILE_VARIABLE: Final = "TIDEGAUGE_CONFIG"
 """The environment variable that names another file."""
 KEYS: Final = "keys"
@@ -85,7 +85,7 @@ def _speed(value: object) -> float:
 
 
 class Kind(Struct, frozen=True):
-    """What a setting is: how a value is read, its default, and what it means."""
+    """A kind of setting: how a value is read, its default, and its meaning."""
 
     read: Callable[[object], Any]
     default: Any
@@ -97,7 +97,7 @@ SETTINGS: Final[Mapping[str, Kind]] = {
     "ascii": Kind(_truth, default=False, help="draw with plain ASCII"),
     "read_only": Kind(_truth, default=False, help="give no statement to a live cluster"),
     "mouse": Kind(_truth, default=True, help="take the mouse; never needed"),
-    "speed": Kind(_speed, 1.0, "virtual seconds per second to begin with, 1/16 to 256"),
+    "speed": Kind(_speed, 1.0, "virtual seconds per second at the start, 1/16 to 256"),
 }
 """Every setting of the file, of ``TIDEGAUGE_NAME`` and of the options that are named like it."""
 
@@ -115,13 +115,13 @@ def default_path() -> Path:
 
 
 def defaults() -> Configuration:
-    """The defaults."""
+    """All settings at their defaults."""
     settings = {name: Setting(name, kind.default, "default") for name, kind in SETTINGS.items()}
     return Configuration(settings, {}, (), default_path())
 
 
 def example_file() -> str:
-    """A file that says what holds anyway, to be changed."""
+    """An example file that states the defaults."""
     lines = ["# Settings of the tidegauge console. Every line is optional.", ""]
     for name, kind in SETTINGS.items():
         value = kind.default if not isinstance(kind.default, bool) else str(kind.default).lower()
@@ -138,7 +138,7 @@ def example_file() -> str:
 def configuration(
     options: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Put together what options (None: not given), environment, file and defaults say."""
+    """Combine options (None: not given), environment, file and defaults."""
     environment = os.environ if environment is None else environment
     named = environment.get(FILE_VARIABLE)
     path = Path(named) if named else default_path()
@@ -191,7 +191,7 @@ def _setting(
 
 
 def _keys(given: object, origin: str, problems: list[str]) -> dict[str, tuple[str, ...]]:
-    """The user's keys that are sound; one that would share its key with another action is not."""
+    """The user's valid keys; a key that two actions would share is invalid."""
     if not isinstance(given, dict):
         problems.append(f"{origin}: {KEYS} is not a table; write [{KEYS}] and then id = 'key'")
         return {}
@@ -224,7 +224,7 @@ def _wrong_key(id: str, keys: tuple[Any, ...]) -> str:
 
 
 def _is_known(key: str) -> bool:
-    """Whether a terminal has that key: one character, or a name that Textual knows."""
+    """Whether the key exists: one character, or a name that Textual knows."""
     name = key.rpartition("+")[2] or "+"
     if len(name) == 1:
         return True

@@ -1,4 +1,4 @@
-"""Where events happen, and which of them belong together: what a space-time diagram shows."""
+"""The contents of a space-time diagram: where events happen, and which belong together."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,9 +9,9 @@ from emulator.events import CLIENTS, ZOOKEEPER, Event
 from sessions.model.states import ViewState
 
 AFTER_MAX: Final = 4_096
-"""How far after an event what follows from it is looked for."""
+"""How far after an event its effects are searched."""
 FOLLOWING_MAX: Final = 200
-"""So many events that follow are shown."""
+"""The most effects that are shown."""
 
 AT_ZOOKEEPER: Final = (
     events.ZnodeCreated,
@@ -40,7 +40,7 @@ ON_THE_WAY: Final = (
 
 
 def place_of(event: Event) -> int | None:
-    """The host at which an event happens; None for what happens on the way between two.
+    """The host at which an event happens; None for a message between two.
 
     What is asked of the cluster, and what is found out about records, counts as the clients'.
     """
@@ -68,7 +68,7 @@ def keeper_of(state: ViewState) -> int | None:
 
 
 def following(reader: EventReader, seq: int) -> list[Event]:
-    """What an event has led to, directly or not, as far as that is near."""
+    """The direct and indirect effects of an event, among the events near it."""
     known, found = {seq}, []
     for event in reader.page(seq + 1, seq + AFTER_MAX):
         if event.cause in known:
@@ -80,5 +80,5 @@ def following(reader: EventReader, seq: int) -> list[Event]:
 
 
 def fates_of(shown: Sequence[Event]) -> dict[int, str]:
-    """Why messages did not arrive, by their numbers, as far as that is among the events."""
+    """Why messages did not arrive, by their numbers, as far as these events say."""
     return {event.message: event.reason for event in shown if isinstance(event, events.MessageLost)}

@@ -1,4 +1,4 @@
-"""What was when, for strips over time: partitions, brokers, the controller, and rates.
+"""The history behind the strips over time: partitions, brokers, the controller, rates.
 
 The counts of :mod:`console.model.history` come with every source; this is read from the events
 themselves, each of them once, in the background. The strips are then a function of the source and
@@ -24,9 +24,9 @@ from sessions.text import US_PER_SECOND
 PARTITIONS_MAX: Final = 5_000
 """Larger clusters have no strips: reading all of their events would take too long."""
 READ_BUDGET_MS: Final = 15.0
-"""How long one frame may read what has not been read."""
+"""How long one frame may read events."""
 SLICE: Final = 256
-"""Events read before the clock is looked at."""
+"""Events read between two looks at the clock."""
 GONE: Final = -1
 """The rank of a partition that does not exist."""
 NOBODY: Final = -1
@@ -47,7 +47,7 @@ class Track:
         self._values: list[Any] = []
 
     def put(self, time_us: int, value: object) -> None:
-        """From now on it is this; times never go back."""
+        """Set the value from a time on; times never go back."""
         if not self._values or self._values[-1] != value:
             self._times.append(time_us)
             self._values.append(value)
@@ -58,23 +58,23 @@ class Track:
         return self._values[place] if place >= 0 else None
 
     def during(self, begin_us: int, end_us: int) -> list[Any]:
-        """What it was when the time began, and everything that it became until the end."""
+        """The value at the beginning, and every value until the end."""
         first = max(0, bisect_right(self._times, begin_us) - 1)
         return self._values[first : bisect_right(self._times, end_us)]
 
     def is_steady(self, begin_us: int, end_us: int) -> bool:
-        """Whether it was one value all the time."""
+        """Whether the value never changed during that time."""
         first = bisect_right(self._times, begin_us)
         return first > 0 and bisect_right(self._times, end_us) == first
 
     def changes(self, begin_us: int, end_us: int) -> list[Any]:
-        """Only what it became from ``begin_us`` on, until the end."""
+        """The values that it changed to from ``begin_us`` until the end."""
         first = bisect_left(self._times, begin_us)
         return self._values[max(1, first) : bisect_right(self._times, end_us)]
 
 
 class Rate:
-    """How much there was of something, by the second and to the microsecond."""
+    """A rate: amounts of something by second, known to the microsecond."""
 
     def __init__(self, join: Callable[[Iterable[int]], int]) -> None:
         """``join`` makes one figure of several: their sum, or the highest."""
@@ -84,7 +84,7 @@ class Rate:
         self._seconds: dict[int, int] = {}
 
     def add(self, time_us: int, figure: int) -> None:
-        """There was so much; times never go back."""
+        """Add an amount at a time; times never go back."""
         self._times.append(time_us)
         self._figures.append(figure)
         second = time_us // US_PER_SECOND
@@ -150,7 +150,7 @@ class Timeline:
 
     @property
     def share_read(self) -> float:
-        """How much of what exists has been read, from 0 to 1."""
+        """The share of all events that has been read, from 0 to 1."""
         return self._read_up_to / max(1, self.source.last_seq)
 
     @property
@@ -158,7 +158,7 @@ class Timeline:
         return 0 if self._view is None else self._view.seq
 
     def read_on(self, budget_ms: float) -> None:
-        """Read further for so long at most."""
+        """Read further, for a limited time."""
         if not self.is_kept:
             return
         view = self._view or self._begin()
@@ -167,7 +167,7 @@ class Timeline:
             found = self.source.events(view.seq + 1, view.seq + SLICE)
             for event in found:
                 if (take := self._takes.get(type(event))) is not None:
-                    take(event)  # before the view knows it: some count what changes
+                    take(event)  # before the view applies it: some handlers count what changes
                 view.apply(event)
                 controller = controller_of(view.state)
                 self.controller.put(event.time_us, NOBODY if controller is None else controller)
@@ -232,7 +232,7 @@ class Timeline:
 
 
 class _Told(ClusterView):
-    """A read model that tells when the flags or the leader of a partition change."""
+    """A read model that reports when the flags or the leader of a partition change."""
 
     tell: Callable[[PartitionState, int | None, int], None]
 
@@ -242,7 +242,7 @@ class _Told(ClusterView):
         self.tell(partition, self.flags(tp), self.state.time_us)
 
     def remove_partition(self, tp: str) -> None:
-        """Nothing is left of the partition."""
+        """Remove a deleted partition."""
         if (partition := self.partitions.get(tp)) is not None:
             self.tell(partition, None, self.state.time_us)
         super().remove_partition(tp)

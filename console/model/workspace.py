@@ -32,11 +32,11 @@ Reproduce = Callable[["Source"], str]
 
 
 SIGN: Final = "+"
-"""Stands between the name of a screen and the number of the source that it shows."""
+"""Separates the name of a screen from the number of the source that it shows."""
 
 
 class Moment(Struct):
-    """A place in time with the read model as it was there."""
+    """A moment with the read model at that time."""
 
     seq: int
     time_us: int
@@ -44,12 +44,12 @@ class Moment(Struct):
 
 
 def no_command(source: Source) -> str:
-    """No command line is known."""
+    """The default: no command line is known."""
     return ""
 
 
 def no_completion(text: str) -> Sequence[str]:
-    """Where no completion was given."""
+    """The default: there are no completions."""
     return ()
 
 
@@ -127,7 +127,7 @@ class Stage:
         return self._metadata.at(self.view.state)
 
     def elr(self, partition: PartitionState) -> list[int]:
-        """A partition's eligible leader replicas; empty where there is no such thing."""
+        """A partition's eligible leader replicas; empty before KIP-966 and with ZooKeeper."""
         metadata = self.metadata
         return [] if metadata is None else metadata.elr(partition)
 
@@ -145,12 +145,12 @@ class Stage:
         return self.index.is_at(self.view)
 
     def settle(self) -> None:
-        """Index what is there, and take it out of the garbage collector's sight."""
+        """Index the state, and exempt it from garbage collection."""
         self.follow()
         collect_while_drawing()
 
     def follow(self) -> set[str]:
-        """Bring the index to the cursor; names the partitions that changed.
+        """Update the index to the cursor; return the partitions that changed.
 
         ``turn`` counts these calls, so that who was not on screen knows that it has missed some.
         """

@@ -1,1 +1,1 @@
-"""Plain data to lines of styled text."""
+"""Rendering of plain data as lines of styled text."""

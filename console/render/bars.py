@@ -32,12 +32,12 @@ KRAFT_TABS: Final = tuple(
 )
 """The same of a cluster without ZooKeeper."""
 ACTION_OF: Final = {"metadata": "znodes"}
-"""The action that leads to a mode, where it is called otherwise."""
+"""The actions of modes that have another name."""
 COMPARE: Final = ("8", "compare", "Side by side")
-"""The screen that there is only if two runs are open."""
+"""The screen that exists only while two runs are open."""
 NAME_WIDTH_MAX: Final = 24
 WATCHED_EVENTS_MAX: Final = 512
-"""Of a longer step it is not said what of it was to be watched."""
+"""Longer steps are not searched for events to watch."""
 KEY_NAMES: Final = {
     "escape": "esc",
     "pageup": "pgup",
@@ -54,13 +54,13 @@ def key_name(key: str) -> str:
 
 
 def source_name(stage: Stage) -> str:
-    """What the source calls itself; its kind if it has no name."""
+    """The source's name; its kind if it has none."""
     name = str(getattr(stage.source, "name", "") or stage.source.kind.lower())
     return fit(clean(name), NAME_WIDTH_MAX, more=stage.glyphs.more).rstrip()
 
 
 def header_line(stage: Stage, width: int) -> Line:
-    """Name, seed, how time goes, where the cursor is, and what is wrong.
+    """The header: name, seed, pace, time cursor, and counts of what is wrong.
 
     Where there is little room, details give way one after another: counts of zero, words, the name.
     Seed, virtual time and event number always stay.
@@ -104,7 +104,7 @@ def _time(stage: Stage, *, roomy: bool) -> Line:
 
 
 def _speed(stage: Stage) -> str:
-    """The chosen speed; behind it what the machine manages, where that is less."""
+    """The chosen speed, followed by the actual speed if that is less."""
     pacer = stage.pacer
     managed = f" ({pacer.managed:.0f}x)" if pacer.is_behind and pacer.managed >= 1 else ""
     return f"{speed_text(pacer.speed)}{managed}"
@@ -126,7 +126,7 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
 
 
 def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
-    """The screens by their keys, the one that is shown set off, and where in it one is."""
+    """The screens by their keys with the current one highlighted, and the place within it."""
     end = line(Span("? help ", "muted", "app.help"), Span(" ^p find ", "muted", "app.palette"))
     watched = _watched(stage)
     for short in (False, True):
@@ -148,7 +148,7 @@ def _tabs(stage: Stage, mode: str, trail: str, *, short: bool) -> Line:
 
 
 def _watched(stage: Stage) -> Line:
-    """What the open scenario asks to watch for, where the last step has come to it."""
+    """What the open scenario asks to watch for, if the last step reached it."""
     first, last = stage.pacer.came_from + 1, stage.source.seq
     if stage.card is None or not stage.pacer.paused or not 0 <= last - first < WATCHED_EVENTS_MAX:
         return ()

@@ -1,4 +1,4 @@
-"""The brokers table's columns, and all that is known of one broker as lines."""
+"""The brokers table's columns, and the details of one broker."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -32,21 +32,30 @@ def broker_object(key: str) -> str:
 
 
 def oldest_fetch_us(stage: Stage, broker: BrokerState) -> int | None:
-    """Microseconds since the fetch that lies furthest back, over the leaders it fetches from.
+    """Microseconds since the oldest last fetch, over the leaders that it fetches from.
 
-    A broker that serves nobody, or leads nothing, is fetched from no longer.
+    Nobody fetches from a broker that is down or leads nothing. What was sent before a leader
+    registered went to the process that it was before.
     """
     if broker.state != "running":
         return None
     serving, leads = stage.view.serving, stage.index.leaders
     sent = [
-        us for leader, us in broker.fetch_sent_us.items() if leader in serving and leads[leader]
+        us
+        for leader, us in broker.fetch_sent_us.items()
+        if leader in serving and leads[leader] and us >= _registered_us(stage, leader)
     ]
     return stage.source.time_us - min(sent) if sent else None
 
 
+def _registered_us(stage: Stage, broker: int) -> int:
+    """When a broker registered with ZooKeeper; 0 in KRaft, where brokers have no znode."""
+    node = stage.view.state.znodes.get(f"/brokers/ids/{broker}")
+    return 0 if node is None else node.ctime_us
+
+
 def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:
-    """What a query such as ``leaders>10`` can name."""
+    """The fields that a query such as ``leaders>10`` can name."""
     index = stage.index
     return {
         "id": Field(lambda broker: broker.id),
@@ -60,7 +69,7 @@ def fields(stage: Stage) -> Mapping[str, Field[BrokerState]]:
 
 
 def columns(stage: Stage) -> list[Column[BrokerState]]:
-    """State and id first, then what it carries, then how it is connected."""
+    """State and id first, then its load, then its connections."""
     return [*process_columns(stage), *load_columns(stage), *connection_columns(stage)]
 
 
@@ -152,7 +161,7 @@ def _connection_role(broker: BrokerState) -> str:
 
 
 def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
-    """All that is known of one broker."""
+    """The details of one broker."""
     state = stage.view.state
     rows = [
         line(

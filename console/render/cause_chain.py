@@ -24,7 +24,7 @@ def fold_text(hidden: Sequence[Event]) -> str:
 
 
 def chain_lines(links: Sequence[Event | Fold], width: int, glyphs: Glyphs) -> list[Line]:
-    """One line a link, each one further in than what caused it."""
+    """A line for each link, indented below its cause."""
     rows = []
     for depth, event in enumerate(links):
         if isinstance(event, Fold):

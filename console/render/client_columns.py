@@ -1,4 +1,4 @@
-"""The table of clients outside: one row a connection, and all that is known of one as lines."""
+"""The table of external clients, a row for each connection, and the details of one."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -197,7 +197,7 @@ class ClientRows:
 
 
 def client_lines(stage: Stage, connection: ConnectionState, width: int) -> list[Line]:
-    """All that is known of a connection."""
+    """The details of a connection."""
     rows = [
         line(Span("client ", "muted"), data(connection.client or "not known yet")),
         line(Span("library ", "muted"), data(library_of(connection) or "not said")),

@@ -1,4 +1,4 @@
-"""Columns of a table: their width, their cells, what they are sorted by, which give way first."""
+"""Columns of a table: widths, cells, sort keys, and which are dropped first."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ GAP = 1
 
 
 def total_width(columns: Sequence[Column[Row]]) -> int:
-    """What the columns take when none grows."""
+    """The width of the columns when none grows."""
     return sum(column.width + GAP for column in columns)
 
 
@@ -130,7 +130,7 @@ def fitted(column: Column[Row], text: str, width: int, more: str) -> str:
 
 
 def row_line(placed: Sequence[Placed[Row]], row: Row, more: str = "~") -> Line:
-    """One row of the table."""
+    """Render one row of the table."""
     spans: list[Span] = []
     for one in placed:
         text, role = one.column.cell(row)

@@ -1,4 +1,4 @@
-"""Two runs in lines: what one holds where the other holds something else, and pairs of events."""
+"""Two runs as lines: their states with differences highlighted, and pairs of events."""
 
 from console.model.workspace import Stage
 from console.render.event_text import describe
@@ -18,7 +18,7 @@ CLOCK_WIDTH = 10
 def state_lines(view: ClusterView, other: ClusterView, glyphs: Glyphs, width: int) -> list[Line]:
     """Controller, brokers that are not running, then each partition with its replicas and records.
 
-    What the other run does not say is set off.
+    Lines that the other run does not have are highlighted.
     """
     theirs = set(_texts(other))
     rows = []

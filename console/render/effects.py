@@ -16,7 +16,7 @@ BETTER: Final = (
     ("under_replicated", "is fully in sync again", "are fully in sync again"),
     ("non_preferred", "has its preferred leader back", "have their preferred leader back"),
 )
-"""What partitions recover from, and how that is said of one and of several."""
+"""The states that partitions recover from, with wording for one and for several."""
 
 
 def effect_words(effect: Effect) -> str:
@@ -73,7 +73,7 @@ CONSEQUENCES: Final = (
     ),
     Consequence("URP", 7, _change("under_replicated")),
 )
-"""What may become of a fault; where there is little room the last ones are left out."""
+"""The possible consequences of a fault; the last ones are dropped if there is no room."""
 
 
 def columns_that_fit(room: int) -> list[Consequence]:
@@ -120,7 +120,7 @@ def _further(effect: Effect) -> list[str]:
     if shrunk > 0:
         parts.append(f"{number(shrunk)} under-replicated")
     if effect.moved:
-        parts.append(f"{number(effect.moved)} change leader")
+        parts.append(f"{number(effect.moved)} change{'s' if effect.moved == 1 else ''} leader")
     if effect.unserved and (effect.unserved_us is None or effect.unserved_us >= BRIEF_US):
         parts.append(f"{number(effect.unserved)} unserved {_how_long(effect.unserved_us)}")
     if effect.controller is not None:

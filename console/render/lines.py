@@ -45,7 +45,7 @@ def text_of(spans: Iterable[Span]) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns the text takes (wide characters take two)."""
+    """The columns that a text takes (wide characters take two)."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -54,7 +54,7 @@ def cells(text: str) -> int:
 
 
 def width_of(spans: Iterable[Span]) -> int:
-    """How many columns the line takes."""
+    """The columns that a line takes."""
     return sum(cells(span.text) for span in spans)
 
 

@@ -1,4 +1,4 @@
-"""Every record that was ever lost, as lines: since when, and where it went."""
+"""Every record that was ever lost, as lines: when, and where it went."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ VALUE_WIDTH: Final = 14
 
 
 def loss_rows(stage: Stage, losses: list[Loss], width: int) -> list[Row]:
-    """One line each, below a heading; the last loss first."""
+    """A line for each loss below a heading, the last one first."""
     if not losses:
         return []
     titles = f"{'PARTITION':{NAME_WIDTH}}{'OFFSET':>{OFFSET_WIDTH}}  {'VALUE':{VALUE_WIDTH}}"

@@ -27,7 +27,7 @@ TICK_SECONDS: Final = 20
 DIGITS: Final = 10
 """Brokers with smaller ids are shown by their id in one column."""
 BROKERS_MAX: Final = 9
-"""Of more brokers only the first have a strip; screen 3 has them all."""
+"""The most brokers with a strip; screen 3 lists all."""
 PER_SECOND: Final = (
     ("acknowledged", "acknowledged/s", "ok"),
     ("consumed", "consumed/s", "ok"),
@@ -39,7 +39,7 @@ IN_SIGHT: Final = (
     ("truncated", "records truncated", "error"),
     ("lost", "records lost", "error"),
 )
-"""What is rare; the figure is the sum of all seconds in sight."""
+"""Rare events; the figure is the sum of all visible seconds."""
 BROKER_STATES: Final = {
     "crashed": ("offline", "offline", "crashed"),
     "stopped": ("offline", "error", "stopped"),
@@ -260,11 +260,11 @@ class Strips:
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:
-    """Neighbours of one role as one span."""
+    """Merge neighbouring spans of the same role."""
     runs = groupby(spans, key=lambda span: span.role)
     return [Span("".join(span.text for span in run), role) for role, run in runs]
 
 
 def short_clock_of(second: int) -> str:
-    """A time of whole seconds, as short as may be."""
+    """A time in whole seconds, as short as possible."""
     return short_clock(second * US_PER_SECOND).partition(".")[0]

@@ -1,4 +1,4 @@
-"""The overview's figures: every count over time, control, audit, invariants."""
+"""The overview's figures: counts over time, controller, audit, invariants."""
 
 from itertools import groupby
 from typing import Final
@@ -22,7 +22,7 @@ NARROW: Final = 60
 
 
 def health_lines(stage: Stage, width: int) -> list[Line]:
-    """Brokers and each count with a bar a second for the last two minutes at most."""
+    """Brokers and each count, with a bar for each of the last seconds (two minutes at most)."""
     counts = stage.view.counts()
     bars = max(10, min(SECONDS_MAX, width - LABEL_WIDTH - FIGURE_WIDTH - 6))
     down = counts.brokers - counts.brokers_up
@@ -85,7 +85,7 @@ def _count_line(
 
 
 def _bars(bars: str, zero: str, role: str) -> list[Span]:
-    """The bars, with those that stand for nothing in the background."""
+    """The bars, with those for zero in the background."""
     return [
         Span("".join(run), "faint" if empty else role)
         for empty, run in groupby(bars, key=lambda bar: bar == zero)

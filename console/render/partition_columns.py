@@ -62,7 +62,7 @@ def columns(glyphs: Glyphs, severity_of: Mapping[str, int]) -> list[Column[Parti
 def identity_columns(
     glyphs: Glyphs, severity_of: Mapping[str, int]
 ) -> list[Column[PartitionState]]:
-    """Which partition, in which state, under whom."""
+    """The partition's name, state and leader."""
 
     def severity(partition: PartitionState) -> int:
         return severity_of.get(partition.name, HEALTHY)
@@ -93,7 +93,7 @@ def identity_columns(
 
 
 def replica_columns() -> list[Column[PartitionState]]:
-    """Where it is, and who is out of sync."""
+    """The replicas, and those out of sync."""
     return [
         Column(
             "replicas",
@@ -123,7 +123,7 @@ def replica_columns() -> list[Column[PartitionState]]:
 
 
 def offset_columns(quiet: str) -> list[Column[PartitionState]]:
-    """How far its log goes, and how much of it is not committed."""
+    """The end of its log, and how much of it is not committed."""
     return [
         _figure("hw", "HW", 8, high_watermark, drop=2),
         _figure("leo", "LEO", 8, log_end_offset, drop=1),
@@ -132,7 +132,7 @@ def offset_columns(quiet: str) -> list[Column[PartitionState]]:
 
 
 def wide_columns(quiet: str) -> list[Column[PartitionState]]:
-    """What only the wide view has room for: the leader's own ISR, versions, losses."""
+    """The columns of the wide view: the leader's own ISR, versions, losses."""
     return [
         Column(
             "leader_isr",
@@ -183,7 +183,7 @@ def _count(
     role: str = "error",
     wide: bool = False,
 ) -> Column[PartitionState]:
-    """How many of something that there should be none of; the most first."""
+    """A count of something that should not exist; the highest first."""
 
     def cell(partition: PartitionState) -> Cell:
         count = read(partition)

@@ -1,4 +1,4 @@
-"""The quorum of controllers, and how far each host has the metadata log: a tape for each."""
+"""The controller quorum, and each host's position in the metadata log as a tape."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ HEAD_WIDTH = 40
 """Columns before a tape: id, role, process, offset, distance."""
 GONE = ("stopped", "crashed")
 AMISS = ("fenced", "candidate", "prospective", "resigned", "unattached", "unregistered")
-"""Roles of hosts that do not do their part."""
+"""Roles of hosts that do not take part as they should."""
 PROCESS_ROLES = {"running": "", "starting": "warning", "frozen": "error"}
 
 
@@ -60,7 +60,7 @@ def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
 
 
 def controller_role(quorum: QuorumState, controller: int) -> str:
-    """A controller's role in the quorum, by its own account; a dash of one that is gone."""
+    """A controller's role in the quorum, as it knows it itself; a dash if its process is down."""
     is_gone = quorum.controllers.get(controller) in GONE
     return "-" if is_gone else quorum.roles.get(controller, "unattached")
 
@@ -85,7 +85,7 @@ def _behind(log: Sequence[CommittedRecord], end: int) -> int:
 
 
 def quorum_title(view: ViewState) -> list[str]:
-    """Who leads, in which epoch, up to where the log is committed, and what is wrong."""
+    """The leader, its epoch, the end of the committed log, and what is wrong."""
     quorum = view.quorum
     if quorum is None:
         return []
@@ -139,7 +139,7 @@ def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyp
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Neighbours of one role as one span."""
+    """Merge neighbouring spans of the same role."""
     found: list[Span] = []
     for span in spans:
         if found and found[-1].role == span.role:

@@ -1,4 +1,4 @@
-"""One record: what it says, what its producer was told, where its copies are and where they were.
+"""One record: its content, what its producer was told, and where its copies are and were.
 
 What is so now comes from the read model at the time cursor; what was, from the events about the
 record, as far as they have been found.
@@ -35,11 +35,11 @@ RESPONSE: Final = "response"
 ACKS: Final = {0: "0", 1: "1", -1: "all"}
 AUDITED: Final = (
     ("lost", "lost", "acknowledged, and not in the leader's log"),
-    ("duplicated", "duplicated", "stands in the leader's log more than once"),
+    ("duplicated", "duplicated", "is in the leader's log more than once"),
     ("diverged", "diverged", "another replica holds another record at this offset"),
-    ("consumed_lost", "read and lost", "given to a consumer, and not in the leader's log"),
+    ("consumed_lost", "read and lost", "read by a consumer, and not in the leader's log"),
 )
-"""The audit's lists, and what they say of a record in them."""
+"""The audit's lists, and what it means for a record to be in them."""
 
 
 BELOW_HW: Final = ("  below its HW", "ok")
@@ -63,7 +63,7 @@ def concerns(event: Event, record_id: int, places: set[int]) -> bool:
 
 
 def _names(event: Event, record_id: int) -> bool:
-    """Whether the records that an event carries or tells of include this one."""
+    """Whether an event carries or mentions this record."""
     runs: Iterable[tuple[int, int]] = ()
     match event:
         case ProduceSent(first_record=first, values=values):
@@ -115,7 +115,7 @@ def _content(batch: Batch, record_id: int) -> list[Row]:
 
 
 def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
-    """What the producer was told, and who has read it."""
+    """The producer's result, and the record's readers."""
     retries = [event for event in events if isinstance(event, ProduceRetried)]
     rows = []
     if retries:

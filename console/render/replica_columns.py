@@ -15,7 +15,7 @@ from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import clean, number
 
 PLACES = ("down", "OSR", "leader", "ISR")
-"""What a replica can be, what is worth looking at first."""
+"""The roles of a replica, the most interesting first."""
 
 
 class ReplicaRows:
@@ -47,7 +47,7 @@ class ReplicaRows:
         return "ISR" if self.broker in partition.isr else "OSR"
 
     def behind(self, partition: PartitionState) -> int:
-        """How many records of the leader's log it lacks."""
+        """How many records it is behind the leader."""
         replica, leader = self.replica(partition), partition.leader_replica
         if replica is None or leader is None:
             return 0
@@ -123,7 +123,7 @@ class ReplicaRows:
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
-        """Its last event, and its severity, which time alone may change."""
+        """Return its last event, and its severity, which may change with time alone."""
         return self.row(key).changed, self.stage.index.severity[key]
 
     def text(self, key: str) -> str:

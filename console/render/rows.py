@@ -1,4 +1,4 @@
-"""Rows and picks: a line with what it leads to, and a line to choose by its key."""
+"""Rows and picks: lines with links, and lines that are chosen by their keys."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from console.render.lines import Line
 
 
 class Row(NamedTuple):
-    """One line, what it leads to, and what ``Y`` copies of it.
+    """A line with its link, and the object that ``Y`` copies.
 
     ``key`` keeps the cursor on the row when others come and go (None: its place does).
     """

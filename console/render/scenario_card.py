@@ -1,4 +1,4 @@
-"""A scenario in the Lab's words: what it is, what to watch, what to predict, what was answered."""
+"""The description of a scenario: what to watch, what to predict, and the answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,7 +44,7 @@ def briefing_lines(
 def _answered(found: Sequence[Answer], view: ClusterView, width: int) -> list[Line]:
     """What has turned out, with the time; until then, how to get there."""
     if not found:
-        return [line(Span("    not answered yet: J goes on by a statement", "muted"))]
+        return [line(Span("    not answered yet: J steps to the next statement", "muted"))]
     rows: list[Line] = []
     for event in found:
         when = f"    {short_clock(event.time_us)}  "
@@ -56,7 +56,7 @@ def _answered(found: Sequence[Answer], view: ClusterView, width: int) -> list[Li
 
 
 def held(event: Answer) -> bool:
-    """Whether it turned out as the script says."""
+    """Whether the result is what the script expects."""
     return not isinstance(event, ExpectationChecked) or event.passed
 
 

@@ -1,4 +1,4 @@
-"""Recordings as lines: one of a folder's list, and all that is known of one."""
+"""Recordings as lines: an entry of the list, and the details of one."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from sessions.format.metadata import Origin, Outcome
 from sessions.text import clock, number, plural
 
 STRIP: Final = 24
-"""Columns of the strip that shows where it hurt."""
+"""Columns of the strip that shows when there were alerts."""
 ROOMY: Final = 100
 """Minimum columns of a pane that also shows release, seed and events."""
 NAME_MIN: Final = 16
@@ -70,7 +70,7 @@ def pick_of(listed: Listed, width: int, sparks: str, more: str, *, recording: bo
 
 
 def about_lines(listed: Listed, width: int) -> list[Line]:
-    """All that a recording says of itself."""
+    """The details of a recording."""
     rows = [*_rows("file", str(listed.path), width), *_rows("ended", _ended(listed), width)]
     if listed.origin is not None:
         rows += _origin_lines(listed, listed.origin, width)
@@ -115,14 +115,14 @@ def _alerts(listed: Listed) -> str:
 
 
 def _rows(name: str, text: str, width: int) -> list[Line]:
-    """One fact, in as many lines as it takes."""
+    """One fact, in as many lines as it needs."""
     first, *rest = wrap(text, max(20, width - NAMES - 1)) or [""]
     head = line(Span(f" {name:<{NAMES - 1}}", "muted"), data(first))
     return [head, *(line(" " * NAMES, data(row)) for row in rest)]
 
 
 def empty_lines(folder: str, problem: str, width: int) -> list[Line]:
-    """Why there is nothing to list, and what makes a recording."""
+    """Why there is nothing to list, and how to record."""
     reason = problem or f"There is no recording in {folder} (files named *.tide.db)."
     rows = [line(Span(row, "muted")) for row in wrap(reason, max(20, width - 2))]
     key = "'tidegauge console --record .' makes one; r looks again"

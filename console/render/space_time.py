@@ -87,7 +87,7 @@ class Diagram:
         return row
 
     def _point(self, event: Event, role: str) -> list[Span]:
-        """The point on its host's line; the text on the side that has more room."""
+        """A point on its host's line, with the text on the side that has more room."""
         told = describe(event)
         text = f"{told.word} {told.text}"
         place = place_of(event)

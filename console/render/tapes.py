@@ -28,13 +28,13 @@ from sessions.text import clean, number
 
 LABEL_WIDTH: Final = 16
 FIGURES_WIDTH: Final = 31
-"""Room at the right end for HW, LEO and the distance to the leader."""
+"""Columns at the right end for HW, LEO and the distance to the leader."""
 MEMORY_WIDTH: Final = 23
-"""Room for what the leader remembers of a follower, and when that was last caught up."""
+"""Columns for what the leader remembers of a follower, and when it was last caught up."""
 FIGURES_MIN_WIDTH: Final = 76
-"""Narrower tapes leave the figures out."""
+"""Narrower tapes omit the figures."""
 MEMORY_MIN_WIDTH: Final = 110
-"""Narrower tapes leave the leader's memory out."""
+"""Narrower tapes omit what the leader remembers."""
 VALUE_TAIL: Final = 4
 """Columns of a value's end that stay when it is shortened: values that are numbered end so."""
 VALUE_WIDTH_MAX: Final = 8
@@ -60,7 +60,7 @@ class Drawing(Struct, frozen=True):
     caches: bool = False
 
     def text_of(self, record: Record) -> str:
-        """What a cell says of a record."""
+        """The text of a record's cell."""
         if self.value_of is not None:
             return clean(self.value_of(record[1]))
         return self.glyphs.record if record[0] < 0 else str(record[0])
@@ -104,7 +104,7 @@ def tape_lines(partition: PartitionState, width: int, drawing: Drawing) -> list[
 def fitted(
     partition: PartitionState, room: int, drawing: Drawing
 ) -> tuple[Window, dict[int, set[int]]]:
-    """The window, and what differs in it; a column is kept for marks only where one is needed."""
+    """The window and the differences in it, with a column for marks only if there are any."""
     window = window_of(partition, room, drawing.pan)
     text = 0
     if drawing.value_of is not None:
@@ -130,7 +130,7 @@ def tape_order(partition: PartitionState) -> list[int]:
 def label(
     partition: PartitionState, broker: int, replica: ReplicaState | None, glyphs: Glyphs
 ) -> Span:
-    """Who the tape belongs to, and whether it is in sync."""
+    """The tape's broker, and whether it is in sync."""
     role = "-" if replica is None else replica.role
     place = "" if broker == partition.leader else "isr" if broker in partition.isr else "OSR"
     up = glyphs.offline if role == "offline" else glyphs.up
@@ -143,7 +143,7 @@ def label(
 
 
 def cut_by(event: Event | None, tp: str, broker: int) -> range:
-    """The offsets that the event cut off this replica."""
+    """The offsets that the event truncated from this replica."""
     match event:
         case LogTruncated(tp=name, broker=where, log_end_offset=end, previous=previous):
             return range(end, previous) if (name, where) == (tp, broker) else range(0)
@@ -233,7 +233,7 @@ def no_record(
 
 
 def figures_of(replica: ReplicaState, leader: ReplicaState | None) -> Line:
-    """HW and LEO of the replica, and how far its log ends from the leader's."""
+    """The replica's HW and LEO, and its distance from the leader's LEO."""
     behind = "" if leader is None or replica is leader else _distance(replica, leader)
     return line(
         Span(" HW ", "muted"),
@@ -262,7 +262,7 @@ def _distance(replica: ReplicaState, leader: ReplicaState) -> str:
 def epoch_cache_line(replica: ReplicaState, window: Window) -> Line:
     """A replica's leader-epoch cache under its tape: each epoch where it starts.
 
-    Of the epochs that start further left the newest stands at the window's left end.
+    The newest epoch that starts further left is shown at the window's left end.
     """
     head = Span(" " * (LABEL_WIDTH - 6) + "cache ", "faint")
     if replica.epochs is None:
@@ -282,7 +282,7 @@ def epoch_cache_line(replica: ReplicaState, window: Window) -> Line:
 
 
 def legend(glyphs: Glyphs, width: int) -> Line:
-    """What the signs on a tape mean; in fewer words where there is little room."""
+    """The meaning of the signs on a tape; in fewer words if there is little room."""
     signs = (
         ("3", "leader epoch of a record", "epoch", "epoch3"),
         (glyphs.high_watermark, "own HW", "HW", "hw"),

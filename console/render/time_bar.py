@@ -1,4 +1,4 @@
-"""The time bar: all that exists from left to right, how bad it was when, bookmarks, and the cursor.
+"""The time bar: the worst state over all time from left to right, bookmarks, and the cursor.
 
 A function of the source's samples and the cursor. It is worked out anew when what exists has grown
 by a column, so a long live session costs no more than a short one.
@@ -23,7 +23,7 @@ Samples = Sequence[tuple[int, int, Counts]]
 
 
 LABEL: Final = " worst "
-"""What the bars show: how many partitions are in the worst state of their time, or in any."""
+"""The measure of the bars: how many partitions are in the worst state, or in any."""
 MARGIN: Final = len(LABEL)
 """Columns before the bar."""
 
@@ -40,7 +40,7 @@ class Bar(Struct, frozen=True):
 
 
 def worst_of(counts: list[Counts]) -> Bar:
-    """The worst of what held in a column's time; unknown before anything was."""
+    """The worst state in a column's time; unknown before the cluster existed."""
     if not counts:
         return Bar(None, "faint")
     for state in ALERTING:
@@ -52,7 +52,7 @@ def worst_of(counts: list[Counts]) -> Bar:
 
 
 class TimeBar:
-    """Keeps the bars of what exists."""
+    """The bars, cached."""
 
     def __init__(self) -> None:
         self._key: tuple[int, int] = (-1, -1)
@@ -73,7 +73,7 @@ class TimeBar:
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
-        """Where a time is."""
+        """The column of a time."""
         return min(columns - 1, time_us * columns // max(1, self.end_us))
 
     def time_at(self, column: int, width: int) -> int:

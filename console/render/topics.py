@@ -1,4 +1,4 @@
-"""The topics with a sign for each of their partitions: where in the cluster something is wrong.
+"""The topics with a sign for each partition, which shows where something is wrong.
 
 Kept change by change like the index it is made from, so that 100,000 partitions cost nothing while
 they stand still.
@@ -28,7 +28,7 @@ class Topics:
         self._turn = -1
 
     def follow(self, stage: Stage, changed: Collection[str]) -> None:
-        """Take in changed partitions; all, if some were missed or came or went."""
+        """Apply changed partitions; reload all if any changes were missed."""
         index = stage.index
         missed = stage.turn != self._turn + 1
         self._turn = stage.turn
@@ -71,7 +71,7 @@ class Topics:
 
 
 def signs(severities: list[int], room: int, glyphs: Glyphs) -> list[Span]:
-    """A sign a partition; where they do not fit, one for the worst of several."""
+    """A sign for each partition, or for the worst of several if they do not fit."""
     per_sign = -(-len(severities) // max(1, room))
     worst = (
         min(severities[place : place + per_sign]) for place in range(0, len(severities), per_sign)

@@ -1,4 +1,4 @@
-"""A tree of paths that unfolds line by line, and a node's data as lines."""
+"""A tree of paths as lines, and a node's data as lines."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from sessions.text import clean
 ROOT = "/"
 DIGITS = re.compile(r"(\d+)")
 DATA_SHOWN_MAX = 60
-"""Characters of a node's data that stand beside its name."""
+"""Characters of a node's data that are shown beside its name."""
 
 
 class TreeNode(Protocol):
@@ -29,7 +29,7 @@ class TreeNode(Protocol):
 
     @property
     def data(self) -> str | None:
-        """What it holds."""
+        """The node's data."""
         ...
 
 

@@ -51,7 +51,7 @@ def stat_of(node: ZnodeState) -> list[tuple[str, str]]:
 
 
 def watch_lines(watches: Watches | str, path: str, width: int) -> list[Line]:
-    """Who is told of the next change of a znode, and of what; a text says why that is not known."""
+    """The watches on a znode, or a sentence that says why they are unknown."""
     rows = [line(Span("WATCHES", "title"), Span("  each fires once", "muted"))]
     if isinstance(watches, str):
         return [

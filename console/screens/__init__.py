@@ -1,1 +1,1 @@
-"""The screens: each one arranges panes, and says what its keys do where a pane does not."""
+"""The screens: each arranges panes, and runs the actions that its panes do not."""

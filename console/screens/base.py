@@ -1,4 +1,4 @@
-"""What every screen has: bars, panes, the input line; and how keys move between panes."""
+"""The base of all screens: bars, panes, the prompt, and how the focus moves between panes."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
@@ -34,11 +34,11 @@ PANE_KINDS = ("main", "side", "extra", "log")
 """Kinds of panes; the style sheet says which are hidden first."""
 HEADING_LINES = 1
 LOG_LINES_MIN = 11
-"""Lines that the log below them keeps."""
+"""Lines that the log below the upper panes keeps."""
 UPPER_LINES_MIN = 8
 """Lines that the upper panes of a screen get at least."""
 SIZE_NEEDED = (60, 15)
-"""Columns and lines below which nothing useful fits."""
+"""The smallest terminal, in columns and lines, on which anything useful fits."""
 
 
 class ConsoleScreen(Screen[Any], inherit_bindings=False):
@@ -46,7 +46,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
 
     context: ClassVar[str] = ""
     AUTO_FOCUS = ""
-    """Each screen knows which pane has the keys first."""
+    """Each screen decides which pane has the focus first."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__()
@@ -65,13 +65,13 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
 
     @property
     def is_behind(self) -> bool:
-        """Whether the screen has not been brought to the time cursor yet."""
+        """Whether the screen does not show the state at the time cursor yet."""
         return not self.stage.is_followed or self._shown_at != self.stage.turn
 
     # ---- what it asks of the application
 
     def request(self, message: Request) -> None:
-        """Post a request to the application: it is done before the next key."""
+        """Post a request to the application, which performs it before the next key."""
         self.app.post_message(message)
 
     def repaint(self) -> None:
@@ -83,7 +83,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.request(OpenRequested(Link(kind, str(name))))
 
     def follow_link(self, link: Link | None) -> None:
-        """Open what a line leads to; a line that leads nowhere says nothing."""
+        """Open what a line links to; do nothing if it has no link."""
         if link is not None:
             self.request(OpenRequested(link))
 
@@ -93,7 +93,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             self.open("event", event.seq)
 
     def copy(self, text: str) -> None:
-        """Give a text to the clipboard, and say so."""
+        """Copy text to the clipboard."""
         self.request(CopyRequested(text))
 
     # ---- what a screen says
@@ -103,7 +103,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         yield from ()
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Bring the panes to the time cursor; ``changed`` are the partitions that differ."""
+        """Update the panes to the time cursor; ``changed`` are the partitions that differ."""
 
     def is_busy(self) -> bool:
         """Whether a pane has more to show as soon as it gets time."""
@@ -119,7 +119,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         return source.touching(self.selection(), source.seq, direction)
 
     def trail(self) -> str:
-        """Where in its tab the screen is."""
+        """The screen's place within its tab, such as the name of a partition."""
         return ""
 
     # ---- composition
@@ -136,50 +136,50 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         yield self.too_small
 
     def pane(self, view: VirtualView, title: str, kind: str = "main") -> Pane:
-        """A pane of this screen, in the order in which tab visits them."""
+        """Create a pane; tab visits the panes in the order of their creation."""
         pane = Pane(self.stage, view, title, kind)
         self.panes.append(pane)
         return pane
 
     def begin(self) -> Pane:
-        """Get the panes ready, and say which one has the keys first."""
+        """Prepare the panes, and return the one that has the focus first."""
         return self.panes[0]
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Prepare the panes and focus the first one."""
         self.enter_pane(self.begin())
         self.call_after_refresh(self._get_ready)
 
     def _get_ready(self) -> None:
-        """From now on every pane has its size, and keys can be taken."""
+        """Accept keys: every pane has its size now."""
         self.is_ready = True
 
     def on_screen_resume(self) -> None:
-        """Whatever happened meanwhile is shown at once, and again for the panes' new sizes."""
+        """Show what happened meanwhile at once, and again once the panes have their new sizes."""
         if self.is_ready:
             self.repaint()
         self.call_after_refresh(self.repaint)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Bars and titles are drawn for the new size; what had no room may have the keys now."""
+        """Draw bars and titles for the new size; a pane that had no room may have the focus now."""
         self.call_after_refresh(self._focus_current)
         self.call_after_refresh(self.repaint)
 
     def on_virtual_view_resized(self) -> None:
-        """What was cut or placed for another size is drawn for this one."""
+        """Lay out for this size what was laid out for another."""
         self.call_after_refresh(self.repaint)
 
     # ---- painting
 
     def show(self, changed: Collection[str]) -> None:
-        """Bring everything to the time cursor."""
+        """Update everything to the time cursor."""
         self._shown_at = self.stage.turn
         self.show_bars()
         self.show_panes(changed)
         self.show_headings()
 
     def show_bars(self) -> None:
-        """Header, tabs and footer."""
+        """Update header, tabs, time bar and footer."""
         width, height = self.app.size
         stage = self.stage
         self.header.show([header_line(stage, width)])
@@ -198,9 +198,9 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             self.too_small.show([line(Span(row, "strong")) for row in told])
 
     def fit_upper(self, *views: VirtualView) -> None:
-        """On a tall terminal the upper panes get no more lines than they need, the log the others.
+        """On a tall terminal, give the upper panes the lines they need and the log the rest.
 
-        What they have needed once they keep: nothing jumps when another row is selected.
+        They never shrink, so nothing jumps when another row is selected.
         """
         is_free = self.has_class("-tall") and not self.has_class("-zoomed")
         lines = max(view.count() + view.fixed_lines for view in views)
@@ -213,37 +213,49 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             upper.height = height
 
     def show_headings(self) -> None:
-        """The titles of all panes."""
+        """Update the titles of all panes."""
         for pane in self.panes:
             pane.show_heading()
 
     def on_time_bar_view_pointed(self, message: TimeBarView.Pointed) -> None:
-        """A click on the time bar goes there."""
+        """Go to the time that was clicked on the time bar."""
         self.request(TimeRequested(message.time_us))
 
+    def on_virtual_view_selected(self) -> None:
+        """Update what is shown about the line under the cursor."""
+        self.repaint()
+
+    async def on_virtual_view_chosen(self) -> None:
+        """Open the line that was double-clicked."""
+        await self.run_action("drill")
+
     def on_virtual_view_unreadable(self, message: VirtualView.Unreadable) -> None:
-        """What was pointed at is damaged: say so, and stay."""
+        """Report that what was clicked is damaged."""
         self.request(TroubleMet(message.reason))
 
     def on_label_view_pressed(self, message: LabelView.Pressed) -> None:
-        """A click on a tab or a key of the footer does what the key does."""
+        """Run the action whose tab or footer key was clicked."""
         self.request(ActionRequested(message.action))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Ask the application, which knows what the source allows."""
+        return self.app.check_action(action, parameters)
 
     # ---- panes
 
     @property
     def current_pane(self) -> Pane | None:
-        """The pane that has the keys, or had them before the input line took them."""
+        """The pane that has the focus, or had it before the prompt opened."""
         return next((pane for pane in self.panes if pane.has_class("-current")), None)
 
     def enter_pane(self, pane: Pane) -> None:
-        """Give a pane the keys; on a small screen it takes the others' place."""
+        """Focus a pane; on a small screen it replaces the others."""
         self._mark(pane)
         self._entering = True
         self.call_after_refresh(self._focus_current)
 
     def _focus_current(self) -> None:
-        """Only what is shown can be focused, and by now another pane may have been entered."""
+        """Focus the current pane, once it is visible; by now it may be another one."""
         self._entering = False
         if not self.prompt.is_open and (pane := self.current_pane) is not None:
             self.set_focus(pane.view, scroll_visible=False)
@@ -255,7 +267,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.update_classes(kinds, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click gives the keys to a pane as well, and ends what was being typed."""
+        """Follow a click into a pane, which also closes the prompt."""
         is_elsewhere = self.focused is not self.prompt.input  # events may come late
         if self.prompt.is_open and is_elsewhere and not self._entering:
             self.prompt.abandon()
@@ -265,12 +277,12 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
                 self._mark(pane)
         self.call_after_refresh(self.show_headings)
 
-    def do_pane_next(self) -> None:
-        """The keys go to the next pane."""
+    def action_pane_next(self) -> None:
+        """Focus the next pane."""
         self._pane_beside(1)
 
-    def do_pane_previous(self) -> None:
-        """The keys go to the pane before."""
+    def action_pane_previous(self) -> None:
+        """Focus the previous pane."""
         self._pane_beside(-1)
 
     def _pane_beside(self, step: int) -> None:
@@ -279,8 +291,8 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             place = self.panes.index(current)
             self.enter_pane(self.panes[(place + step) % len(self.panes)])
 
-    def do_pane_jump(self) -> None:
-        """A letter on every pane, tab and line in sight: typing one goes there."""
+    def action_pane_jump(self) -> None:
+        """Put a letter on every visible pane, tab and line; typing it goes there."""
 
         def go(target: Target | None) -> None:
             if target is not None:
@@ -290,7 +302,7 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.app.push_screen(JumpScreen(self._jump_targets()), go)
 
     def _jump_targets(self) -> Iterator[Target]:
-        """Panes and tabs first: lines get the letters that are left."""
+        """Panes and tabs come first; lines get the remaining letters."""
         for pane in self.panes:
             if pane.view.region.area:
                 yield Target(pane.region.offset, partial(self.enter_pane, pane))
@@ -306,14 +318,14 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
             for index in view.in_sight():
                 yield Target(below + Offset(0, index), partial(view.move_to, index))
 
-    def do_pane_zoom(self) -> None:
-        """One pane takes the whole body, or gives it back."""
+    def action_pane_zoom(self) -> None:
+        """Zoom the current pane to the whole body, or back."""
         self.toggle_class("-zoomed")
 
     # ---- what keys do in every screen
 
     def targets(self) -> Iterator[object]:
-        """Where an action's method is looked for first, from what has the keys outwards."""
+        """The objects that may run an action, from the focused widget outwards."""
         focused = None if self._entering else self.focused  # keys may be typed ahead of the focus
         if focused is not None:
             yield from focused.ancestors_with_self
@@ -329,8 +341,8 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         views += [pane.view for pane in self.panes]
         return next((view for view in views if view.filter_hint), None)
 
-    def do_filter_open(self) -> None:
-        """Type a filter for the pane that has the keys."""
+    def action_filter_open(self) -> None:
+        """Open the prompt for a filter of the current pane."""
         view = self._view_for_filter()
         if view is None:
             return
@@ -345,19 +357,19 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.prompt.ask("/", submit, text=view.filter_text(), live=live, hint=view.filter_hint)
 
     def clear_filter(self) -> bool:
-        """Take away the filter of the pane that has the keys; False if it has none."""
+        """Remove the filter of the current pane; return False if it has none."""
         view = self._view_for_filter()
         if view is None or not view.filter_text():
             return False
         view.set_filter("")
         return True
 
-    def do_copy_cell(self) -> None:
+    def action_copy_cell(self) -> None:
         """Copy what the selected line says."""
         if (pane := self.current_pane) is not None:
             self.copy(pane.view.cell_text())
 
-    def do_copy_row(self) -> None:
-        """Copy the selected thing as JSON; of text, the command line that comes back here."""
+    def action_copy_row(self) -> None:
+        """Copy the selected object as JSON; for text, the command line that returns here."""
         if (pane := self.current_pane) is not None:
             self.copy(pane.view.row_text() or self.stage.command_line() or pane.view.cell_text())

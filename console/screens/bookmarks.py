@@ -37,16 +37,16 @@ class BookmarksScreen(ConsoleScreen):
         yield self.pane(self.marks, "bookmarks")
 
     def trail(self) -> str:
-        """What it is."""
+        """The title of the list."""
         return "bookmarks"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All of them; the one at the time cursor has a mark."""
+        """Show all bookmarks, and mark the one at the time cursor."""
         marks = self.stage.source.bookmarks()
         self.marks.show([self._row(mark) for mark in marks])
         self.panes[0].entitle("bookmarks", [plural(len(marks), "bookmark")])
         reason = "There are no bookmarks."
-        self.marks.say_empty(nothing_lines(reason, "b sets one at the time cursor", 60))
+        self.marks.empty = nothing_lines(reason, "b sets one at the time cursor", 60)
 
     def _row(self, mark: Bookmark) -> Row:
         glyphs, here = self.stage.glyphs, mark.seq == self.stage.source.seq
@@ -58,18 +58,14 @@ class BookmarksScreen(ConsoleScreen):
         )
         return Row(shown, Link("moment", str(mark.seq)), mark, mark.seq)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click goes there."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Go to the bookmark, and back to the screen before."""
+    def action_drill(self) -> None:
+        """Go to the bookmark, and return to the previous screen."""
         if (row := self.marks.selected) is not None:
             self.dismiss()
             self.follow_link(row.link)
 
-    def do_remove(self) -> None:
-        """Take the bookmark away."""
+    def action_remove(self) -> None:
+        """Remove the bookmark."""
         if (row := self.marks.selected) is not None:
             try:
                 self.stage.source.remove_bookmark(row.data.seq)

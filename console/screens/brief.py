@@ -1,4 +1,4 @@
-"""What the open scenario is about: what to watch, and its questions, answered as one steps on."""
+"""A description of the open scenario: what to watch, and questions that stepping answers."""
 
 from collections.abc import Collection
 
@@ -9,11 +9,11 @@ from console.render.scenario_card import briefing_lines
 from console.screens.page import PageScreen
 
 BRIEFED_EVENTS_MAX = 20_000
-"""In so many events before the time cursor answers to the questions are looked for."""
+"""How many events before the time cursor are searched for answers."""
 
 
 class BriefScreen(PageScreen):
-    """A page that goes with the time cursor."""
+    """A page that follows the time cursor."""
 
     def __init__(self, stage: Stage, card: Card) -> None:
         super().__init__(stage, card.name, ())
@@ -22,7 +22,7 @@ class BriefScreen(PageScreen):
         self._width = 0
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The questions with the answers that are known at the time cursor."""
+        """Show the questions, and the answers known at the time cursor."""
         stage, source, width = self.stage, self.stage.source, self.text.columns
         if (source.seq, width) != (self._seq, self._width):
             self._seq, self._width = source.seq, width

@@ -49,14 +49,14 @@ class BrokerScreen(ConsoleScreen):
         self.log_view.objects = (self.object,)
 
     def compose_body(self) -> ComposeResult:
-        """Its replicas with all that is known of it beside them, and its events below."""
+        """The replicas beside the broker's details, and its events below."""
         with Horizontal(id="upper"):
             yield self.pane(self.table, "replicas")
             yield self.pane(self.inspector, "inspector", "side")
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Begin to look for its events."""
+        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
@@ -65,7 +65,7 @@ class BrokerScreen(ConsoleScreen):
         return host_name(self.stage.view.state, self.broker)
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All three at the time cursor."""
+        """Update all panes to the time cursor."""
         table, inspector, log = self.panes
         self.table.follow(changed)
         stage, index = self.stage, self.stage.index
@@ -77,7 +77,7 @@ class BrokerScreen(ConsoleScreen):
         ]
         name = self.trail()
         table.entitle(f"replicas on {name}", parts)
-        self.table.say_empty(nothing_lines(*self._why_empty(), self.table.columns))
+        self.table.empty = nothing_lines(*self._why_empty(), self.table.columns)
         inspector.entitle(name)
         host = host_of(stage.view.state, self.broker)
         width = self.inspector.columns
@@ -106,11 +106,7 @@ class BrokerScreen(ConsoleScreen):
         """The broker itself."""
         return (self.object,)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the selected partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -118,11 +114,11 @@ class BrokerScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("partition", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event that touched the broker."""
         open_last_touch(self, self.object)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)
 

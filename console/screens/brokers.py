@@ -55,7 +55,7 @@ class BrokerRows:
         return [str(host) for host in hosts(self.stage.view.state)]
 
     def generation(self) -> Hashable:
-        """Sort the brokers again on every event: there are few."""
+        """Return the moment: the few brokers are sorted again on every event."""
         return id(self.stage.view), self.stage.source.seq
 
     def row(self, key: str) -> BrokerState:
@@ -69,7 +69,7 @@ class BrokerRows:
         return [self.row(key) for key in self.keys()]
 
     def version(self, key: str) -> Hashable:
-        """Its cells tell of partitions and ages as well."""
+        """Return the moment: its cells depend on partitions and ages as well."""
         return self.stage.source.seq, self.stage.source.time_us
 
     def text(self, key: str) -> str:
@@ -78,7 +78,7 @@ class BrokerRows:
         return f"{key}\n{broker.state}\n{broker.rack or ''}".lower()
 
     def texts(self) -> Sequence[str]:
-        """The same of all brokers."""
+        """The same for all brokers."""
         return [self.text(key) for key in self.keys()]
 
     def is_fault(self, key: str) -> bool:
@@ -91,7 +91,7 @@ class BrokerRows:
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[BrokerState]) -> list[Any]:
-        """The same of all brokers."""
+        """The same for all brokers."""
         return [self.value_of(column)(key) for key in self.keys()]
 
 
@@ -103,7 +103,7 @@ class BrokerTable(VirtualTable[BrokerState]):
     )
 
     def follow(self, changed: Collection[str]) -> None:
-        """Ages move with time, even without an event."""
+        """Repaint ages, which change with time even without an event."""
         super().follow(changed)
         self.refresh_lines_of(self.in_sight())
 
@@ -131,7 +131,7 @@ class BrokersScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Table first: what is selected depends on it."""
+        """Update the table first: the selection depends on it."""
         self.table.follow(changed)
         table_pane, inspector_pane, heat_pane, log_pane = self.panes
         if heat_pane.display:
@@ -170,10 +170,10 @@ class BrokersScreen(ConsoleScreen):
             why, hint = "No faults: all brokers run and are in sync.", "f shows all"
         nothing = nothing_lines(why, hint, self.inspector.columns)
         self.inspector.show(nothing)
-        self.table.say_empty(nothing)
+        self.table.empty = nothing
 
     def _show_heat(self, pane: Pane) -> None:
-        """The grid, and in its title what is under its cursor."""
+        """Show the grid, and name what is under its cursor in the title."""
         height = max(1, min(HEAT_LINES_MAX, self.heat.count() + self.heat.fixed_lines))
         if self.heat.styles.height is None or self.heat.styles.height.value != height:
             self.heat.styles.height = height
@@ -193,15 +193,7 @@ class BrokersScreen(ConsoleScreen):
             return (self.heat.place[1],)
         return () if key is None else (broker_object(key),)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the broker; in the grid the partition, in the log the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if view is self.log_view:
@@ -212,11 +204,11 @@ class BrokersScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("broker", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event that touched what is selected."""
         for name in self.selection():
             open_last_touch(self, name)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

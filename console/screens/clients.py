@@ -32,7 +32,7 @@ class ClientTable(VirtualTable[ConnectionState]):
     filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, errors>0, api=Fetch, broker=1"
 
     def follow(self, changed: Collection[str]) -> None:
-        """Ages and lags move even without an event of the client."""
+        """Repaint ages and lags, which change even without an event of the client."""
         super().follow(changed)
         self.refresh_lines_of(self.in_sight())
 
@@ -51,7 +51,7 @@ class ClientsScreen(ConsoleScreen):
         self.log_view = EventView(stage, id="log")
 
     def compose_body(self) -> ComposeResult:
-        """The table with its inspector, and what happens to the selected one below."""
+        """The table with its inspector, and the selected client's events below."""
         with Horizontal(id="upper"):
             yield self.pane(self.table, "clients")
             yield self.pane(self.inspector, "inspector", "side")
@@ -62,7 +62,7 @@ class ClientsScreen(ConsoleScreen):
         return "clients"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Table first: what is selected depends on it."""
+        """Update the table first: the selection depends on it."""
         self.table.follow(changed)
         table, inspector, log = self.panes
         now_us = self.stage.source.time_us
@@ -82,7 +82,7 @@ class ClientsScreen(ConsoleScreen):
         if key is None:
             nothing = self._why_empty()
             self.inspector.show(nothing_lines(*nothing, width))
-            self.table.say_empty(nothing_lines(*nothing, self.table.columns))
+            self.table.empty = nothing_lines(*nothing, self.table.columns)
         else:
             self.inspector.show(client_lines(self.stage, self.rows.row(key), width))
         if log.display:
@@ -96,22 +96,14 @@ class ClientsScreen(ConsoleScreen):
             return (NOBODY[0], f"bootstrap.servers={servers}") if servers else NOBODY
         if self.table.filter:
             return f"No client matches {self.table.filter.text!r}.", "esc clears the filter"
-        return "No client was told an error.", "f shows all"
+        return "No client has received an error.", "f shows all"
 
     def selection(self) -> Sequence[str]:
         """The selected connection."""
         key = self.table.selected
         return () if key is None else (key,)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the broker that it is connected to; in the log, the event."""
         pane, key = self.current_pane, self.table.selected
         if pane is not None and pane.view is self.log_view:
@@ -119,11 +111,11 @@ class ClientsScreen(ConsoleScreen):
         elif key is not None:
             self.open("broker", self.rows.row(key).broker)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the last event of the connection, with what led to it and what it led to."""
         for name in self.selection():
             open_last_touch(self, name)
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

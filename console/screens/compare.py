@@ -1,4 +1,4 @@
-"""Side by side: the same done on two releases, stepping together, the first difference marked."""
+"""Two runs side by side, such as one script on two releases, with their differences marked."""
 
 from collections.abc import Collection, Hashable, Sequence
 from typing import ClassVar
@@ -20,7 +20,7 @@ from sessions.sources.paired import TwinSource
 
 
 class PairView(VirtualView):
-    """What both runs did, pair by pair; the cursor is where both stand."""
+    """What both runs did, pair by pair; the cursor is the position of both."""
 
     fixed_lines: ClassVar[int] = 1
 
@@ -40,7 +40,7 @@ class PairView(VirtualView):
         return len(self.twin.pairing.pairs)
 
     def version(self, index: int) -> Hashable:
-        """The pair, and what marks it."""
+        """The pair, and how it is marked."""
         pairing = self.twin.pairing
         first = pairing.first_difference == index
         return pairing.pairs[index], first, index == self.twin.place
@@ -54,21 +54,21 @@ class PairView(VirtualView):
         return [titles_line(self.twin, self.columns)]
 
     def cursor_index(self) -> int | None:
-        """Where both stand."""
+        """The pair at which both runs are."""
         place = self.twin.place
         return place if 0 <= place < self.count() else None
 
     def set_cursor(self, index: int) -> None:
-        """Both go there."""
+        """Move both runs to a pair."""
         self.stage.pacer.paused = True
         self.twin.go_to(index)
 
-    def do_find_next(self) -> None:
-        """Both to the next difference."""
+    def action_find_next(self) -> None:
+        """Move both runs to the next difference."""
         self._differing(1)
 
-    def do_find_previous(self) -> None:
-        """Both to the difference before."""
+    def action_find_previous(self) -> None:
+        """Move both runs to the previous difference."""
         self._differing(-1)
 
     def _differing(self, direction: int) -> None:
@@ -108,13 +108,13 @@ class CompareScreen(ConsoleScreen):
         yield self.pane(self.pairs, "what both did", "log")
 
     def begin(self) -> Pane:
-        """The pairs have the keys."""
+        """Focus the pairs."""
         return self.panes[2]
 
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Both at their places."""
+        """Show both runs at their positions."""
         twin = self.twin
         twin.look()
         for pane, view, source, other in (
@@ -150,19 +150,11 @@ class CompareScreen(ConsoleScreen):
         tp = getattr(event, "tp", "")
         return (tp,) if tp else ()
 
-    def on_virtual_view_selected(self) -> None:
-        """Both states follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
     def on_pair_view_missing(self, message: PairView.Missing) -> None:
-        """Say so."""
+        """Report that there is no further difference."""
         self.notify(f"no {message.where} difference")
 
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the front run's event."""
         place = self.pairs.cursor_index()
         left = None if place is None else self.twin.pairing.pairs[place].left
@@ -174,10 +166,10 @@ class CompareScreen(ConsoleScreen):
     def _go(self, place: int) -> None:
         self.pairs.move_to(place)
 
-    def do_time_next_touch(self) -> None:
-        """Both to the next pair."""
+    def action_time_next_touch(self) -> None:
+        """Move both runs to the next pair."""
         self._go(self.twin.place + 1)
 
-    def do_time_previous_touch(self) -> None:
-        """Both to the pair before."""
+    def action_time_previous_touch(self) -> None:
+        """Move both runs to the previous pair."""
         self._go(self.twin.place - 1)

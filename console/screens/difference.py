@@ -21,7 +21,7 @@ WHAT_WIDTH = 17
 VALUE_WIDTH = 26
 VALUE_WIDTH_NARROW = 14
 ROOMY = 108
-"""From how many columns on values have room."""
+"""The least columns at which values are shown."""
 
 
 class DifferenceScreen(ConsoleScreen):
@@ -41,11 +41,11 @@ class DifferenceScreen(ConsoleScreen):
         yield self.pane(self.changes, "difference")
 
     def trail(self) -> str:
-        """What it is."""
+        """The title of the list."""
         return "difference"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All changes from A to the time cursor; worked out anew only when one of them moved."""
+        """Show the changes from A to the time cursor; compare again only if one moved."""
         stage = self.stage
         begin, source = stage.mark_a, stage.source
         if begin is None:
@@ -65,17 +65,13 @@ class DifferenceScreen(ConsoleScreen):
         count = plural(len(self.changes.rows), "difference")
         self.panes[0].entitle("difference", [count, ends, here, hidden])
         reason = "Nothing differs." if source.seq == begin.seq else "Nothing shown here differs."
-        self.changes.say_empty(nothing_lines(reason, ", . < > [ ] { } move in time", 70))
+        self.changes.empty = nothing_lines(reason, ", . < > [ ] { } move in time", 70)
 
-    def do_faults(self) -> None:
-        """Hide what goes on all the time, such as LEOs, or show it."""
+    def action_faults(self) -> None:
+        """Hide values that change all the time, such as LEOs, or show them."""
         self.hides_figures = not self.hides_figures
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the object that differs."""
         if (row := self.changes.selected) is not None:
             self.follow_link(row.link)

@@ -44,19 +44,15 @@ class EventsScreen(ConsoleScreen):
         self.log_view.follow()
         self.panes[0].entitle("events", [self.log_view.status()])
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the selected event."""
         self.open_event_of(self.log_view)
 
-    def do_why(self) -> None:
-        """The same: the page shows its causes."""
-        self.do_drill()
+    def action_why(self) -> None:
+        """Open the selected event, whose page shows its causes."""
+        self.action_drill()
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.log_view.selected) is not None:
             self.open("moment", event.seq)
@@ -80,7 +76,7 @@ class EventScreen(ConsoleScreen):
         yield self.pane(self.detail, "event")
 
     def begin(self) -> Pane:
-        """The chain has the keys, and its cursor is on this event."""
+        """Focus the chain of events, with the cursor on this event."""
         reader = self.stage.reader
         causes = led_to(reader, self.seq)
         effects = reader.effects(self.seq)
@@ -110,20 +106,12 @@ class EventScreen(ConsoleScreen):
             self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
     def selection(self) -> Sequence[str]:
-        """What the event itself is about."""
+        """The objects that the event itself touches."""
         event = self.chain.selected
         tp, path = getattr(event, "tp", ""), getattr(event, "path", "")
         return tuple(name for name in (tp, path) if name)
 
-    def on_virtual_view_selected(self) -> None:
-        """The fields follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open another event of the chain; among the fields, what one of them names."""
         pane, event, row = self.current_pane, self.chain.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
@@ -133,7 +121,7 @@ class EventScreen(ConsoleScreen):
         elif event is not None and event.seq != self.seq:
             self.open("event", event.seq)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open what caused the selected event."""
         event = self.chain.selected
         if event is not None and event.cause:
@@ -141,7 +129,7 @@ class EventScreen(ConsoleScreen):
         else:
             self.notify("it is a root event: nothing caused it")
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.chain.selected) is not None:
             self.open("moment", event.seq)
@@ -154,7 +142,7 @@ EVENT_FIELDS = ("message", "request")
 
 
 def link_of(event: Event, field: str) -> Link | None:
-    """What a field of an event names, to be opened."""
+    """A link to the object that a field of an event names."""
     value = getattr(event, field)
     if field == "tp" and value:
         return Link("partition", value)
@@ -168,9 +156,9 @@ def link_of(event: Event, field: str) -> Link | None:
 
 
 def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
-    """One event with all its fields; those that name something lead there.
+    """One event with all its fields; those that name an object link to it.
 
-    A truncation names the records that went.
+    A truncation lists the truncated records.
     """
     told = describe(event)
     head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
@@ -191,7 +179,7 @@ def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
 
 
 def _truncated_rows(event: Event, room: int, stage: Stage) -> list[Row]:
-    """The records that a truncation took away, each to be opened."""
+    """The records that a truncation removed, with links."""
     found = None
     if isinstance(event, LogTruncated):
         found = stage.timeline.losses.truncation(event.tp, event.seq)

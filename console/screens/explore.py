@@ -40,7 +40,7 @@ LOOK_SECONDS = 0.2
 
 
 class SettingView(PickView):
-    """What is asked."""
+    """The settings of the search."""
 
     filter_hint: ClassVar[str] = "words of a setting"
 
@@ -89,7 +89,7 @@ class ExploreScreen(ConsoleScreen):
         return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All three."""
+        """Update all three panes."""
         self._look()
         question, counterexamples, found = self.panes
         self.settings.offer(setting_picks(self._settings()))
@@ -104,12 +104,12 @@ class ExploreScreen(ConsoleScreen):
         if self.job is not None:
             rows = [line(Span(f"{state}; c cancels", "warning")), *rows]
         elif not rows:
-            text = "Every order of events within these bounds is tried; R begins."
+            text = "Every order of events within these bounds is tried; R starts the search."
             rows = [line(Span(text, "muted"))]
         self.found.show(rows)
 
     def _hint(self, violations: Sequence[Counterexample]) -> str:
-        """What to do next; on a small screen this is all that is seen of the answer."""
+        """What to do next; on a small screen this is all that the result shows."""
         if violations:
             return f"{plural(len(violations), 'counterexample')}: tab"
         return "nothing found: tab" if self.explored else "R explores, M all releases"
@@ -126,15 +126,7 @@ class ExploreScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """The counterexample under the cursor is shown at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click chooses."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Choose what a setting is, or open the counterexample."""
         pane = self.current_pane
         if pane is not None and pane.view is self.settings:
@@ -166,16 +158,16 @@ class ExploreScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "partitions"))
 
-    def do_explore_run(self) -> None:
+    def action_explore_run(self) -> None:
         """Explore the release."""
         self._begin([self.question.bounds.version])
 
-    def do_explore_matrix(self) -> None:
+    def action_explore_matrix(self) -> None:
         """Explore one release after the other."""
         self._begin(self.library.versions())
 
-    def do_explore_cancel(self) -> None:
-        """End the search; what is known by then stays."""
+    def action_explore_cancel(self) -> None:
+        """End the search; its results so far remain."""
         if self.job is None:
             self.notify("nothing is being explored")
         self.progress.is_cancelled = True
@@ -200,7 +192,7 @@ class ExploreScreen(ConsoleScreen):
         explored: list[Explored],
         _tell: Tell,
     ) -> str:
-        """Runs in the thread of the job."""
+        """Run the search in the job's thread."""
         for version in versions:
             explored.append(self.library.explore(question, version, watch))
             if watch.is_cancelled:
@@ -219,7 +211,7 @@ class ExploreScreen(ConsoleScreen):
         self.repaint()
 
     def begin(self) -> Pane:
-        """The question has the keys."""
+        """Focus the settings."""
         return self.panes[0]
 
     def on_unmount(self) -> None:

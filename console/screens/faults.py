@@ -1,4 +1,4 @@
-"""The fault palette: what can be broken at the selected object, and what that would do."""
+"""The fault palette: faults of the selected object, with their predicted effects."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar
@@ -13,24 +13,31 @@ from console.render.effects import change_rows
 from console.render.lines import Span, line, text_of, wrap
 from console.render.rows import Row
 from console.screens.base import ConsoleScreen
-from console.screens.messages import ActionRequested, FaultChosen
+from console.screens.messages import FaultChosen
 from console.widgets.fault_list import FaultView
 from console.widgets.links import LinkView
 from sessions.text import clock, plural
 
 
 class FaultsScreen(ConsoleScreen):
-    """One list; what is chosen is done, after its object has been named if it may cost anything."""
+    """The faults, and the partitions that the selected one would change.
+
+    A harmful fault is inflicted only after the name of its object has been typed.
+    """
 
     context: ClassVar[str] = "faults"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("faults")]
 
-    def __init__(self, stage: Stage, subject: str, faults: Sequence[Fault]) -> None:
+    def __init__(
+        self, stage: Stage, subject: str, faults: Sequence[Fault], statement: str = ""
+    ) -> None:
+        """Offer the faults of ``subject``; the cursor starts on the one of ``statement``."""
         super().__init__(stage)
         self.subject = subject
         self.list = FaultView(stage, id="faults")
         self.effect = LinkView(stage, id="effect")
         self.offered = faults
+        self.statement = statement
 
     def compose_body(self) -> ComposeResult:
         """The list, and below it the partitions that the selected one would change."""
@@ -38,13 +45,13 @@ class FaultsScreen(ConsoleScreen):
         yield self.pane(self.effect, "effect", "log")
 
     def trail(self) -> str:
-        """What is to be broken."""
+        """The object of the faults."""
         return f"faults of {self.subject}"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Look a little further ahead."""
+        """Continue the forecasts for a moment."""
         if not self.list.faults:
-            self.list.show_faults(self.offered)
+            self.list.show_faults(self.offered, self.statement)
         self.list.look_ahead()
         self.list.warn(self.prompt)
         at = f"predicted on a copy of the cluster at {clock(self.list.foresight.time_us)}"
@@ -52,7 +59,7 @@ class FaultsScreen(ConsoleScreen):
         self._show_effect()
 
     def _show_effect(self) -> None:
-        """The statement, its effect, and what it asks for first."""
+        """Show the statement, its effect, and what it asks for first."""
         fault, width = self.list.fault, max(20, self.effect.columns - 1)
         if fault is None:
             why = line(Span("no fault matches; esc clears the filter", "muted"))
@@ -70,32 +77,30 @@ class FaultsScreen(ConsoleScreen):
         self.panes[1].entitle(fault.title, [f"{count} changed" if count else ""])
         self.effect.show(rows)
 
-    def on_virtual_view_selected(self) -> None:
-        """The one under the cursor is looked into first."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click chooses, through the same gate as a key."""
-        self.request(ActionRequested("faults.inflict"))
-
-    def do_inflict_mark(self) -> None:
+    def action_inflict_mark(self) -> None:
         """Mark the fault under the cursor, to be done together with the others marked."""
         self.list.mark()
         self.repaint()
 
-    def do_inflict(self) -> None:
-        """Do the fault under the cursor; among the partitions, open the selected one."""
-        pane = self.current_pane
-        if pane is not None and pane.view is self.effect:
+    def action_drill(self) -> None:
+        """List the partitions that the fault would change; among them, open the selected one."""
+        pane = self.panes[1]
+        if self.current_pane is pane:
             self.follow_link(self.effect.selected.link if self.effect.selected else None)
-        else:
-            self.request(FaultChosen(self.list, self.leave))
+            return
+        self.enter_pane(pane)
+        first = next((n for n, row in enumerate(self.effect.rows) if row.link is not None), 0)
+        self.effect.move_to(first)
+
+    def action_inflict(self) -> None:
+        """Inflict the fault under the cursor, then return to the screen below."""
+        self.request(FaultChosen(self.list, self.leave))
 
     def leave(self) -> None:
-        """It is done: back to the screen below, where it can be seen."""
+        """Return to the screen below, which shows the effect."""
         self.call_after_refresh(self._leave)
 
     def _leave(self) -> None:
-        """Waiting for its own end would hold everything up, so nothing is returned."""
+        """Dismiss the screen; awaiting the dismissal here would deadlock."""
         if self.is_current:
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Jump mode: a letter on everything that can have the keys; typing it goes there."""
+"""Jump mode: a letter on everything that can have the focus; typing it goes there."""
 
 from collections.abc import Callable, Iterable
 from typing import ClassVar, Final, NamedTuple
@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Label
 
 LETTERS: Final = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM"
-"""What things are called, those on the home row first."""
+"""The letters, those on the home row first."""
 
 
 class Target(NamedTuple):
@@ -21,9 +21,9 @@ class Target(NamedTuple):
 
 
 class JumpScreen(ModalScreen[Target], inherit_bindings=False):
-    """Letters over the screen below; it ends with the target whose letter was typed.
+    """Letters over the screen below; the result is the target whose letter was typed.
 
-    Any other key, a click, and another size of the terminal leave everything as it is.
+    Any other key, a click or a resize changes nothing.
     """
 
     AUTO_FOCUS: ClassVar[str] = ""
@@ -41,21 +41,21 @@ class JumpScreen(ModalScreen[Target], inherit_bindings=False):
             yield label
 
     def on_key(self, event: events.Key) -> None:
-        """Go there, or nowhere."""
+        """Return the target of the letter, if there is one."""
         event.stop()
         self._leave(self.targets.get(event.character or ""))
 
     def on_click(self) -> None:
-        """Nowhere."""
+        """Return no target."""
         self._leave(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """The letters stand in the wrong places now."""
+        """Return no target: the letters are in the wrong places now."""
         if self._is_placed:
             self._leave(None)
         self._is_placed = True
 
     def _leave(self, target: Target | None) -> None:
-        """End once: a second key or size may come before this screen is gone."""
+        """Dismiss the screen once: another key or resize may arrive before it is gone."""
         if self.is_current:
             self.dismiss(target)

@@ -1,4 +1,4 @@
-"""Screen 7, Lab: what if? Scenarios to open, faults to inflict, and what was given before."""
+"""Screen 7, Lab: what if? Scenarios to open, faults to inflict, and earlier statements."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.reactive import var
 
 from console.actions.bindings import bindings_for
 from console.model.faults import faults_of, subject_of
@@ -17,6 +18,7 @@ from console.render.rows import Pick
 from console.render.scenario_card import briefing_lines
 from console.screens.base import ConsoleScreen
 from console.screens.explore import ExploreScreen
+from console.screens.faults import FaultsScreen
 from console.screens.messages import ActionRequested, FaultChosen, SourceRequested
 from console.screens.page import MenuScreen
 from console.widgets.fault_list import FaultView
@@ -29,7 +31,7 @@ NUMBER: Final = re.compile(r"[A-Z]\d+b?")
 NUMBER_WIDTH: Final = 4
 TITLE_WIDTH: Final = 46
 OBJECTS_MAX: Final = 200
-"""How many objects the menu of objects offers."""
+"""The most objects that the menu offers."""
 
 
 class ScenarioView(PickView):
@@ -45,10 +47,12 @@ class HistoryView(PickView):
 
 
 class LabScreen(ConsoleScreen):
-    """Scenario picker and what the selected one is about; faults; statements."""
+    """The scenarios, a description of the selected one, faults, and statements."""
 
     context: ClassVar[str] = "lab"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("lab")]
+    version: var[str] = var("", init=False)
+    """The release that scenarios open on; empty for the newest that each supports."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
@@ -57,7 +61,6 @@ class LabScreen(ConsoleScreen):
         self.faults = FaultView(stage, id="faults")
         self.given = HistoryView(stage, id="given")
         self.cards: dict[str, Card] = {}
-        self.version = ""
         self._subject: object = None
 
     def compose_body(self) -> ComposeResult:
@@ -70,7 +73,7 @@ class LabScreen(ConsoleScreen):
             yield self.pane(self.given, "statements", "extra")
 
     def begin(self) -> Pane:
-        """The library has the keys; the scenario that is open is selected."""
+        """Focus the library, with the open scenario selected."""
         library = self.stage.library
         self.cards = {} if library is None else {card.name: card for card in library.cards()}
         if self.stage.card is not None:
@@ -81,7 +84,7 @@ class LabScreen(ConsoleScreen):
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All four."""
+        """Update all four panes."""
         scenarios, about, faults, given = self.panes
         shown = f"{self.scenarios.count()} of {len(self.cards)}"
         on = f"on {self.version}" if self.version else "newest release"
@@ -125,20 +128,12 @@ class LabScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """What is said of the selected line follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the scenario, inflict the fault, or edit the statement again."""
+    def action_drill(self) -> None:
+        """Open the scenario, list what the fault would change, or edit the statement again."""
         pane = self.current_pane
         view = self.scenarios if pane is None else pane.view
         if view is self.faults:
-            self.request(ActionRequested("faults.inflict"))
+            self._list_changes()
         elif view is self.given:
             self._take(self.given.selected)
         elif card := self.cards.get(self.scenarios.selected):
@@ -148,9 +143,19 @@ class LabScreen(ConsoleScreen):
         if key:
             self.request(ActionRequested("act.command", self.stage.statements[-int(key)]))
 
-    def do_inflict(self) -> None:
-        """Do the fault under the cursor."""
-        self.request(FaultChosen(self.faults, lambda: None))
+    def _list_changes(self) -> None:
+        view, names, fault = self.stage.present, self.stage.subject, self.faults.fault
+        if fault is not None:
+            subject, offered = subject_of(view, names), self.faults.offered
+            self.app.push_screen(FaultsScreen(self.stage, subject, offered, fault.statement))
+
+    def action_inflict(self) -> None:
+        """Inflict the fault under the cursor."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.faults:
+            self.request(FaultChosen(self.faults, lambda: None))
+        else:
+            self.notify("choose a fault first: tab goes to their list")
 
     def _open(self, card: Card, version: str, against: str | None = None) -> None:
         def opener(library: Library) -> Opened:
@@ -158,7 +163,7 @@ class LabScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "compare" if against else "partitions"))
 
-    def do_lab_version(self) -> None:
+    def action_lab_version(self) -> None:
         """Choose the release that scenarios are opened on."""
         versions = self._versions()
         if versions:
@@ -171,13 +176,16 @@ class LabScreen(ConsoleScreen):
     def _choose_version(self, index: int | None) -> None:
         if index is not None:
             self.version = self._versions()[index - 1] if index else ""
-            self.repaint()
+
+    def watch_version(self) -> None:
+        """Describe the selected scenario on this release."""
+        self.repaint()
 
     def _versions(self) -> Sequence[str]:
         library = self.stage.library
         return () if library is None else library.versions()
 
-    def do_lab_compare(self) -> None:
+    def action_lab_compare(self) -> None:
         """Type two releases, and open the scenario on both."""
         card = self.cards.get(self.scenarios.selected)
         versions = self._versions()
@@ -197,14 +205,14 @@ class LabScreen(ConsoleScreen):
                 return None
         return f"'{text}': two releases are needed, such as 0.10.2 0.11"
 
-    def do_lab_explore(self) -> None:
+    def action_lab_explore(self) -> None:
         """Ask whether any order of events breaks what Kafka promises."""
         if self.stage.library is None:
             self.notify("nothing can be explored here: the console was started without a library")
         else:
             self.app.push_screen(ExploreScreen(self.stage, self.stage.library, self.version))
 
-    def do_lab_object(self) -> None:
+    def action_lab_object(self) -> None:
         """Choose the object of the faults."""
         state = self.stage.view.state
         names = [f"broker.{broker}" for broker in state.brokers]
@@ -223,7 +231,7 @@ class LabScreen(ConsoleScreen):
 
 
 def picks_of(cards: Sequence[Card]) -> list[Pick]:
-    """The library as lines: the number, if it has one, the title, and the name."""
+    """Each scenario as a line: its number, if it has one, its title, and its name."""
     picks = []
     for card in cards:
         number = NUMBER.match(card.name)
@@ -238,6 +246,6 @@ def picks_of(cards: Sequence[Card]) -> list[Pick]:
 
 
 def _given(statements: Sequence[str]) -> list[Pick]:
-    """The last one first; keys count backwards, so that the cursor stays with the last one."""
+    """The statements, last first; keys count backwards, so the cursor stays on the last one."""
     last_first = list(enumerate(reversed(statements), start=1))
     return [Pick(str(n), (data(text),), text) for n, text in last_first]

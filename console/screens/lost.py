@@ -45,18 +45,14 @@ class LostScreen(ConsoleScreen):
         losses = timeline.losses.up_to(self.stage.source.seq)
         self.list.show(loss_rows(self.stage, losses, self.list.columns - MARK_WIDTH))
         empty = NOTHING if timeline.is_kept else TOO_MANY
-        self.list.say_empty(nothing_lines(*empty, self.list.columns))
+        self.list.empty = nothing_lines(*empty, self.list.columns)
         behind = f"read {timeline.share_read:.0%}" if timeline.is_behind else ""
         self.panes[0].entitle("lost records", [plural(len(losses), "record"), behind])
 
     def is_busy(self) -> bool:
-        """The past is read bit by bit."""
+        """Whether the past is still being read."""
         return self.stage.timeline.is_behind or super().is_busy()
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the record: its copies, and all that happened to it."""
         self.follow_link(None if self.list.selected is None else self.list.selected.link)

@@ -1,6 +1,6 @@
-"""What screens ask the application for. They are posted to it, so no screen knows it.
+"""Requests that screens post to the application, so that no screen depends on it.
 
-Each is handled in the order in which it was posted, and before the next key that was typed.
+They are handled in the order in which they were posted, before the next key.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from console.widgets.fault_list import FaultView
 
 
 class Request(Message, bubble=False):
-    """Something that the application does for a screen."""
+    """A request to the application."""
 
 
 class RepaintRequested(Request):
-    """The screen is out of date."""
+    """Repaint the screen."""
 
 
 class OpenRequested(Request):
-    """Open what a line leads to."""
+    """Open what a line links to."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
@@ -29,9 +29,9 @@ class OpenRequested(Request):
 
 
 class ActionRequested(Request):
-    """Do an action of the registry, through the same gate as its key.
+    """Run an action of the registry, with the same checks as for its key.
 
-    ``text`` is what the line that the action opens begins with.
+    ``text`` is put into the prompt that the action opens.
     """
 
     def __init__(self, id: str, text: str = "") -> None:
@@ -41,7 +41,7 @@ class ActionRequested(Request):
 
 
 class CopyRequested(Request):
-    """Give a text to the clipboard."""
+    """Copy text to the clipboard."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,7 +49,7 @@ class CopyRequested(Request):
 
 
 class FaultChosen(Request):
-    """Do the fault under the cursor; ``done`` is called once it is done."""
+    """Inflict the fault under the cursor; ``done`` is called afterwards."""
 
     def __init__(self, palette: FaultView, done: Callable[[], None]) -> None:
         self.palette = palette
@@ -58,7 +58,7 @@ class FaultChosen(Request):
 
 
 class SourceRequested(Request):
-    """Open a scenario or a recording over what is shown, at a screen."""
+    """Open a scenario or a recording over the current source, at a screen."""
 
     def __init__(self, opener: Callable[[Library], Opened], mode: str) -> None:
         self.opener = opener
@@ -67,7 +67,7 @@ class SourceRequested(Request):
 
 
 class WorkFailed(Request):
-    """Something that was asked for could not be done; ``unchanged`` says what was left as it is."""
+    """Report that an operation failed; ``unchanged`` says what it left unchanged."""
 
     def __init__(self, what: str, cause: str, unchanged: str) -> None:
         self.what = what
@@ -86,11 +86,11 @@ class PageRequested(Request):
 
 
 class SourceShown(Request):
-    """Another source is shown: what has happened in it up to now is no news."""
+    """Another source is shown: its earlier events are not news."""
 
 
 class TimeRequested(Request):
-    """Bring the time cursor to a virtual time, in microseconds."""
+    """Move the time cursor to a virtual time, in microseconds."""
 
     def __init__(self, time_us: int) -> None:
         self.time_us = time_us
@@ -98,7 +98,7 @@ class TimeRequested(Request):
 
 
 class TroubleMet(Request):
-    """What the source holds cannot be read; ``reason`` is a sentence."""
+    """Report that part of the source cannot be read; ``reason`` is a sentence."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

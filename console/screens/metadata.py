@@ -39,7 +39,7 @@ class MetadataScreen(TreeScreen[MetadataNode]):
         yield self.pane(self.log_view, "history", "log")
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Tree first: what is selected depends on it."""
+        """Update the tree first: the selection depends on it."""
         tree, detail, quorum, log = self.panes
         self.tree_view.follow()
         chosen = self.tree_view.filter

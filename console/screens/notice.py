@@ -1,4 +1,4 @@
-"""A notice that stops the work: what happened, what is unchanged, and what helps."""
+"""A notice over the screen: what happened, what is unchanged, and what helps."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,11 +11,11 @@ from console.render.lines import BLANK, Line, Span, data, line, wrap
 from console.screens.page import PageScreen
 
 WIDTH = 76
-"""Columns of its text: it fits on a small screen."""
+"""Columns of a notice's text, which fit on a small screen."""
 
 
 class Notice:
-    """What a notice says: paragraphs, the event that it is about (0: none), a command line."""
+    """The text of a notice, the event that it is about (0 for none), and a command line."""
 
     def __init__(self, title: str, text: Sequence[str], seq: int = 0, command: str = "") -> None:
         self.title = title
@@ -24,7 +24,7 @@ class Notice:
         self.command = command
 
     def lines(self) -> list[Line]:
-        """The paragraphs, the first one set off, then the command line and the keys."""
+        """The paragraphs, the first highlighted, then the command line and the keys."""
         rows: list[Line] = [BLANK]
         for number, paragraph in enumerate(self.text):
             role = "" if number else "error"
@@ -51,12 +51,12 @@ class NoticeScreen(PageScreen):
         super().__init__(stage, notice.title, notice.lines())
         self.notice = notice
 
-    def do_drill(self) -> None:
-        """Open the event in the notice's place."""
+    def action_drill(self) -> None:
+        """Close the notice and open the event."""
         self.dismiss()
         if self.notice.seq:
             self.open("event", self.notice.seq)
 
-    def do_copy_cell(self) -> None:
-        """Copy the command line; where there is none, the notice."""
+    def action_copy_cell(self) -> None:
+        """Copy the command line, or the notice if there is none."""
         self.copy(self.notice.command or self.text.cell_text())

@@ -37,18 +37,18 @@ AUDITED = (
     ("read, then lost", Link("lost", "")),
     ("clients", Link("clients", "")),
 )
-"""Where the audit's figures lead."""
+"""What the audit's figures link to."""
 HEALTH_LINKS: tuple[Link | None, ...] = (
     None,
     Link("mode", "brokers"),
     *(Link("partitions", f"state={name}") for _, name in COUNTED),
     Link("mode", "partitions"),
 )
-"""Where the lines of the health pane lead."""
+"""What the lines of the health pane link to."""
 
 
 class OverviewScreen(ConsoleScreen):
-    """Counts with their last minute, who controls, the audit, and the last faults."""
+    """Counts with their recent history, the controller, the audit, and the last faults."""
 
     context: ClassVar[str] = "overview"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("overview")]
@@ -66,7 +66,7 @@ class OverviewScreen(ConsoleScreen):
         self.faults.levels = (FAULT, CHANGE)
 
     def compose_body(self) -> ComposeResult:
-        """Health and control side by side, topics where there is room, faults below."""
+        """Health beside control, topics if there is room, and faults below."""
         with Horizontal(id="upper"):
             yield self.pane(self.health, "health")
             yield self.pane(self.control, "control", "side")
@@ -74,12 +74,12 @@ class OverviewScreen(ConsoleScreen):
         yield self.pane(self.faults, "last faults", "log")
 
     def begin(self) -> Pane:
-        """Faults have the keys: they can be opened."""
+        """Focus the faults, which can be opened."""
         self.faults.look_again()
         return self.panes[3]
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """All three at the time cursor."""
+        """Update all panes to the time cursor."""
         health, control, topics, faults = self.panes
         health.entitle(
             "health", [healthy_sentence(self.stage)] if not self.stage.index.faults else []
@@ -94,13 +94,13 @@ class OverviewScreen(ConsoleScreen):
             self._show_strips(topics)
         else:
             self._show_topics(topics)
-        self.topic_view.say_empty(nothing_lines(*NO_TOPICS, self.topic_view.columns))
+        self.topic_view.empty = nothing_lines(*NO_TOPICS, self.topic_view.columns)
         self.faults.follow()
         parts = [self.faults.status()] if len(self.faults.log_) else ["nothing has gone wrong"]
         faults.entitle("faults and interventions", parts)
 
     def _show_strips(self, pane: Pane) -> None:
-        """Everything over time; the faults below keep a few lines."""
+        """Show everything over time; the faults below keep a few lines."""
         view, timeline, topics = self.topic_view, self.stage.timeline, self.topics.severities
         timeline.read_on(READ_BUDGET_MS)
         strips = Strips(self.stage, topics, view.columns - MARK_WIDTH)
@@ -114,7 +114,7 @@ class OverviewScreen(ConsoleScreen):
         view.show(rows if topics or self.stage.view.state.brokers else [])
 
     def _show_topics(self, pane: Pane) -> None:
-        """So many partitions have no strips: the worst topics, a sign for each partition."""
+        """Show the worst topics, a sign for each partition, where there are too many for strips."""
         view, topics = self.topic_view, self.topics
         if self.has_class("-tall"):
             pane.styles.height = 1 + min(TOPICS_SHOWN_MAX, len(topics.severities) or 3)
@@ -124,11 +124,11 @@ class OverviewScreen(ConsoleScreen):
         view.show([Row(row, link) for row, link in zip_longest(rows, links)])
 
     def is_busy(self) -> bool:
-        """The past is read bit by bit while it is looked at."""
+        """Whether the past is still being read."""
         return self.stage.timeline.is_behind or super().is_busy()
 
     def _control_link(self, row: Line) -> Link | None:
-        """Where a line of control and audit leads, by its label."""
+        """What a line of control and audit links to, by its label."""
         state = self.stage.view.state
         label = text_of(row).strip()
         if label.startswith("controller") and state.controller.broker is not None:
@@ -137,11 +137,7 @@ class OverviewScreen(ConsoleScreen):
             return Link("event", str(state.invariants[-1][0]))
         return next((link for name, link in AUDITED if label.startswith(name)), None)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open what the line is about; in the log, the event."""
         view = None if self.current_pane is None else self.current_pane.view
         if isinstance(view, LinkView):
@@ -149,6 +145,6 @@ class OverviewScreen(ConsoleScreen):
         else:
             self.open_event_of(self.faults)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the selected event, with its causes."""
         self.open_event_of(self.faults)

@@ -1,9 +1,8 @@
-"""Screens that lie over others: pages of text (help, output), and menus to choose from."""
+"""Screens over other screens: pages of text (help, output), and menus."""
 
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
@@ -22,13 +21,13 @@ from console.widgets.virtual_view import VirtualView
 
 KEYS_WIDTH = 18
 MENU_WIDTH = 34
-"""The least width of a menu."""
+"""The minimum width of a menu."""
 MENU_MARGIN = 8
-"""What a menu needs beside its widest line: the cursor's mark, the rule, the scrollbar."""
+"""The columns around a menu's widest line: the cursor's mark, the rule, the scrollbar."""
 
 
 class PageScreen(ConsoleScreen):
-    """Lines to read."""
+    """A page of text."""
 
     context: ClassVar[str] = "page"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("page")]
@@ -59,7 +58,7 @@ def text_page(stage: Stage, title: str, text: str) -> PageScreen:
 
 
 class MenuView(VirtualView):
-    """Lines to choose from."""
+    """The choices of a menu."""
 
     def __init__(self, stage: Stage, choices: Sequence[str], chosen: int) -> None:
         super().__init__(stage, id="menu")
@@ -71,7 +70,7 @@ class MenuView(VirtualView):
         return len(self.choices)
 
     def version(self, index: int) -> Hashable:
-        """Choices do not change."""
+        """Return the choice, which never changes."""
         return self.choices[index]
 
     def draw(self, index: int) -> Line:
@@ -89,9 +88,9 @@ class MenuView(VirtualView):
 
 
 class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
-    """A list over the screen below; it ends with the number of the chosen line, None if none was.
+    """A menu over the screen below; its result is the chosen line's number, or None.
 
-    It is modal: keys of the application and of the screen below do nothing meanwhile.
+    It is modal: keys of the application and of the screen below do nothing.
     """
 
     context: ClassVar[str] = "menu"
@@ -120,16 +119,11 @@ class MenuScreen(ConsoleScreen, ModalScreen[int], inherit_bindings=False):
         self.menu.resize()
         self.panes[0].entitle(self.title_)
 
-    @on(VirtualView.Chosen)
-    def choose_clicked(self) -> None:
-        """A double click chooses."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Choose this line."""
         self.dismiss(self.menu.index)
 
-    def do_go_back(self) -> None:
+    def action_go_back(self) -> None:
         """Choose nothing."""
         self.dismiss(None)
 

@@ -35,14 +35,14 @@ class PartitionScreen(ConsoleScreen):
         self.inspector = TextView(stage, id="inspector")
 
     def compose_body(self) -> ComposeResult:
-        """The tapes above; the log and the inspector below."""
+        """The tapes above, the log and the inspector below."""
         yield self.pane(self.tapes, "tapes")
         with Horizontal(id="lower"):
             yield self.pane(self.log_view, "events", "log")
             yield self.pane(self.inspector, "inspector", "side")
 
     def begin(self) -> Pane:
-        """The log has the keys, since stepping through it is what one comes for."""
+        """Focus the log, since most users come to step through it."""
         self.log_view.look_again()
         return self.panes[1]
 
@@ -73,15 +73,7 @@ class PartitionScreen(ConsoleScreen):
         """The partition itself."""
         return (self.tp,)
 
-    def on_virtual_view_selected(self) -> None:
-        """The tapes follow their cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the record under the tapes' cursor; elsewhere the selected event."""
         pane = self.current_pane
         if pane is None or pane.view is not self.tapes:
@@ -89,8 +81,8 @@ class PartitionScreen(ConsoleScreen):
         elif (record := self.tapes.record_id()) is not None:
             self.open("record", record)
 
-    def do_why(self) -> None:
-        """Open the write of the record under the tapes' cursor; else what is behind the state."""
+    def action_why(self) -> None:
+        """Open the write of the record under the tapes' cursor, or the cause of the state."""
         stage, pane = self.stage, self.current_pane
         if (partition := stage.view.state.partitions.get(self.tp)) is None:
             return

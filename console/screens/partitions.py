@@ -56,7 +56,7 @@ class PartitionRows:
         return self.stage.index.keys
 
     def generation(self) -> Hashable:
-        """Changes when partitions come or go."""
+        """Return a version that changes when partitions are created or deleted."""
         return self.stage.index.generation
 
     def row(self, key: str) -> PartitionState:
@@ -68,7 +68,7 @@ class PartitionRows:
         return list(map(self.stage.view.state.partitions.__getitem__, self.stage.index.keys))
 
     def version(self, key: str) -> Hashable:
-        """Its last event, and its severity, which time alone may change."""
+        """Return its last event, and its severity, which may change with time alone."""
         return self.row(key).changed, self.stage.index.severity[key]
 
     def text(self, key: str) -> str:
@@ -89,14 +89,14 @@ class PartitionRows:
         return self.stage.index.severity[key] < HEALTHY
 
     def value_of(self, column: Column[PartitionState]) -> Callable[[str], Any]:
-        """Severity and name are at hand; the rest is read from the partition."""
+        """Return the sort key; the index has severity and name, the partition the rest."""
         if column.id == STATE_COLUMN:
             return self.stage.index.severity.__getitem__
         value = column.value
         return lambda key: 0 if value is None else value(self.row(key))
 
     def values(self, column: Column[PartitionState]) -> list[Any]:
-        """The same of all partitions."""
+        """The same for all partitions."""
         if column.id == STATE_COLUMN:
             return list(map(self.stage.index.severity.__getitem__, self.stage.index.keys))
         if column.value is None:
@@ -136,7 +136,7 @@ class PartitionsScreen(ConsoleScreen):
     # ---- painting
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Table first: what is selected depends on it."""
+        """Update the table first: the selection depends on it."""
         self.table.follow(changed)
         table_pane, inspector_pane, log_pane = self.panes
         table_pane.entitle("partitions", self._table_parts())
@@ -157,7 +157,7 @@ class PartitionsScreen(ConsoleScreen):
             return
         why, next_key = self._why_empty(), self._next_key()
         self.inspector.show(nothing_lines(why, next_key, width))
-        self.table.say_empty(nothing_lines(why, next_key, self.table.columns))
+        self.table.empty = nothing_lines(why, next_key, self.table.columns)
 
     def _table_parts(self) -> list[str]:
         table = self.table
@@ -190,15 +190,7 @@ class PartitionsScreen(ConsoleScreen):
         tp = self.table.selected
         return () if tp is None else (tp,)
 
-    def on_virtual_view_selected(self) -> None:
-        """Inspector and log follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open the partition; in the log, the event."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -206,7 +198,7 @@ class PartitionsScreen(ConsoleScreen):
         elif self.table.selected is not None:
             self.open("partition", self.table.selected)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the event behind the cell in the sorted column; in the log, the selected one."""
         pane, tp, stage = self.current_pane, self.table.selected, self.stage
         if pane is not None and pane.view is self.log_view:
@@ -222,6 +214,6 @@ class PartitionsScreen(ConsoleScreen):
         self.table.set_filter(text)
         self.table.pattern = text
 
-    def do_sort_menu(self) -> None:
+    def action_sort_menu(self) -> None:
         """Choose a column."""
         choose_sort(self, self.table)

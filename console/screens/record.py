@@ -18,7 +18,7 @@ from emulator.events import Event
 from sessions.text import number
 
 STORY_EVENTS_MAX = 512
-"""How many of the record's events its story is told from."""
+"""The most events of the record that its history is built from."""
 
 
 class RecordLog(EventView):
@@ -64,7 +64,7 @@ class RecordScreen(ConsoleScreen):
         yield self.pane(self.log_view, "events", "log")
 
     def begin(self) -> Pane:
-        """Begin to look for its events."""
+        """Start searching for its events."""
         self.log_view.look_again()
         return self.panes[0]
 
@@ -73,7 +73,7 @@ class RecordScreen(ConsoleScreen):
         return f"{self.tp} record {number(self.record_id)}"
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Its story up to the time cursor."""
+        """Show its history up to the time cursor."""
         story, log = self.panes
         self.log_view.follow()
         partition = self.stage.view.state.partitions.get(self.tp)
@@ -93,11 +93,7 @@ class RecordScreen(ConsoleScreen):
         place = index + 1 if direction > 0 else index - 1 if here else index
         return log.seq_at(place) if 0 <= place < len(log) else None
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Open what the selected line is about."""
         pane = self.current_pane
         if pane is not None and pane.view is self.log_view:
@@ -105,8 +101,8 @@ class RecordScreen(ConsoleScreen):
         elif (row := self.story.selected) is not None:
             self.follow_link(row.link)
 
-    def do_why(self) -> None:
-        """Open the first event about it: who sent it, and why."""
+    def action_why(self) -> None:
+        """Open the first event about it, with the cause of its production."""
         log = self.log_view.log_
         if len(log):
             self.open("event", log.seq_at(max(0, log.index_of(self.stage.source.seq))))

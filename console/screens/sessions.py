@@ -1,17 +1,19 @@
-"""Screen 6, Sessions: what did we record? Open it, verify it, hand it on."""
+"""Screen 6, Sessions: what did we record? Open, verify, export and analyse recordings."""
 
+import asyncio
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
-from console.model.background_job import Job, Tell
+from console.model.background_job import Job, Tell, Work
 from console.model.library import Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
@@ -42,7 +44,7 @@ class SessionView(PickView):
 
 
 class SessionsScreen(ConsoleScreen):
-    """A folder's recordings, and all about the selected one."""
+    """The recordings of a folder, and details of the selected one."""
 
     context: ClassVar[str] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions")]
@@ -53,58 +55,57 @@ class SessionsScreen(ConsoleScreen):
         self.about = TextView(stage, id="about")
         self.listed: dict[str, Listed] = {}
         self.problem = ""
-        self.listing: Job | None = None
+        self.is_listing = False
         self.job: Job | None = None
         self._ended: Callable[[Job], None] = lambda job: None
         self._began = 0.0
         self._watch: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """The list, and all about one below."""
+        """The list, and details of the selected recording below."""
         yield self.pane(self.list, "sessions")
         yield self.pane(self.about, "about", "log")
 
     def begin(self) -> Pane:
         """Read the folder."""
-        self.do_session_refresh()
+        self.action_session_refresh()
         return self.panes[0]
 
     @property
     def folder(self) -> Path:
-        """Where recordings are looked for."""
+        """The folder whose recordings are listed."""
         library = self.stage.library
         return Path() if library is None else library.folder
 
     # ---- the folder
 
-    def do_session_refresh(self) -> None:
-        """Read the folder again."""
-        if self.listing is None or self.listing.done:
-            self.listing = Job(LISTING, self._read)
-
-    def _read(self, tell: Tell) -> str:
+    @work(group="listing", exclusive=True)
+    async def action_session_refresh(self) -> None:
+        """Read the folder again, without blocking the screen."""
+        self.is_listing = True
         try:
-            found = list_sessions(self.folder)
+            found = await asyncio.to_thread(list_sessions, self.folder)
         except SessionError as error:
             self.listed, self.problem = {}, str(error)
         else:
             self.listed, self.problem = {str(each.path): each for each in found}, ""
-        return ""
+        self.is_listing = False
+        self.repaint()
 
     def on_screen_resume(self) -> None:
-        """There may be more than when it was left."""
+        """List the folder again, which may have changed."""
         super().on_screen_resume()
         if self.is_ready:
-            self.do_session_refresh()
+            self.action_session_refresh()
 
     # ---- painting
 
     def is_busy(self) -> bool:
         """Show the progress of background work."""
-        return self.job is not None or (self.listing is not None and not self.listing.done)
+        return self.job is not None
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """The list, what is known of one, and how far work has come."""
+        """Update the list, the details, and the progress of background work."""
         self._look_at_job()
         sessions, about = self.panes
         glyphs, width = self.stage.glyphs, self.list.columns
@@ -122,26 +123,27 @@ class SessionsScreen(ConsoleScreen):
         sessions.entitle("sessions", parts if known else [folder, self.working()])
         about.entitle("about", [Path(self.list.selected).name])
         self.about.show(self._about(self.about.columns))
+        self.list.empty = self._why_empty(width)
 
     def _is_recording(self, listed: Listed) -> bool:
-        """Whether this is the file that what is shown is being recorded in."""
+        """Whether this is the file of the current recording."""
         path = self.stage.recording
         return path is not None and listed.path.resolve() == path.resolve()
 
     def working(self) -> str:
-        """What is being done, for how long, and how far it has come."""
+        """The background work, its duration so far, and its progress."""
         if self.job is not None:
             seconds = int(monotonic() - self._began)
             return f"{self.job.title} {seconds} s {self.job.said}".rstrip()
-        reading = self.listing is not None and not self.listing.done
-        return LISTING if reading else ""
+        return LISTING if self.is_listing else ""
 
     def _about(self, width: int) -> list[Line]:
         listed = self.listed.get(self.list.selected)
         rows = [] if self.job is None else [line(Span(f" {self.working()}", "warning")), BLANK]
-        if listed is not None:
-            return [*rows, *about_lines(listed, width)]
-        if self.listing is not None and not self.listing.done:
+        return rows if listed is None else [*rows, *about_lines(listed, width)]
+
+    def _why_empty(self, width: int) -> list[Line]:
+        if self.is_listing:
             return [line(Span(f" {LISTING} ..", "muted"))]
         if self.listed:
             text = f" No recording matches '{self.list.words}'."
@@ -150,8 +152,8 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- work
 
-    def work(self, title: str, do: Callable[[Tell], str], ended: Callable[[Job], None]) -> None:
-        """Begin something that takes long; one at a time."""
+    def begin_job(self, title: str, do: Work, ended: Callable[[Job], None]) -> None:
+        """Start background work; there is one job at a time."""
         if self.job is not None:
             self.notify(f"one at a time: {self.working()}", severity="warning")
             return
@@ -184,16 +186,8 @@ class SessionsScreen(ConsoleScreen):
 
     # ---- keys
 
-    def on_virtual_view_selected(self) -> None:
-        """What is said of the selected line follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the recording over what is shown."""
+    def action_drill(self) -> None:
+        """Open the recording over the current source."""
         listed = self._selected()
         if listed is None:
             return
@@ -203,13 +197,13 @@ class SessionsScreen(ConsoleScreen):
 
         self.request(SourceRequested(opener, "overview"))
 
-    def do_session_verify(self) -> None:
+    def action_session_verify(self) -> None:
         """Run the recording again and compare."""
         listed = self._selected()
         if listed is not None:
-            self.work(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
+            self.begin_job(f"verifying {listed.path.name}", partial(_verified, listed), self._tell)
 
-    def do_session_export(self) -> None:
+    def action_session_export(self) -> None:
         """Type a dataset's folder, and add the recording to it."""
         listed, library = self._selected(), self._library()
         if listed is None or library is None:
@@ -217,7 +211,7 @@ class SessionsScreen(ConsoleScreen):
 
         def export(text: str) -> str | None:
             if text:
-                self.work(
+                self.begin_job(
                     f"exporting {listed.path.name}",
                     lambda tell: library.export(listed.path, text, tell),
                     self._tell,
@@ -227,7 +221,7 @@ class SessionsScreen(ConsoleScreen):
         hint = f"a dataset's folder in {self.folder.resolve()}; created if missing"
         self.prompt.ask("add to dataset", export, text="dataset", hint=hint)
 
-    def do_session_analyse(self) -> None:
+    def action_session_analyse(self) -> None:
         """Type a dataset's folder and one for results, and run Spark's jobs."""
         library = self._library()
         if library is None:
@@ -237,7 +231,7 @@ class SessionsScreen(ConsoleScreen):
             dataset, _, out = text.partition(" ")
             if not out.strip():
                 return "two folders are needed: the dataset, and a new one for the results"
-            self.work(
+            self.begin_job(
                 f"analysing {dataset}",
                 lambda tell: library.analyse(dataset, out.strip(), tell),
                 lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),
@@ -248,7 +242,7 @@ class SessionsScreen(ConsoleScreen):
         self.prompt.ask("analyse", analyse, text="dataset report", hint=hint)
 
     def _tell(self, job: Job) -> None:
-        """A sentence is a toast, more than one a page."""
+        """Show a line as a toast, and longer output as a page."""
         if "\n" in job.outcome:
             self.request(PageRequested(job.title, job.outcome))
         else:
@@ -256,7 +250,7 @@ class SessionsScreen(ConsoleScreen):
 
 
 def _verified(listed: Listed, tell: Tell) -> str:
-    """Run a recording again; what comes of it in words."""
+    """Run a recording again, and return the result in words."""
     from sessions.playback.verify import verify
 
     def progress(seq: int) -> None:

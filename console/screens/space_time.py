@@ -22,7 +22,7 @@ from sessions.text import clock, number, plural
 
 
 class SpaceTimeView(EventView):
-    """Events as a diagram; those that led to the selected one are set off."""
+    """Events as a diagram; those that led to the selected one are highlighted."""
 
     def __init__(self, stage: Stage, *, id: str) -> None:
         super().__init__(stage, id=id)
@@ -33,7 +33,7 @@ class SpaceTimeView(EventView):
         self._led_to: int | None = None
 
     def show_around(self, seq: int) -> None:
-        """Show what led to an event and what it led to; or everything, with the cursor on it."""
+        """Show an event's causes and effects, or everything, with the cursor on the event."""
         self.root_seq = seq
         if self.is_whole:
             self.show_all()
@@ -48,7 +48,7 @@ class SpaceTimeView(EventView):
         self.following = False
         self.seq = seq
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Show everything that happened, or only what belongs to the selected event."""
         event = self.selected
         self.is_whole = not self.is_whole
@@ -56,7 +56,7 @@ class SpaceTimeView(EventView):
 
     @property
     def fixed_lines(self) -> int:
-        """The names of the hosts stay."""
+        """One line: the names of the hosts."""
         return 1
 
     @property
@@ -80,7 +80,7 @@ class SpaceTimeView(EventView):
         return self._led
 
     def version(self, index: int) -> Hashable:
-        """It also depends on what is selected."""
+        """Return the line, and whether it led to the selected event."""
         seq = self.log_.seq_at(index)
         return super().version(index), seq in self.led_to_selected(), len(self.diagram.hosts)
 
@@ -94,20 +94,20 @@ class SpaceTimeView(EventView):
         return self.diagram.row(event, role=role, here=index == self._marked, lost=lost)
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the event, and set off what led to it."""
+        """Select the event, and highlight what led to it."""
         super().set_cursor(index)
         self.led_to_selected()
 
     # ---- along causes
 
-    def do_move_left(self) -> None:
-        """To what caused the selected event."""
+    def action_move_left(self) -> None:
+        """Go to the cause of the selected event."""
         event = self.selected
         if event is not None and event.cause:
             self._go(event.cause)
 
-    def do_move_right(self) -> None:
-        """Unfold the line; else to the first event that the selected one has caused."""
+    def action_move_right(self) -> None:
+        """Unfold the line, or go to the first effect of the selected event."""
         if self.unfold():
             return
         event = self.selected
@@ -139,7 +139,7 @@ class SpaceTimeScreen(ConsoleScreen):
         yield self.pane(self.detail, "event", "log")
 
     def begin(self) -> Pane:
-        """The cursor is on the event."""
+        """Put the cursor on the event."""
         self.view.show_around(self.seq)
         return self.panes[0]
 
@@ -160,23 +160,15 @@ class SpaceTimeScreen(ConsoleScreen):
             )
             self.detail.show(event_rows(event, self.detail.columns, self.stage))
 
-    def on_virtual_view_selected(self) -> None:
-        """The fields follow the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Unfold the line, or open the event; among the fields, what one of them names."""
+    def action_drill(self) -> None:
+        """Unfold the line or open the event; among the fields, open what the selected one names."""
         pane, event, row = self.current_pane, self.view.selected, self.detail.selected
         if pane is not None and pane.view is self.detail:
             self.follow_link(None if row is None else row.link)
         elif not self.view.unfold() and event is not None:
             self.open("event", event.seq)
 
-    def do_cursor_here(self) -> None:
+    def action_cursor_here(self) -> None:
         """Move the time cursor to the selected event."""
         if (event := self.view.selected) is not None:
             self.open("moment", event.seq)

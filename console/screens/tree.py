@@ -37,23 +37,15 @@ class TreeScreen(ConsoleScreen, Generic[Node]):
         node = self.tree_view.selected
         return () if node is None else (node.path,)
 
-    def on_virtual_view_selected(self) -> None:
-        """The detail follows the cursor at once."""
-        self.repaint()
-
-    def on_virtual_view_chosen(self) -> None:
-        """A double click opens."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
-        """Open the node; in its history, bring the time cursor to the event."""
+    def action_drill(self) -> None:
+        """Open the node; in its history, move the time cursor to the event."""
         if not self._is_in_history():
             if (node := self.tree_view.selected) is not None:
                 self.open_node(node)
         elif (event := self.log_view.selected) is not None:
             self.open("moment", event.seq)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the event that the node comes from; in its history, the selected one."""
         if self._is_in_history():
             self.open_event_of(self.log_view)

@@ -1,4 +1,4 @@
-"""One znode: every version with its writer, its data and Stat, who watches it, and who was told."""
+"""One znode: its versions with their writers, its data and Stat, and its watches."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class NotWantedError(Exception):
 
 
 class VersionView(EventView):
-    """What was written to the znode, version by version; ``enter`` brings the time cursor there."""
+    """The versions of the znode; ``enter`` moves the time cursor to one."""
 
     def _wanted(self, event: Event) -> bool:
         mine = getattr(event, "path", None) in self.objects
@@ -62,7 +62,7 @@ class VersionView(EventView):
         return cut(row, self.columns, glyphs.more)
 
     def _before(self, event: Event) -> str | None:
-        """What the znode held before a write, as far as that has been found."""
+        """The znode's data before a write, if it has been found."""
         for index in range(self.log_.index_of(event.seq) - 1, -1, -1):
             earlier = self.event_at(index)
             if isinstance(earlier, ZnodeCreated | ZnodeChanged):
@@ -70,7 +70,7 @@ class VersionView(EventView):
         return None
 
     def fired(self) -> list[WatchFired]:
-        """The watches on the znode that have fired, as far as they have been found."""
+        """The watches on the znode that have fired, of those found so far."""
         found = (self.event_at(index) for index in range(len(self.log_)))
         return [event for event in found if isinstance(event, WatchFired)]
 
@@ -80,14 +80,14 @@ class VersionView(EventView):
         return "" if event is None else json_text(event)
 
     def why_empty(self) -> tuple[str, str]:
-        """Nothing was ever written there."""
+        """Explain that nothing was ever written there."""
         if self.log_.complete and not self.filter:
             return "No version is recorded: it exists from the start.", "esc goes back"
         return super().why_empty()
 
 
 def _written(event: Event, before: str | None) -> tuple[str, str, Line]:
-    """Version, transaction id and content of a write; of a watch, who was told."""
+    """A write's version, transaction id and content, or whom a watch notified."""
     match event:
         case ZnodeCreated(session=session):
             owner = " ephemeral" if session else ""
@@ -110,7 +110,7 @@ def _who(event: ZnodeCreated | ZnodeChanged | ZnodeDeleted) -> str:
 
 
 def changes_of(before: str | None, after: str | None) -> Line:
-    """Which fields of a JSON object are other ones; nothing where that cannot be said."""
+    """The fields of a JSON object that changed; empty if either text is not an object."""
     try:
         old, new = json.loads(before or ""), json.loads(after or "")
     except ValueError:
@@ -152,7 +152,7 @@ class ZnodeScreen(ConsoleScreen):
             yield self.pane(self.detail, "znode", "side")
 
     def begin(self) -> Pane:
-        """Begin to look for versions."""
+        """Start searching for versions."""
         self.versions.look_again()
         return self.panes[0]
 
@@ -180,9 +180,9 @@ class ZnodeScreen(ConsoleScreen):
         self.detail.show([*rows, BLANK, *self._watchers(width)])
 
     def _look_at_watches(self) -> None:
-        """Find the watches at the time cursor, as soon as it stands still.
+        """Find the watches at the time cursor once it stops moving.
 
-        A running cluster knows its own; for any other moment a cluster is run up to there.
+        A live cluster knows its own; for any other moment a cluster is run up to that point.
         """
         source = self.stage.source
         if source.seq == self._watches_seq:
@@ -221,7 +221,7 @@ class ZnodeScreen(ConsoleScreen):
             self.repaint()
 
     def _watchers(self, width: int) -> list[Line]:
-        """Who watches the znode, and who was told of a change: a watch is told once."""
+        """Who watches the znode, and whom a watch has notified; each watch fires once."""
         rows = [*watch_lines(self._watches, self.path, width), BLANK]
         rows += [line(Span("WATCHES THAT FIRED", "title"))]
         now = self.stage.source.seq
@@ -242,15 +242,11 @@ class ZnodeScreen(ConsoleScreen):
         """The znode itself."""
         return (self.path,)
 
-    def on_virtual_view_chosen(self) -> None:
-        """A double click goes there."""
-        self.do_drill()
-
-    def do_drill(self) -> None:
+    def action_drill(self) -> None:
         """Move the time cursor to the selected version."""
         if (event := self.versions.selected) is not None:
             self.open("moment", event.seq)
 
-    def do_why(self) -> None:
+    def action_why(self) -> None:
         """Open the selected version's event with its causes."""
         self.open_event_of(self.versions)

@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.css.styles import RenderStyles
 
 SHADES: Final = ("cursor", "selected")
-"""How a whole line is set off."""
+"""How a whole line is highlighted."""
 ROLES: Final = (
     "muted",
     "faint",
@@ -53,7 +53,7 @@ COMPONENTS: Final = {component(role) for role in (*ROLES, *SHADES)}
 
 
 CONTRAST: Final = 4.5
-"""The least contrast between text and what is behind it (WCAG 2.2, 1.4.3, level AA)."""
+"""The minimum contrast of text and background (WCAG 2.2, 1.4.3, level AA)."""
 DRAWN: Final = frozenset({"rule"})
 """Roles of lines and not of text: they may be as quiet as they like."""
 PLAIN: Final = {

@@ -70,7 +70,7 @@ class EventView(Filtered, VirtualView):
         self.look_again()
 
     def show_touching(self, objects: Sequence[str]) -> None:
-        """Show what touches the objects, with the changes that led to it."""
+        """Show the events that touch the objects, with the changes that led to them."""
         if list(objects) != list(self.objects):
             self.objects = tuple(objects)
             self.look_again()
@@ -82,7 +82,7 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
 
     def choose(self) -> None:
-        """Show what matches the filter."""
+        """Select the lines that match the filter."""
         self.look_again()
 
     def look_again(self) -> None:
@@ -125,7 +125,7 @@ class EventView(Filtered, VirtualView):
             self.refresh()
             self.post_message(self.Found())
         if not len(self.log_):
-            self.say_empty(nothing_lines(*self.why_empty(), self.columns))
+            self.empty = nothing_lines(*self.why_empty(), self.columns)
         here = self.log_.index_of(self.stage.source.seq)
         self.resize()
         if self.following:
@@ -149,7 +149,7 @@ class EventView(Filtered, VirtualView):
     # ---- lines
 
     def count(self) -> int:
-        """How many events are there, as far as they have been found."""
+        """The number of events found so far."""
         return len(self.log_)
 
     def event_at(self, index: int) -> Event | None:
@@ -157,7 +157,7 @@ class EventView(Filtered, VirtualView):
         return self.stage.reader.get(self.log_.seq_at(index)) if index < len(self.log_) else None
 
     def version(self, index: int) -> Hashable:
-        """Events never change; only where the time cursor is does, and what is folded."""
+        """Return what a line depends on besides its event: the time cursor and folding."""
         seq = self.log_.seq_at(index)
         return seq, index == self._marked, seq > self.stage.source.seq, self.fold_at(seq)
 
@@ -184,16 +184,16 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
         return True
 
-    def do_move_right(self) -> None:
-        """Unfold the selected line; if it is none to be unfolded, show what is further right."""
+    def action_move_right(self) -> None:
+        """Unfold the selected line, or scroll right if it is not folded."""
         if not self.unfold():
-            super().do_move_right()
+            super().action_move_right()
 
-    def do_move_left(self) -> None:
-        """Fold what the selected event is a part of; else show what is further left."""
+    def action_move_left(self) -> None:
+        """Fold the group of the selected event, or scroll left if it is in none."""
         first = self.log_.fold(self.seq) if isinstance(self.log_, FixedEvents) else None
         if first is None:
-            super().do_move_left()
+            super().action_move_left()
             return
         self.seq = first
         self._shown_anew()
@@ -218,20 +218,20 @@ class EventView(Filtered, VirtualView):
         index = self.cursor_index()
         return None if index is None else self.event_at(index)
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """Go to the time cursor, and follow it; if already there, go to the last line."""
         if self.following or isinstance(self.log_, FixedEvents):
-            super().do_move_last()
+            super().action_move_last()
             return
         self.following = True
         self._shown_anew()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scrolling up is for reading: stop following."""
+        """Stop following: the user wants to read."""
         self._hold()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scrolling down stops following as well."""
+        """Stop following."""
         self._hold()
 
     def _hold(self) -> None:
@@ -242,14 +242,14 @@ class EventView(Filtered, VirtualView):
 
     # ---- actions
 
-    def do_faults(self) -> None:
-        """Show only the lesser, or the other of the log's two levels."""
+    def action_faults(self) -> None:
+        """Switch between the log's two levels."""
         fewer, more = self.levels
         self.least = more if self.least == fewer else fewer
         self.look_again()
 
     def is_match(self, index: int, wanted: Filter[Event]) -> bool:
-        """What kind and text of the event say."""
+        """Match the event's kind and text."""
         event = self.event_at(index)
         return event is not None and wanted.matches(searched(event), event)
 
@@ -295,14 +295,14 @@ def searched(event: Event) -> str:
 
 
 def fold_line(hidden: Sequence[Event], stage: Stage, width: int) -> Line:
-    """Several events as one line."""
+    """Render several folded events as one line."""
     glyphs = stage.glyphs
     text = f" {glyphs.collapsed} {fold_text(hidden)}"
     return cut(line(Span(text, "muted")), width, glyphs.more)
 
 
 def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) -> Line:
-    """One event as a line of at most ``width`` columns."""
+    """Render one event as a line of at most ``width`` columns."""
     told = describe(event)
     glyphs = stage.glyphs
     future = event.seq > stage.source.seq

@@ -1,4 +1,4 @@
-"""The current view as a file: CSV and JSON of its lines, whatever kind of view it is."""
+"""Export of any view to a file: its lines as CSV or JSON."""
 
 import csv
 import io
@@ -10,16 +10,16 @@ from console.render.lines import Line, text_of
 from sessions.text import json_text
 
 LINES_MAX: Final = 200_000
-"""More lines than this are not for a screen's export: it would hold the screen for seconds."""
+"""More lines would block the screen for seconds, so they are not exported from here."""
 GROUPED: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 FORMULA: Final = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d*$)")
-"""How a text begins that spreadsheets run; a number with a sign is none."""
+"""What spreadsheets take for the start of a formula, except in signed numbers."""
 FORMATS: Final = ("csv", "json", "svg")
-"""What a view can be written as; svg is a picture of the whole screen."""
+"""The formats of an export; svg is a picture of the whole screen."""
 
 
 class Exportable:
-    """A view whose lines can be written to a file: by default each as the text that it shows."""
+    """A view whose lines can be exported; by default each as the text that it shows."""
 
     def count(self) -> int:
         """How many lines there are."""
@@ -38,7 +38,7 @@ class Exportable:
         return [text_of(self.draw(index)).strip()]
 
     def record(self, index: int) -> Any:  # noqa: ANN401 - structs and plain data of all kinds
-        """All that is known of what one line shows, as plain data or a struct."""
+        """The object of a line with all its fields, as plain data or a struct."""
         return dict(zip(self.titles(), self.cells(index), strict=True))
 
 
@@ -48,12 +48,12 @@ def plain(cell: str) -> str:
 
 
 def inert(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: one that looks like it begins with ``'``."""
+    """Put ``'`` before a cell that a spreadsheet would take for a formula."""
     return f"'{cell}" if FORMULA.match(cell) else cell
 
 
 def as_csv(view: Exportable) -> str:
-    """A heading and a row for each line, as they are shown."""
+    """Export the lines as shown, with a heading."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(view.titles())
@@ -63,13 +63,13 @@ def as_csv(view: Exportable) -> str:
 
 
 def as_json(view: Exportable) -> str:
-    """A list with all that is known of each line."""
+    """Export all fields of each line as a list."""
     rows = ",\n".join(json_text(view.record(index)) for index in range(view.count()))
     return f"[\n{rows}\n]\n" if rows else "[]\n"
 
 
 def free_name(folder: Path, screen: str, seq: int, ending: str) -> str:
-    """A file name that says what is in it and is not taken yet."""
+    """A descriptive file name that is not taken yet."""
     stem = f"tidegauge-{screen}-{seq}"
     names = (f"{stem}.{ending}", *(f"{stem}-{turn}.{ending}" for turn in range(2, 10_000)))
     return next(name for name in names if not (folder / name).exists())

@@ -23,16 +23,16 @@ from console.widgets.prompt import Prompt
 TITLE_WIDTH = 31
 TITLE_WIDTH_MIN = 20
 MARK_WIDTH = 2
-"""Columns of the cursor's mark, and of that of a fault to be done with others."""
+"""Columns of the cursor's mark, and of the mark on a selected fault."""
 UNKNOWN = "predicting on a copy"
 MANY_PARTITIONS = 5_000
-"""A cluster with more partitions than this is copied in the background."""
+"""In a cluster with more partitions, forecasts run in the background."""
 VAST_PARTITIONS = 50_000
-"""Of a cluster with more than this only what is chosen is looked into."""
+"""In a cluster with more partitions, only a chosen fault is predicted."""
 
 
 class FaultView(PickView):
-    """Faults; the effect of the one under the cursor is worked out first."""
+    """Faults with their predicted effects; the selected one is predicted first."""
 
     def __init__(self, stage: Stage, *, id: str) -> None:
         super().__init__(stage, id=id)
@@ -42,19 +42,19 @@ class FaultView(PickView):
         self.asked: Fault | None = None
         self.warned = ""
         self._is_unshown = False
-        """What was found in the background is shown at the next look."""
+        """Whether a background forecast may have a result to show."""
 
-    def show_faults(self, faults: Sequence[Fault]) -> None:
-        """Show these, and begin to predict what each would do."""
+    def show_faults(self, faults: Sequence[Fault], statement: str = "") -> None:
+        """Show these faults and start predicting them; select the one of ``statement``."""
         self.offered = faults
         self.foresight.give_up()
         self.foresight = Foresight(self.stage.source, in_background=self.is_large)
         if faults:
-            self.key = faults[0].statement
+            self.key = statement or faults[0].statement
         self.list_faults()
 
     def list_faults(self) -> None:
-        """Marked faults stand on top, first all of them together."""
+        """List the marked faults first, preceded by all of them together."""
         marked = self.stage.marked
         both = [together(list(marked.values()))] if len(marked) > 1 else []
         listed = [*both, *marked.values(), *self.offered]
@@ -75,7 +75,7 @@ class FaultView(PickView):
         self.list_faults()
 
     def refresh_effects(self) -> None:
-        """Say of each fault what is known by now."""
+        """Update each fault's predicted effect."""
         self.offer([self._pick(fault) for fault in self.faults.values()])
         self.refresh_fixed()
 
@@ -86,7 +86,7 @@ class FaultView(PickView):
 
     @property
     def title_width(self) -> int:
-        """How wide titles are: as wide as the widest, as far as the consequences leave room."""
+        """The width of titles: that of the widest, if the consequences leave room for it."""
         longest = max((len(each.title) for each in self.faults.values()), default=0)
         needed = self._marks_width + sum(each.width + 1 for each in CONSEQUENCES)
         room = max(min(TITLE_WIDTH, self.columns // 2), self.columns - needed)
@@ -120,7 +120,7 @@ class FaultView(PickView):
         return Pick(fault.statement, shown, f"{fault.title} {fault.statement}")
 
     def effect(self, fault: Fault) -> Line:
-        """The effect in words, or how far looking for it has come."""
+        """The effect in words, or the progress of its forecast."""
         if not self.foresight.possible:
             why = "a recording cannot be changed" if self.stage.read_only else "cannot be predicted"
             return line(Span(why, "muted"))
@@ -136,7 +136,7 @@ class FaultView(PickView):
         return line(Span("" if share is None else f"{UNKNOWN} {share:.0%}", "faint"))
 
     def warning(self, fault: Fault) -> str:
-        """What is said while the fault's object has to be named."""
+        """The hint while the name of the fault's object is being typed."""
         known = self.foresight.known(fault.statement)
         return f"{fault.title}: {UNKNOWN + ' ..' if known is None else effect_words(known)}"
 
@@ -150,9 +150,9 @@ class FaultView(PickView):
         return self.foresight.possible and (self._is_unshown or self._next() is not None)
 
     def _next(self) -> str | None:
-        """The statement to be looked into next: the cursor's, then the others in order.
+        """The statement to predict next: the selected one, then the others in order.
 
-        The others wait until the list has the keys; in a large cluster until they are selected.
+        The others wait until the list has the focus; in a large cluster until they are selected.
         """
         if self.is_vast or (self.is_large and self.asked is not None):
             order = [] if self.asked is None else [self.asked.statement]
@@ -165,7 +165,7 @@ class FaultView(PickView):
 
     @property
     def is_large(self) -> bool:
-        """Whether looking ahead would hold the screen up."""
+        """Whether a forecast would block the screen."""
         return len(self.stage.index.keys) > MANY_PARTITIONS
 
     @property
@@ -174,7 +174,7 @@ class FaultView(PickView):
         return len(self.stage.index.keys) > VAST_PARTITIONS
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another width has room for other columns."""
+        """Choose the columns that fit into the new width."""
         self.refresh_effects()
 
     def on_unmount(self) -> None:
@@ -191,7 +191,7 @@ class FaultView(PickView):
         self._is_unshown = statement is not None and self.foresight.in_background
 
     def warn(self, prompt: Prompt) -> None:
-        """Say above the line what the fault that is being confirmed would do, once it is known."""
+        """Show the effect of the fault being confirmed above the prompt, once it is known."""
         if self.asked is None or not prompt.is_open:
             self.asked, self.warned = None, ""
         elif self.warning(self.asked) != self.warned:

@@ -1,4 +1,4 @@
-"""What the views have in common that hide the lines which do not match a filter."""
+"""The common part of views that hide lines by a filter."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ class Filtered:
     filter: Filter[Any]
 
     def wanted(self, pattern: str) -> Filter[Any]:
-        """What a pattern means in this view."""
+        """Parse a pattern as this view understands it."""
         return Filter(pattern)
 
     def choose(self) -> None:
-        """Find out which lines match now."""
+        """Select the lines that match now."""
         raise NotImplementedError
 
     def filter_text(self) -> str:
@@ -24,7 +24,7 @@ class Filtered:
         return self.filter.text
 
     def set_filter(self, text: str) -> str | None:
-        """Show only what matches; what cannot be understood is answered with why."""
+        """Show only what matches; return why the filter cannot be understood, if it cannot."""
         try:
             self.filter = self.wanted(text)
         except BadWord as error:

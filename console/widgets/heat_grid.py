@@ -1,6 +1,6 @@
-"""Brokers by partitions as a grid: one sign for what a broker is to a partition.
+"""A grid of brokers by partitions: a sign for each broker's role for each partition.
 
-Only the part in sight is looked at, so 100,000 partitions cost no more than a hundred.
+Only the visible part is drawn, so 100,000 partitions cost no more than a hundred.
 """
 
 from collections.abc import Hashable
@@ -36,7 +36,7 @@ def sign(partition: PartitionState, broker: int, glyphs: Glyphs) -> tuple[str, s
 
 
 class HeatView(VirtualView):
-    """A line a broker; the cursor is a broker and a partition."""
+    """A line for each broker; the cursor is on a broker and a partition."""
 
     def __init__(self, stage: Stage, *, id: str | None = None) -> None:
         super().__init__(stage, id=id)
@@ -109,7 +109,7 @@ class HeatView(VirtualView):
         return len(self.stage.view.state.brokers)
 
     def version(self, index: int) -> Hashable:
-        """The line itself: it is cheap to draw."""
+        """Return the line itself, which is cheap to draw."""
         return self.draw(index)
 
     def draw(self, index: int) -> Line:
@@ -165,27 +165,27 @@ class HeatView(VirtualView):
             self.tp = self.keys[max(0, min(self.column + step, len(self.keys) - 1))]
             self.follow()
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """The partition before."""
         self._sideways(-1)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """The next partition."""
         self._sideways(1)
 
-    def do_move_page_up(self) -> None:
+    def action_move_page_up(self) -> None:
         """Some partitions back."""
         self._sideways(-PAGE)
 
-    def do_move_page_down(self) -> None:
+    def action_move_page_down(self) -> None:
         """Some partitions on."""
         self._sideways(PAGE)
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """The first partition."""
         self._sideways(-len(self.keys))
 
-    def do_move_last(self) -> None:
+    def action_move_last(self) -> None:
         """The last partition."""
         self._sideways(len(self.keys))
 

@@ -1,4 +1,4 @@
-"""A list of lines that lead somewhere: ``enter`` opens what the line under the cursor names."""
+"""A list of lines with links: ``enter`` opens what the selected line names."""
 
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
@@ -79,7 +79,7 @@ class LinkView(Filtered, VirtualView):
         return self.index if self.rows else None
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the row on this line."""
+        """Select the row on this line."""
         self.index, self.key = index, self.rows[index].key
 
     @property
@@ -103,7 +103,7 @@ class LinkView(Filtered, VirtualView):
 
 
 def plain_rows(lines: Sequence[Line]) -> list[Row]:
-    """Lines that lead nowhere."""
+    """Rows without links."""
     return [Row(one) for one in lines]
 
 

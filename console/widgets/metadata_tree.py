@@ -24,14 +24,14 @@ class MetadataTreeView(TreeView[MetadataNode]):
 
     @property
     def taken(self) -> int:
-        """How many records the image is made of."""
+        """The number of committed records that the image contains."""
         metadata = self.stage.metadata
         return 0 if metadata is None else metadata.taken
 
     _unfolded_at = -1
 
     def unfold(self) -> None:
-        """Work out which lines there are."""
+        """Compute the lines."""
         self._unfolded_at = self.taken
         super().unfold()
 

@@ -14,8 +14,8 @@ from console.widgets.virtual_view import VirtualView
 class Pane(Vertical):
     """One part of a screen.
 
-    ``kind`` is ``main``, ``side``, ``extra`` or ``log``; which gives way to which is the style
-    sheet's business.
+    ``kind`` is ``main``, ``side``, ``extra`` or ``log``; the style sheet decides which of
+    them are hidden first.
     """
 
     def __init__(self, stage: Stage, view: VirtualView, title: str, kind: str) -> None:
@@ -33,13 +33,13 @@ class Pane(Vertical):
         yield self.view
 
     def entitle(self, title: str, parts: Sequence[str] = ()) -> None:
-        """Say what the pane shows, and how it is filtered and sorted."""
+        """Set the title: what the pane shows, and how it is filtered and sorted."""
         self.name_ = title
         self._parts = tuple(parts)
         self.show_heading()
 
     def show_heading(self) -> None:
-        """Draw the heading; the pane that has the keys looks different."""
+        """Draw the heading; the focused pane's is highlighted."""
         focused = self.view.has_focus
         width = self.heading.columns
         self.heading.show([rule_line(self.stage, self.name_, self._parts, width, focused=focused)])

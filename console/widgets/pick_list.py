@@ -1,4 +1,4 @@
-"""A list to pick from: any lines, each with a key, narrowed by words while they are typed."""
+"""A list to pick from: lines with keys, filtered by words while they are typed."""
 
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
@@ -10,7 +10,7 @@ from console.widgets.virtual_view import VirtualView
 
 
 class PickView(VirtualView):
-    """Lines with a cursor that stays with its key while others come and go."""
+    """Lines with a cursor that stays on its key while lines are added and removed."""
 
     filter_hint: ClassVar[str] = "words of it"
     filters_live: ClassVar[bool] = True
@@ -55,11 +55,11 @@ class PickView(VirtualView):
         return len(self.picks)
 
     def version(self, index: int) -> Hashable:
-        """The line, and whether the cursor's mark stands before it."""
+        """The line, and whether it has the cursor's mark."""
         return self.picks[index], index == self.cursor_index()
 
     def draw(self, index: int) -> Line:
-        """The line behind the cursor's mark, because a colour alone says nothing to some."""
+        """Draw the line with the cursor's mark, for users who cannot rely on colour alone."""
         mark = self.stage.glyphs.cursor if index == self.cursor_index() else " "
         return line(Span(f"{mark} ", "key"), *self.picks[index].shown)
 
@@ -69,13 +69,13 @@ class PickView(VirtualView):
         return next(found, None)
 
     def set_cursor(self, index: int) -> None:
-        """Put it on a line."""
+        """Move the cursor to a line."""
         self.key = self.picks[index].key
 
     # ---- finding and copying
 
     def filter_text(self) -> str:
-        """The words that lines are narrowed by."""
+        """The words that lines are filtered by."""
         return self.words
 
     def set_filter(self, text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The line at the bottom in which statements, filters, places and bookmarks are typed."""
+"""The prompt at the bottom, where statements, filters, places and bookmarks are typed."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -18,7 +18,7 @@ from console.widgets.text import LabelView
 from sessions.format.errors import SessionError
 
 Submit = Callable[[str], str | None]
-"""Takes what was typed; answers with a sentence if it cannot."""
+"""Takes what was typed; returns a sentence if it is rejected."""
 
 
 class PromptInput(Input):
@@ -34,7 +34,7 @@ class PromptInput(Input):
             super().__init__()
 
     def on_paste(self, event: events.Paste) -> None:
-        """One line goes in where the cursor is; several are not cut down to the first."""
+        """Insert one line at the cursor; post several, of which Textual would keep the first."""
         lines = [row for row in event.text.splitlines() if row.strip()]
         if len(lines) > 1:
             event.prevent_default()
@@ -43,7 +43,7 @@ class PromptInput(Input):
 
 
 class Prompt(Vertical):
-    """One line of input with a sign before it, and a line above for completions and complaints."""
+    """A line of input after a sign, with a line above it for completions and errors."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(id="prompt")
@@ -85,8 +85,7 @@ class Prompt(Vertical):
     ) -> None:
         """Open the line.
 
-        ``live`` is told of every change, and of the old text if the line is closed without taking
-        it.
+        ``live`` is called with every change, and with the old text if the prompt is cancelled.
         """
         self._submit, self._live, self._before, self._hint = submit, live, text, hint
         self._history, self._complete = history, complete
@@ -101,25 +100,25 @@ class Prompt(Vertical):
         self.screen.set_focus(self.input)
 
     def say(self, text: str, role: str = "muted") -> None:
-        """Put a sentence above the line."""
+        """Show a sentence above the prompt."""
         self.hint.set_class(not text, "-empty")
         self.hint.show([line(data(f" {text}", role))] if text else [])
 
     def close(self) -> None:
-        """Put the line away, and give the keys back."""
+        """Close the prompt, and return the focus."""
         self.remove_class("-open")
         if self._opener is not None and self._opener.is_attached:
             self.screen.set_focus(self._opener, scroll_visible=False)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Apply the text while it is typed, if it works live."""
+        """Apply the text while it is typed, if the prompt is live."""
         message.stop()
         if self.is_open and self._live is not None:
             complaint = self._live(message.value)
             self.say(complaint or self._hint, "warning" if complaint else "muted")
 
-    def do_prompt_accept(self) -> None:
-        """Take what was typed; a complaint keeps the line open."""
+    def action_prompt_accept(self) -> None:
+        """Submit the text; if it is rejected, the prompt stays open."""
         if not self.is_open:
             return
         text = self.input.value.strip()
@@ -134,19 +133,19 @@ class Prompt(Vertical):
             self._history.append(text)
         self.close()
 
-    def do_prompt_cancel(self) -> None:
-        """Close the line; what it did while it was typed is undone."""
+    def action_prompt_cancel(self) -> None:
+        """Close the prompt, and undo what a live prompt has applied."""
         if self._live is not None and self.input.value != self._before:
             self._live(self._before)
         self.close()
 
     def abandon(self) -> None:
-        """The keys went elsewhere: close the line as escape does, and leave them there."""
+        """Cancel the prompt because the focus moved, and leave the focus there."""
         self._opener = None
-        self.do_prompt_cancel()
+        self.action_prompt_cancel()
 
     def on_prompt_input_pasted(self, message: PromptInput.Pasted) -> None:
-        """Several lines are given one after the other where statements are typed; else joined."""
+        """Submit pasted statements one after another; elsewhere, join pasted lines."""
         message.stop()
         if self._history is None:
             self.input.insert_text_at_cursor(" ".join(message.lines))
@@ -155,24 +154,24 @@ class Prompt(Vertical):
         self.input.insert_text_at_cursor(first)
         for following in rest:
             before = self.input.value
-            self.do_prompt_accept()
+            self.action_prompt_accept()
             if self.is_open and self.input.value == before and before.strip():
-                return  # it was not taken: what follows may depend on it
+                return  # it was rejected, and what follows may depend on it
             self.reopen(following)
 
     def reopen(self, text: str) -> None:
-        """Go on with another text in the same line."""
+        """Continue with another text in the same prompt."""
         self.add_class("-open")
         self.input.value = text
         self.input.action_end()
         self.screen.set_focus(self.input)
 
-    def do_prompt_older(self) -> None:
-        """The statement before."""
+    def action_prompt_older(self) -> None:
+        """Recall the previous statement."""
         self._recall(-1)
 
-    def do_prompt_newer(self) -> None:
-        """The next statement."""
+    def action_prompt_newer(self) -> None:
+        """Recall the next statement."""
         self._recall(1)
 
     def _recall(self, step: int) -> None:
@@ -181,8 +180,8 @@ class Prompt(Vertical):
         self.input.value = history[self._place] if self._place < len(history) else ""
         self.input.action_end()
 
-    def do_prompt_complete(self) -> None:
-        """Complete as far as all completions agree, and list them."""
+    def action_prompt_complete(self) -> None:
+        """Complete the common part of all completions, and list them."""
         found = list(self._complete(self.input.value)) if self._complete is not None else []
         if not found:
             self.say("nothing to complete here")

@@ -1,4 +1,4 @@
-"""The tapes of one partition as a pane, with a cursor that goes from record to record."""
+"""The tapes of one partition, with a cursor that moves from record to record."""
 
 from msgspec import structs
 from textual import events
@@ -23,13 +23,13 @@ from sessions.model.states import PartitionState, ReplicaState
 from sessions.text import age, clock, json_text, number
 
 PAGE_STEP = 8
-"""Offsets that a page moves the cursor by."""
+"""Offsets by which a page key moves the cursor."""
 
 
 class TapeView(TextView):
     """The tapes at the time cursor; the cursor is a replica and an offset.
 
-    While it has not been moved sideways it stays with the end of its tape.
+    Until it is moved sideways, it stays at the end of its tape.
     """
 
     filter_hint = ""
@@ -76,7 +76,7 @@ class TapeView(TextView):
         return low, max(low, high)
 
     def record_id(self) -> int | None:
-        """The record under the cursor; the leader's, where that replica has none there."""
+        """The record under the cursor, or the leader's at that offset if the replica has none."""
         place, partition = self.place(), self.partition
         if place is None or partition is None:
             return None
@@ -88,7 +88,7 @@ class TapeView(TextView):
     # ---- drawing
 
     def show_partition(self, partition: PartitionState) -> None:
-        """Draw the tapes at the time cursor; what the event under it cut off is shown going."""
+        """Draw the tapes at the time cursor, with the records that the event there truncated."""
         stage, width = self.stage, self.columns
 
         def lag_of(follower: int) -> str:
@@ -111,9 +111,9 @@ class TapeView(TextView):
         self.show([cut(row, width, stage.glyphs.more) for row in rows])
 
     def _pan(self, partition: PartitionState, drawing: Drawing) -> int:
-        """How far the window has to lie from the end to show the cursor.
+        """How far the window must be from the end to show the cursor.
 
-        What is marked in it decides how much fits, so it is placed twice.
+        How much fits depends on the marks in it, so the window is placed twice.
         """
         place = self.place()
         if self.at is None or place is None:
@@ -173,37 +173,37 @@ class TapeView(TextView):
         self.broker = place[0]
         self.at = max(low, min(place[1] + offsets, high))
 
-    def do_move_left(self) -> None:
-        """The record before."""
+    def action_move_left(self) -> None:
+        """Go to the previous record."""
         self._move(-1)
 
-    def do_move_right(self) -> None:
-        """The next record."""
+    def action_move_right(self) -> None:
+        """Go to the next record."""
         self._move(1)
 
-    def do_move_page_up(self) -> None:
-        """Some records back."""
+    def action_move_page_up(self) -> None:
+        """Go back by a page of records."""
         self._move(-PAGE_STEP)
 
-    def do_move_page_down(self) -> None:
-        """Some records on."""
+    def action_move_page_down(self) -> None:
+        """Go forward by a page of records."""
         self._move(PAGE_STEP)
 
-    def do_move_first(self) -> None:
-        """The oldest record."""
+    def action_move_first(self) -> None:
+        """Go to the oldest record."""
         if (partition := self.partition) is not None:
             self.at = self._bounds(partition)[0]
 
-    def do_move_last(self) -> None:
-        """The end of the tape, and stay with it."""
+    def action_move_last(self) -> None:
+        """Go to the end of the tape, and stay there."""
         self.at = None
 
-    def do_move_up(self) -> None:
-        """The tape above."""
+    def action_move_up(self) -> None:
+        """Go to the tape above."""
         self._beside(-1)
 
-    def do_move_down(self) -> None:
-        """The tape below."""
+    def action_move_down(self) -> None:
+        """Go to the tape below."""
         self._beside(1)
 
     def _beside(self, step: int) -> None:
@@ -213,8 +213,8 @@ class TapeView(TextView):
             self.broker = tapes[index]
             self.show_line(1 + 2 * index)
 
-    def do_wide(self) -> None:
-        """Show values, or epochs."""
+    def action_wide(self) -> None:
+        """Show the values of records, or their epochs."""
         self.shows_values = not self.shows_values
 
     def cell_text(self) -> str:

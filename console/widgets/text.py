@@ -1,4 +1,4 @@
-"""Panes of ready-made lines: inspectors, tapes, help and output."""
+"""Panes of given lines: inspectors, tapes, help and output."""
 
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ from sessions.grammar.words import BadWord
 
 
 class TextView(VirtualView):
-    """Shows given lines, and repaints only those that are given differently the next time."""
+    """Shows given lines, and repaints only those that change."""
 
     has_cursor: ClassVar[bool] = False
     filter_hint: ClassVar[str] = "words, re:pattern or !not; n and N go from line to line"
@@ -53,14 +53,14 @@ class TextView(VirtualView):
         return self.lines[index]
 
     def set_filter(self, text: str) -> str | None:
-        """Go to the first line that matches; none is hidden."""
+        """Go to the first matching line; no line is hidden."""
         try:
             Filter(text)
         except BadWord as error:
             return str(error)
         self.pattern, self.found = text, -1
         if text:
-            self.do_find_next()
+            self.action_find_next()
         return None
 
     def cell_text(self) -> str:
@@ -74,19 +74,19 @@ class TextView(VirtualView):
 
 
 class LabelView(TextView, can_focus=False):
-    """Lines that never take the keys: titles, bars, legends."""
+    """Lines that never have the focus: titles, bars, legends."""
 
     filter_hint: ClassVar[str] = ""
 
     class Pressed(Message):
-        """Part of a line that represents an action of the registry was clicked."""
+        """Posted when part of a line that stands for an action was clicked."""
 
         def __init__(self, action: str) -> None:
             self.action = action
             super().__init__()
 
     def on_click(self, event: events.Click) -> None:
-        """Return the action under the mouse."""
+        """Post the action under the mouse."""
         event.stop()
         event.prevent_default()
         end = 0
@@ -99,10 +99,10 @@ class LabelView(TextView, can_focus=False):
 
 
 class TimeBarView(LabelView, can_focus=False):
-    """The time bar; a click on it names a time."""
+    """The time bar; a click on it selects a time."""
 
     class Pointed(Message):
-        """The mouse pointed at a place in time."""
+        """Posted when a time on the bar was clicked."""
 
         def __init__(self, time_us: int) -> None:
             self.time_us = time_us
@@ -113,7 +113,7 @@ class TimeBarView(LabelView, can_focus=False):
         self.bar = TimeBar()
 
     def on_click(self, event: events.Click) -> None:
-        """Say which time is there."""
+        """Post the time under the mouse."""
         event.stop()
         event.prevent_default()
         self.post_message(self.Pointed(self.bar.time_at(event.x, self.size.width)))

@@ -1,4 +1,4 @@
-"""A tree of paths: only open branches have lines, so one of 100,000 nodes opens at once."""
+"""A tree of paths; only open branches have lines, so even 100,000 nodes open at once."""
 
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Generic, TypeVar
@@ -16,7 +16,7 @@ Node = TypeVar("Node", bound=TreeNode)
 
 
 class TreeView(Filtered, VirtualView, Generic[Node]):
-    """The branches that are open, with a cursor that stays with its path."""
+    """The open branches, with a cursor that stays on its path."""
 
     open_at_first: ClassVar[tuple[str, ...]] = ()
     filter_hint: ClassVar[str] = "words, re:pattern or !not, in the path"
@@ -38,7 +38,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         raise NotImplementedError
 
     def is_changed_since(self, seq: int) -> bool:
-        """Whether a node came, went or changed after event ``seq``."""
+        """Whether a node was created, deleted or changed after event ``seq``."""
         raise NotImplementedError
 
     def role(self, node: Node) -> str:
@@ -46,7 +46,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return "strong" if node.children else ""
 
     def follow(self) -> None:
-        """Take in what has changed."""
+        """Apply what has changed."""
         view, seq = self.stage.view, self.stage.source.seq
         forward = view is self._view and seq >= self._seq
         moved = seq != self._seq or not forward
@@ -55,11 +55,11 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         self._view, self._seq = view, seq
 
     def choose(self) -> None:
-        """Show what matches the filter."""
+        """Select the lines that match the filter."""
         self.unfold()
 
     def unfold(self) -> None:
-        """Work out which lines there are."""
+        """Compute the lines."""
         if self.filter:
             chosen = self.filter
             branches = matching(self.nodes, lambda path: chosen.matches(path.lower(), path))
@@ -76,7 +76,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return len(self.branches)
 
     def version(self, index: int) -> Hashable:
-        """The branch, its node's last change, and whether it is open."""
+        """Return the branch, its node's last change, and whether it is open."""
         branch = self.branches[index]
         node = self.nodes.get(branch.path)
         return branch, None if node is None else node.changed, branch.path in self.open
@@ -102,7 +102,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return self._lines_of.get(path, 0)
 
     def set_cursor(self, index: int) -> None:
-        """Stay with the path on this line."""
+        """Select the path on this line."""
         self.path = self.branches[index].path
 
     @property
@@ -120,8 +120,8 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         self.unfold()
         return True
 
-    def do_move_left(self) -> None:
-        """Close the branch, or go to the one it is in."""
+    def action_move_left(self) -> None:
+        """Close the branch, or go to its parent."""
         node = self.selected
         if node is None:
             return
@@ -131,13 +131,13 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         elif (parent := self._lines_of.get(parent_path(node.path))) is not None:
             self.move_to(parent)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Open the branch, or go to its first child."""
         node = self.selected
         if node is None or not node.children:
             return
         if node.path in self.open:
-            self.do_move_down()
+            self.action_move_down()
         else:
             self.open.add(node.path)
             self.unfold()
@@ -153,7 +153,7 @@ class TreeView(Filtered, VirtualView, Generic[Node]):
         return "" if node is None else json_text(node)
 
     def reveal(self, path: str) -> None:
-        """Open all branches on the way to a path, and select it."""
+        """Open all ancestors of a path, and select it."""
         above = parent_path(path)
         while above != "/":
             self.open.add(above)

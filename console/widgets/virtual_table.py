@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from console.model.filters import Field, Filter
@@ -86,6 +87,10 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     """A sortable, filterable table over :class:`Rows`."""
 
     filters_live: ClassVar[bool] = True
+    faults_only: var[bool] = var(False, init=False)
+    """Whether only rows with a fault are shown."""
+    wide: var[bool] = var(False, init=False)
+    """Whether all columns are shown, which can be scrolled sideways, or as many as fit."""
 
     class Arranged(Message):
         """Posted when the sort order, filter or number of rows changed, for surrounding titles."""
@@ -96,8 +101,6 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         self.order: RowOrder[str] = RowOrder()
         self.sorted_by = rows.columns[0]
         self.filter: Filter[Row] = Filter()
-        self.faults_only = False
-        self.wide = False
         self.key: str | None = None
         self.pins: list[str] = []
         self.placed: list[Placed[Row]] = []
@@ -196,11 +199,11 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
             self.refresh()
             self.post_message(self.Arranged())
 
-    def do_move_left(self) -> None:
+    def action_move_left(self) -> None:
         """Scroll the wide view left; the row's name stays."""
         self._scroll_columns(-1)
 
-    def do_move_right(self) -> None:
+    def action_move_right(self) -> None:
         """Scroll the wide view right; the row's name stays."""
         self._scroll_columns(1)
 
@@ -226,9 +229,9 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         """Move the cursor to the row on this line."""
         self.key = self.order[index]
 
-    def do_move_first(self) -> None:
+    def action_move_first(self) -> None:
         """Move to the first row, and stay there as rows change."""
-        super().do_move_first()
+        super().action_move_first()
         self.key = None
 
     # ---- content
@@ -298,20 +301,26 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
 
     # ---- actions
 
-    def do_faults(self) -> None:
+    def action_faults(self) -> None:
         """Show only faults, or all."""
         self.faults_only = not self.faults_only
+
+    def watch_faults_only(self) -> None:
+        """Filter the rows again."""
         self.choose()
 
-    def do_wide(self) -> None:
+    def action_wide(self) -> None:
         """Show all columns, or as many as fit."""
         self.wide = not self.wide
+
+    def watch_wide(self) -> None:
+        """Choose the columns again, from the first."""
         self.first_column = 0
         self.resize()
         self.refresh_fixed()
         self.refresh()
 
-    def do_pin(self) -> None:
+    def action_pin(self) -> None:
         """Pin the selected row above the others, or unpin it."""
         key = self.selected
         if key is None:
@@ -332,15 +341,15 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         key = self.order[index]
         return wanted.matches(self.rows.text(key), self.rows.row(key))
 
-    def do_sort_next(self) -> None:
+    def action_sort_next(self) -> None:
         """Sort by the column to the right."""
         self._sort_beside(1)
 
-    def do_sort_previous(self) -> None:
+    def action_sort_previous(self) -> None:
         """Sort by the column to the left."""
         self._sort_beside(-1)
 
-    def do_sort_reverse(self) -> None:
+    def action_sort_reverse(self) -> None:
         """Reverse the order."""
         self.order.reverse = not self.order.reverse
         self._shown_anew()
@@ -356,7 +365,7 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
     def sort_by(self, column: Column[Row]) -> None:
         """Sort by a column; if it is already the sort column, reverse the order."""
         if column.id == self.sorted_by.id:
-            self.do_sort_reverse()
+            self.action_sort_reverse()
             return
         self.sorted_by = column
         self.order.reverse = False
@@ -394,5 +403,5 @@ class VirtualTable(Filtered, VirtualView, Generic[Row]):
         return [column.cell(row)[0].strip() for column in self.rows.columns]
 
     def record(self, index: int) -> Row:
-        """A row, whole."""
+        """A row with all its fields."""
         return self.rows.row(self.order[index])

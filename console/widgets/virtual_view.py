@@ -1,4 +1,4 @@
-"""A pane of lines drawn as they come into sight: the base of tables, logs, trees and texts.
+"""A pane that draws only visible lines: the base of tables, logs, trees and texts.
 
 Textual's own table keeps a widget's worth of state for every row; this keeps none. A subclass says
 how many lines there are and draws one; what is drawn is cached under a key that names everything it
@@ -16,6 +16,7 @@ from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
@@ -29,11 +30,11 @@ from sessions.format.errors import SessionError
 
 STRIPS_KEPT: Final = 1_024
 SIDEWAYS: Final = 8
-"""Columns that left and right scroll by."""
+"""Columns by which the left and right keys scroll."""
 FIND_SECONDS: Final = 0.2
-"""How long one press of a key may look for a match."""
+"""How long one key press may search for a match."""
 FIND_LINES: Final = 64
-"""Lines looked at before the clock is."""
+"""Lines searched between two looks at the clock."""
 
 
 class PlainBars(ScrollBarRender):
@@ -44,11 +45,10 @@ class PlainBars(ScrollBarRender):
 
 
 class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines on demand, with a cursor if ``has_cursor``, below ``fixed_lines`` of titles.
+    """Lines drawn on demand below ``fixed_lines`` of titles, with a cursor if ``has_cursor``.
 
-    ``pattern`` is the last filter that was typed: what ``n`` looks for, also once the filter is
-    taken away. ``found`` is the line that it found in a pane without a cursor. ``empty`` is what is
-    said while there are no lines: why, and which key helps.
+    ``pattern`` is the last filter that was typed. ``n`` looks for it even after the filter has been
+    removed.
     """
 
     has_cursor: ClassVar[bool] = True
@@ -57,8 +57,13 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     filters_live: ClassVar[bool] = False
     """Whether the filter works while it is typed."""
 
+    empty: reactive[list[Line]] = reactive(list)
+    """What is shown while there are no lines: why, and which key helps."""
+    found: reactive[int] = reactive(-1)
+    """The line that ``n`` found in a pane without a cursor; -1 if none."""
+
     class Selected(Message):
-        """The cursor moved to another line."""
+        """Posted when the cursor moved to another line."""
 
         def __init__(self, view: "VirtualView") -> None:
             self.view = view
@@ -66,21 +71,21 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
         @property
         def control(self) -> "VirtualView":
-            """The pane it happened in."""
+            """The view that posted the message."""
             return self.view
 
     class Chosen(Selected):
-        """A line was double-clicked."""
+        """Posted when a line was double-clicked."""
 
     class Unreadable(Selected):
-        """What was pointed at cannot be read."""
+        """Posted when the line that was clicked cannot be read."""
 
         def __init__(self, view: "VirtualView", reason: str) -> None:
             self.reason = reason
             super().__init__(view)
 
     class Resized(Selected):
-        """Redraw what depends on the size of the pane."""
+        """Posted when the size of the pane changed."""
 
     def __init__(self, stage: Stage, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -89,8 +94,6 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self._styles: dict[tuple[str, str], Style] = {}
         self._fixed_shown: list[Line] = []
         self.pattern = ""
-        self.found = -1
-        self.empty: list[Line] = []
 
     def on_mount(self) -> None:
         """Draw scrollbars with nothing but blanks."""
@@ -101,7 +104,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
 
     @property
     def fixed_lines(self) -> int:
-        """How many lines above the others stay where they are."""
+        """The number of lines at the top that do not scroll."""
         return 0
 
     def count(self) -> int:
@@ -128,11 +131,11 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         """Put the cursor on a line."""
 
     def sideways(self) -> int:
-        """How wide the lines are; more than the pane's width can be scrolled to."""
+        """The width of the lines; if it exceeds the pane's, the pane scrolls sideways."""
         return 0
 
     def is_busy(self) -> bool:
-        """Whether there is more to show as soon as there is time."""
+        """Whether there is more to show once there is time."""
         return False
 
     def filter_text(self) -> str:
@@ -152,7 +155,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return ""
 
     def row_text(self) -> str:
-        """What ``Y`` copies: the selected thing as JSON."""
+        """What ``Y`` copies: the selected object as JSON."""
         return ""
 
     # ---- drawing
@@ -202,21 +205,15 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         place = y - self.fixed_lines
         return self.empty[place] if not self.count() and place < len(self.empty) else ()
 
-    def say_empty(self, lines: list[Line]) -> None:
-        """What to show while there are no lines."""
-        if lines != self.empty:
-            self.empty = lines
-            self.refresh()
-
     def shade(self, index: int) -> str:
-        """How the line is set off: ``cursor`` in the focused pane, ``selected`` elsewhere."""
+        """How the line is highlighted: ``cursor`` in the focused pane, ``selected`` elsewhere."""
         here = self.cursor_index() if self.has_cursor else self.found
         if index != here:
             return ""
         return "cursor" if self.has_focus else "selected"
 
     def paint(self, spans: Line, shade: str, width: int) -> Strip:
-        """Spans as a strip of exactly ``width`` columns, scrolled sideways."""
+        """Render spans as a strip of exactly ``width`` columns, scrolled sideways."""
         x = self.scroll_offset.x
         if not x:
             spans = cut(spans, width, self.stage.glyphs.more)
@@ -225,7 +222,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return strip.extend_cell_length(end, self.style_of("", shade)).crop(x, end)
 
     def style_of(self, role: str, shade: str) -> Style:
-        """The style of a role on a line that is set off."""
+        """The style of a role on a highlighted line."""
         style = self._styles.get((role, shade))
         if style is None:
             style = self.rich_style
@@ -237,7 +234,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         return style
 
     def notify_style_update(self) -> None:
-        """Forget what was painted in other colours."""
+        """Discard what was painted in other colours."""
         super().notify_style_update()
         self.forget()
 
@@ -248,7 +245,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.refresh()
 
     def refresh_lines_of(self, indexes: list[int] | range) -> None:
-        """Repaint some lines, as far as they are in sight."""
+        """Repaint those of the lines that are visible."""
         width, sight = self.size.width, self.in_sight()
         above = sight.start - self.fixed_lines - self.gutter.top
         for index in indexes:
@@ -256,14 +253,14 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 self.refresh(Region(0, index - above, width, 1))
 
     def refresh_fixed(self) -> None:
-        """Repaint the titles if they say something else."""
+        """Repaint the titles if they changed."""
         fixed = self.draw_fixed()
         if fixed != self._fixed_shown:
             self._fixed_shown = fixed
             self.refresh(Region(0, self.gutter.top, self.size.width, self.fixed_lines))
 
     def resize(self) -> None:
-        """Tell the scrollbars how much there is."""
+        """Update the virtual size, which the scrollbars show."""
         size = Size(self.sideways(), self.count() + self.fixed_lines)
         if size != self.virtual_size:
             self.virtual_size = size
@@ -271,7 +268,7 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
     # ---- moving
 
     def move_to(self, index: int) -> None:
-        """Put the cursor on a line, in sight; without a cursor, bring the line to the top."""
+        """Move the cursor to a line and show it; without a cursor, scroll the line to the top."""
         if not self.count():
             return
         self.resize()
@@ -288,58 +285,58 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.post_message(self.Selected(self))
 
     def show_line(self, index: int) -> None:
-        """Scroll as little as brings the line into sight."""
+        """Scroll as little as possible to make the line visible."""
         if index < self.top:
             self.scroll_to(y=index, animate=False)
         elif index >= self.top + self.page:
             self.scroll_to(y=index - self.page + 1, animate=False)
 
     def _place(self) -> int:
-        """Where moving starts from."""
+        """The line from which moves start."""
         if not self.has_cursor:
             return self.top
         return self.cursor_index() or 0
 
-    def do_move_up(self) -> None:
-        """One line up."""
+    def action_move_up(self) -> None:
+        """Move one line up."""
         self.move_to(self._place() - 1)
 
-    def do_move_down(self) -> None:
-        """One line down."""
+    def action_move_down(self) -> None:
+        """Move one line down."""
         self.move_to(self._place() + 1)
 
-    def do_move_page_up(self) -> None:
-        """One page up."""
+    def action_move_page_up(self) -> None:
+        """Move one page up."""
         self.move_to(self._place() - self.page)
 
-    def do_move_page_down(self) -> None:
-        """One page down."""
+    def action_move_page_down(self) -> None:
+        """Move one page down."""
         self.move_to(self._place() + self.page)
 
-    def do_move_first(self) -> None:
-        """To the first line."""
+    def action_move_first(self) -> None:
+        """Move to the first line."""
         self.move_to(0)
 
-    def do_move_last(self) -> None:
-        """To the last line."""
+    def action_move_last(self) -> None:
+        """Move to the last line."""
         self.move_to(self.count() - 1)
 
-    def do_move_left(self) -> None:
-        """Show what is further left."""
+    def action_move_left(self) -> None:
+        """Scroll left."""
         self.scroll_to(x=max(0, self.scroll_offset.x - SIDEWAYS), animate=False)
 
-    def do_move_right(self) -> None:
-        """Show what is further right."""
+    def action_move_right(self) -> None:
+        """Scroll right."""
         self.scroll_to(x=self.scroll_offset.x + SIDEWAYS, animate=False)
 
     # ---- finding
 
-    def do_find_next(self) -> None:
-        """To the next line that matches what was typed after ``/``."""
+    def action_find_next(self) -> None:
+        """Go to the next line that matches the last filter."""
         self._find(1)
 
-    def do_find_previous(self) -> None:
-        """To the line before that matches."""
+    def action_find_previous(self) -> None:
+        """Go to the previous line that matches the last filter."""
         self._find(-1)
 
     def _find(self, step: int) -> None:
@@ -363,20 +360,19 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
         self.notify(f"no line matches {self.pattern}")
 
     def wanted(self, pattern: str) -> Filter[Any]:
-        """What a pattern means in this pane."""
+        """Parse a pattern as this pane understands it."""
         return Filter(pattern)
 
     def show_found(self, index: int) -> None:
-        """Bring a line into sight; without a cursor it is set off."""
+        """Make a line visible; in a view without a cursor, highlight it."""
         self.move_to(index)
         if not self.has_cursor:
             self.found = index
-            self.refresh()
 
     # ---- events of the terminal
 
     def watch_has_focus(self, value: bool) -> None:
-        """The cursor looks different in the pane that has the keys."""
+        """Repaint the cursor, which looks different in the focused pane."""
         super().watch_has_focus(value)
         if (index := self.cursor_index()) is not None:
             self.refresh_lines_of([index])
@@ -406,4 +402,4 @@ class VirtualView(Exportable, ScrollView, can_focus=True, inherit_bindings=False
                 self.post_message(self.Chosen(self))
 
     def click_fixed(self, y: int, x: int) -> None:
-        """A click on the titles."""
+        """Handle a click on the titles."""

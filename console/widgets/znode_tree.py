@@ -19,9 +19,9 @@ class ZnodeTreeView(TreeView[ZnodeState]):
         return {} if state.quorum is not None else state.znodes
 
     def is_changed_since(self, seq: int) -> bool:
-        """As the read model notes it."""
+        """Return what the read model recorded."""
         return bool(self.stage.view.changed_znodes_since(seq))
 
     def role(self, node: ZnodeState) -> str:
-        """That of ephemeral ones is their own."""
+        """Ephemeral znodes have a role of their own."""
         return "accent" if node.ephemeral_owner else super().role(node)

@@ -10,9 +10,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from emulator import protocol as messages
+from emulator.broker.add_partitions_to_txn_manager import (
+    AddPartitionsToTxnManager,
+    VerificationState,
+)
 from emulator.broker.consumer_fetch import ConsumerReads
+from emulator.broker.delayed_delete_records import DelayedDeletes
 from emulator.broker.delayed_produce import DelayedProduces
 from emulator.broker.dynamic_config import DynamicConfig
+from emulator.broker.fetch_manager import FetchManager, FetchSessionCache
 from emulator.broker.fetch_round import SingleRounds
 from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
 from emulator.broker.fetcher import FetcherManager, FetchersState
@@ -35,6 +41,7 @@ from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
+from emulator.coordinator import internal_topics
 from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.coordinator.own_requests import OwnRequests, OwnRequestsState
@@ -78,6 +85,9 @@ class BrokerState(Struct, array_like=True):
     transactions: TransactionCoordinatorState = field(default_factory=TransactionCoordinatorState)
     markers: MarkerWriterState = field(default_factory=MarkerWriterState)
     retention: RetentionState = field(default_factory=RetentionState)
+    fetch_cache: FetchSessionCache = field(default_factory=FetchSessionCache)
+    verification: VerificationState = field(default_factory=VerificationState)
+    deletes: PurgatoryState = field(default_factory=PurgatoryState)
 
     @property
     def id(self) -> int:
@@ -120,7 +130,13 @@ class Broker:
         self.produces = DelayedProduces(context, state.produces, self.replicas)
         self.locks = PartitionLocks(context, state.locks, self._session_partitions)
         self.sessions = FetchSessions(context, state.fetch_sessions, self.replicas, self.locks)
-        self.reads = ConsumerReads(context, self.replicas, self.sessions, state.consumer_fetches)
+        self.reads = ConsumerReads(
+            context,
+            state.consumer_fetches,
+            replicas=self.replicas,
+            sessions=self.sessions,
+            manager=FetchManager(context, state.fetch_cache, self.sessions.last_fetches),
+        )
         self.fetchers = FetcherManager(context, state.fetchers, self.replicas)
         self.rounds = SingleRounds(self.fetchers)
         self.isr = IsrManager(
@@ -136,6 +152,7 @@ class Broker:
             state.requests,
             replicas=self.replicas,
             produces=self.produces,
+            deletes=DelayedDeletes(context, state.deletes, self.replicas, self.sessions),
             sessions=self.sessions,
             fetchers=self.fetchers,
             locks=self.locks,
@@ -149,11 +166,14 @@ class Broker:
         self.producer_ids = ProducerIds(context, state.producer_ids)
         self.controller = Controller(context, state.controllership, self.isr.controller_known)
         self.own_requests = OwnRequests(state.own_requests)
+        self.verifier = AddPartitionsToTxnManager(
+            context, state.verification, self.own_requests, self.replicas, self._append_own
+        )
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
             self.own_requests,
-            append=self._append_own,
+            append=self.verifier.produce,
             log_of=self.replica_manager.log_of,
         )
         self.markers = MarkerWriter(
@@ -207,6 +227,8 @@ class Broker:
         self.markers.ended = lambda tp, producer_id, commit: coordinator.offsets.transaction_ended(
             tp, producer_id, commit=commit
         )
+        self.verifier.ask = self.transactions.add_partitions
+        self.verifier.partition_of = self.transactions.log.partition_of
         self.fetchers.on_halt = self._halt
         self.locks.on_change = self._locks_changed
         self.replica_manager.on_fetchers_shut_down = self._go_on
@@ -279,8 +301,9 @@ class Broker:
             self.replica_manager.produce(client, request, message)
 
     def _coordinates(self, tp: str) -> None:
-        self.coordinator.leads(tp)
-        self.transactions.leads(tp)
+        if internal_topics.is_internal(tp):
+            self.coordinator.leads(tp)
+            self.transactions.leads(tp)
 
     def _coordinates_no_more(self, tp: str) -> None:
         self.coordinator.leads_no_more(tp)
@@ -336,15 +359,19 @@ class Broker:
         transactions = self.transactions
         return {
             messages.FetchRequest: self._fetch,
-            messages.ProduceRequest: request(replica_manager.produce),
+            messages.ProduceRequest: request(self.verifier.produce),
             messages.InitProducerIdRequest: request(self._init_producer_id),
             messages.AddPartitionsToTxnRequest: request(transactions.add_partitions),
             messages.AddOffsetsToTxnRequest: request(transactions.add_offsets),
             messages.EndTxnRequest: request(transactions.end),
             messages.DescribeTransactionsRequest: request(transactions.describe),
+            messages.DescribeProducersRequest: request(replica_manager.describe_producers),
             messages.TxnOffsetCommitRequest: request(coordinator.commit_in_transaction),
             messages.WriteTxnMarkersRequest: request(self.markers.write),
             messages.WriteTxnMarkersResponse: lambda _source, message: transactions.marked(
+                message.request, message
+            ),
+            messages.AddPartitionsToTxnResponse: lambda _source, message: self.verifier.answered(
                 message.request, message
             ),
             messages.DeleteRecordsRequest: request(replica_manager.delete_records),
@@ -405,6 +432,7 @@ class Broker:
             "fetch-timeout": self.sessions.parked.expire,
             "consumer-fetch-timeout": self.reads.delayed.expire,
             "produce-timeout": self.produces.purgatory.expire,
+            "delete-records-timeout": self.replica_manager.deletes.purgatory.expire,
             "fetch-backoff": self.fetchers.resume,
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
@@ -423,6 +451,7 @@ class Broker:
             "rebalance": self.controller.rebalance,
             "groups": self.coordinator.tick,
             "transactions": self.transactions.tick,
+            "transaction-verification": self.verifier.expire,
             "admin-timeout": self.admin.expire,
         }
 
@@ -473,6 +502,7 @@ class Broker:
             self.rounds.connection_lost(peer)
             self.isr.connection_lost(peer)
             self.transactions.connection_lost(message)
+            self.verifier.connection_lost(message)
             self.controller.connection_lost(peer, message.request)
             self.lifecycle.connection_lost(peer)
             if not message.request:  # it accepts no more requests, but may still fetch itself

@@ -4,6 +4,7 @@ A leader with a replica selector redirects a consumer that sends its rack to a r
 The replica serves records up to its own HW, which may lag behind the leader's.
 """
 
+from emulator.broker.fetch_manager import FetchManager, Rows
 from emulator.broker.fetch_session import FetchSessions
 from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import FOLLOWER, LEADER, Replica, Replicas
@@ -35,23 +36,26 @@ class DelayedFetch(DelayedOperation, frozen=True):
     message: FetchRequest
 
 
-Rows = dict[str, FetchedPartition]
-
-
 class ConsumerReads:
     """Answers the Fetch and ListOffsets requests of consumers."""
 
     def __init__(
         self,
         context: BrokerContext,
+        state: PurgatoryState,
+        *,
         replicas: Replicas,
         sessions: FetchSessions,
-        state: PurgatoryState,
+        manager: FetchManager,
     ) -> None:
-        """Serve ``replicas`` in ``context``; waiting fetches are kept in ``state``."""
+        """Serve ``replicas`` in ``context``; waiting fetches are kept in ``state``.
+
+        ``sessions`` know when followers fetched, ``manager`` has the consumers' fetch sessions.
+        """
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
+        self.manager = manager
         self.delayed = DelayedOperationPurgatory[DelayedFetch, Rows](
             context,
             state,
@@ -73,7 +77,12 @@ class ConsumerReads:
 
     def fetch(self, client: int, request: int, message: FetchRequest) -> None:
         """Return the records visible to a consumer: at once, or when enough have arrived."""
-        delayed = DelayedFetch(request, client, message)
+        expanded = self.manager.expand(message)
+        if isinstance(expanded, str):
+            response = FetchResponse(request, {}, error=expanded)
+            self.context.respond(client, request, response)
+            return
+        delayed = DelayedFetch(request, client, expanded)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
     def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
@@ -81,20 +90,27 @@ class ConsumerReads:
         self.delayed.check_and_complete(replica.tp)
 
     def _enough(self, delayed: DelayedFetch) -> Rows | None:
-        """The response to a fetch that need not wait: min.bytes are available, or on an error."""
+        """The response to a fetch that need not wait: min.bytes are available, or on an error.
+
+        A partition that the broker has never heard of is no reason, unless it is the only one.
+        """
         message = delayed.message
         rows = self._read_all(message)
-        if not rows or any(
+        known = [row for tp, row in rows.items() if self._knows(tp)]
+        if not known or any(
             row.error != NONE or row.preferred_read_replica >= 0 or row.diverging is not None
-            for row in rows.values()
+            for row in known
         ):
             return rows
         given_bytes = sum(batch.size_bytes for row in rows.values() for batch in row.batches)
         is_any = message.min_bytes <= 1 and any(row.batches for row in rows.values())
         return rows if is_any or given_bytes >= message.min_bytes else None
 
+    def _knows(self, tp: str) -> bool:
+        return self.replicas.get(tp) is not None or self.context.knows(tp)
+
     def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
-        response = FetchResponse(delayed.request, rows)
+        response = self.manager.respond(delayed.request, delayed.message, rows)
         self.context.respond(delayed.client, delayed.request, response)
 
     # ---- reading
@@ -103,9 +119,10 @@ class ConsumerReads:
         """Read the partitions in order, up to the limits of the request and of this broker.
 
         Since 0.10.1 (KIP-74) the first batch of the first non-empty partition is returned however
-        large it is, so that a consumer can make progress.
+        large it is, so that a consumer can make progress. Partitions that the broker does not know
+        come last.
         """
-        rows: Rows = {}
+        rows, unknown = Rows(), Rows()
         left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
         gives_one = self.gives_one_batch
         for tp, asked in message.partitions.items():
@@ -113,12 +130,12 @@ class ConsumerReads:
             row = self._read(
                 self.replicas.get(tp), asked, message, limit_bytes, at_least_one=gives_one
             )
-            rows[tp] = row
+            (rows if self._knows(tp) else unknown)[tp] = row
             if row.batches:
                 gives_one = False
                 given_bytes = sum(batch.size_bytes for batch in row.batches)
                 left_bytes = max(0, left_bytes - given_bytes)
-        return rows
+        return rows | unknown if unknown else rows
 
     def _read(
         self,
@@ -146,7 +163,7 @@ class ConsumerReads:
         if differs is not None:
             return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
         if asked.offset < log.start or asked.offset > log.end:
-            return FetchedPartition("OFFSET_OUT_OF_RANGE", high_watermark, log.start, [])
+            return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark
         found = log.read_within(asked.offset, bound, limit_bytes, at_least_one=at_least_one)
         aborted = None
@@ -154,7 +171,13 @@ class ConsumerReads:
             end = found[-1].end_offset if found else asked.offset
             aborted = replica.producers.transactions.aborted_in(asked.offset, end)
         return FetchedPartition(
-            NONE, high_watermark, log.start, found, last_stable_offset=stable, aborted=aborted
+            NONE,
+            high_watermark,
+            log.start,
+            found,
+            last_stable_offset=stable,
+            aborted=aborted,
+            fetch_offset=asked.offset,
         )
 
     # ---- ListOffsets

@@ -4,7 +4,7 @@ A follower's fetch is handled when it arrives, and once more when a parked fetch
 Followers only send what changed (fetch sessions, KIP-227), so an idle partition costs nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -99,6 +99,7 @@ class FetchSessions:
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
+        self.fetched: Callable[[str], None] = _nothing
         self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
             context,
             state.parked,
@@ -130,6 +131,12 @@ class FetchSessions:
         """When a follower was last known to be caught up (microseconds)."""
         fetched_us = self.session_fetches(replica).get(follower, 0)
         return caught_up_us(replica.remotes[follower], replica.log_end, fetched_us)
+
+    def log_start_of(self, follower: int, tp: str) -> int:
+        """The start of a follower's log when it last fetched, or -1 if it has not."""
+        session = self.state.by_follower.get(follower)
+        found = None if session is None else session.partitions.get(tp)
+        return -1 if found is None else found.log_start
 
     def last_fetches(self) -> Mapping[int, int]:
         """When each follower with a session last fetched (microseconds)."""
@@ -251,6 +258,7 @@ class FetchSessions:
         for tp, partition in message.partitions.items():
             session.news[tp] = None
             session.partitions[tp] = _unfenced(partition) if forgets else partition
+            self.fetched(tp)
         session.max_bytes = message.max_bytes
         return session
 
@@ -419,3 +427,7 @@ def _without_records(answer: FetchAnswer) -> FetchedPartition:
     return FetchedPartition(
         answer.error, answer.high_watermark, answer.log_start, [], answer.diverging
     )
+
+
+def _nothing(_tp: str) -> None:
+    """Do nothing: the default where nobody waits for followers."""

@@ -296,7 +296,7 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(replica.log_end, epoch, last, limit_bytes)
+        return FetchPartition(replica.log_end, epoch, last, limit_bytes, replica.log_start)
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context
@@ -336,9 +336,9 @@ class FetcherManager:
     ) -> None:
         tp = replica.tp
         if row.error == NONE:
-            before = replica.log_end
+            before = replica.log_end, replica.log_start
             self.take_records(replica, row)
-            if row.diverging is not None or replica.log_end != before:
+            if row.diverging is not None or (replica.log_end, replica.log_start) != before:
                 fetcher.changed[tp] = None
         elif row.error == "OFFSET_OUT_OF_RANGE":
             fetch_state.advance(IS_OUT_OF_RANGE)

@@ -7,7 +7,13 @@ consumers to a leader other than fetches.
 from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from emulator.broker.delayed_delete_records import (
+    DelayedDeleteRecords,
+    DelayedDeletes,
+    Deletion,
+)
 from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
@@ -16,7 +22,8 @@ from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import (
     DeleteRecordsRequest,
-    DeleteRecordsResponse,
+    DescribeProducersRequest,
+    DescribeProducersResponse,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     ListOffsetsRequest,
@@ -24,6 +31,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
     PartitionInfo,
+    ProducerDescription,
     ProduceRequest,
     ProduceResponse,
     RecordBatch,
@@ -31,6 +39,7 @@ from emulator.protocol import (
     StopReplicaResponse,
 )
 from emulator.protocol.errors import NONE, NOT_LEADER
+from emulator.protocol.names import split
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
@@ -64,6 +73,7 @@ class ReplicaManager:
         *,
         replicas: Replicas,
         produces: DelayedProduces,
+        deletes: DelayedDeletes,
         sessions: FetchSessions,
         fetchers: FetcherManager,
         locks: PartitionLocks,
@@ -73,6 +83,7 @@ class ReplicaManager:
         self.state = state
         self.replicas = replicas
         self.produces = produces
+        self.deletes = deletes
         self.sessions = sessions
         self.fetchers = fetchers
         self.locks = locks
@@ -94,26 +105,37 @@ class ReplicaManager:
             return
         replica = self.replicas.get(message.tp)
         log_start = -1 if replica is None else replica.log_start
-        error, base = self._refusal(replica, message), -1
+        error, base, time_ms = self._refusal(replica, message), -1, -1
         if error == NONE and replica is not None:
             verdict = self._verdict(replica, message.batch)
             if verdict is None:
                 base = replica.log_end
                 fetches = self.sessions.session_fetches(replica)
-                self.replicas.do(replica, Append(message.batch, fetches))
+                batch = self._stamped(message)
+                time_ms = batch.append_time_ms
+                self.replicas.do(replica, Append(batch, fetches))
             else:
                 error, base = verdict
             if error == NONE and message.acks == -1:
                 required = base + message.batch.count
-                delayed = DelayedProduce(request, client, message.tp, required, base, log_start)
+                delayed = DelayedProduce(
+                    request, client, message.tp, required, base, log_start, time_ms
+                )
                 self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
                 return
         if message.acks == 0:
             if error != NONE:
                 self.context.close_connection(client, request)
             return
-        response = ProduceResponse(request, message.tp, error, base, log_start)
+        response = ProduceResponse(request, message.tp, error, base, log_start, time_ms)
         self.context.respond(client, request, response)
+
+    def _stamped(self, message: ProduceRequest) -> RecordBatch:
+        """The batch with this broker's time, if the topic's records have that (KIP-32)."""
+        batch = message.batch
+        if not self.context.topic_values(message.tp.rpartition("-")[0]).log_append_time:
+            return batch
+        return replace(batch, append_time_ms=self.context.timestamp_ms)
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
@@ -138,11 +160,11 @@ class ReplicaManager:
         return NONE
 
     def delete_records(self, client: int, request: int, message: DeleteRecordsRequest) -> None:
-        """Delete records before an offset; respond once this leader has done so.
+        """Delete records before an offset; respond once the live followers have, too.
 
         Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
         """
-        results: dict[str, tuple[str, int]] = {}
+        deletions: dict[str, Deletion] = {}
         for tp, wanted in message.offsets.items():
             replica = self.replicas.get(tp)
             offset = wanted
@@ -151,9 +173,9 @@ class ReplicaManager:
             error = self._deletion_refused(replica, offset)
             if error == NONE and replica is not None:
                 self.replicas.do(replica, DeleteRecords(offset))
-            start = -1 if replica is None or error != NONE else replica.log_start
-            results[tp] = (error, start)
-        self.context.respond(client, request, DeleteRecordsResponse(request, results))
+            deletions[tp] = Deletion(error, offset)
+        delayed = DelayedDeleteRecords(request, client, deletions)
+        self.deletes.purgatory.try_complete_else_watch(delayed, message.timeout_us)
 
     def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
         if replica is None:
@@ -178,8 +200,16 @@ class ReplicaManager:
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
-                replica = self._admit(source, request, tp, info, errors)
-                if replica is not None:
+                replica = self.replicas.get(tp)
+                if replica is not None and _is_stale(info, replica):
+                    errors[tp] = "STALE_CONTROLLER_EPOCH"
+                    self.context.refuse(
+                        source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
+                    )
+                elif mine not in info.replicas:
+                    errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+                else:
+                    replica = replica or self.replicas.create(tp)
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
@@ -208,21 +238,6 @@ class ReplicaManager:
             self._answer_leader_and_isr(source, request, NONE, errors)
         self.locks.hold_fetchers("")
         self.on_fetchers_shut_down()
-
-    def _admit(
-        self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
-    ) -> Replica | None:
-        replica = self.replicas.get(tp)
-        if replica is not None and replica.is_known and info.leader_epoch <= replica.leader_epoch:
-            errors[tp] = "STALE_CONTROLLER_EPOCH"
-            self.context.refuse(
-                source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
-            )
-            return None
-        if self.context.id not in info.replicas:
-            errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
-            return None
-        return self.replicas.create(tp) if replica is None else replica
 
     # ---- StopReplica
 
@@ -263,6 +278,41 @@ class ReplicaManager:
                 rows[tp] = (NONE, *end_offset_for(replica, epoch, self.rules))
         self.context.respond(source, request, OffsetsForLeaderEpochResponse(request, rows))
 
+    def describe_producers(
+        self, client: int, request: int, message: DescribeProducersRequest
+    ) -> None:
+        """Describe the producers of partitions led here (``Partition.activeProducerState``)."""
+        found: dict[str, tuple[str, list[ProducerDescription]]] = {}
+        topics = {split(tp)[0] for tp in message.partitions}
+        unknown = sorted(topic for topic in topics if not self.context.knows(f"{topic}-0"))
+        for tp in message.partitions:
+            replica = self.replicas.get(tp)
+            if replica is not None and replica.role == LEADER:
+                found[tp] = (NONE, self._producers(replica))
+            else:
+                is_known = self.context.knows(tp)
+                found[tp] = (NOT_LEADER if is_known else "UNKNOWN_TOPIC_OR_PARTITION", [])
+        response = DescribeProducersResponse(request, found, unknown)
+        self.context.respond(client, request, response)
+
+    def _producers(self, replica: Replica) -> list[ProducerDescription]:
+        ledger = self.context.ledger
+        last: dict[int, int] = {}
+        for batch in replica.log.batches:
+            if batch.producer_id >= 0:
+                last[batch.producer_id] = max(ledger.timestamps_of(batch))
+        return [
+            ProducerDescription(
+                producer_id,
+                state.epoch,
+                state.batches[-1].last_sequence if state.batches else -1,
+                last.get(producer_id, -1),
+                -1 if state.marker < 0 else int(ledger.entry_of(state.marker).keys[0] or 0),
+                replica.producers.transactions.ongoing.get(producer_id, -1),
+            )
+            for producer_id, state in replica.producers.producers.items()
+        ]
+
     def list_offsets(self, source: int, request: int, message: ListOffsetsRequest) -> None:
         """Return the start and end of this log to a follower that is out of range."""
         replica = self.replicas.get(message.tp)
@@ -281,6 +331,11 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
+    """Whether a replica has seen a leader epoch that is as new."""
+    return replica.is_known and info.leader_epoch <= replica.leader_epoch
 
 
 def _become_leader(info: PartitionInfo) -> BecomeLeader:

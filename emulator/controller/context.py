@@ -68,8 +68,9 @@ class Move(Struct, array_like=True):
 class Deletion(Struct, array_like=True):
     """A topic being deleted.
 
-    ``halted``: a replica is on a dead broker, so no further deletions start until such a broker
-    returns (``topicsIneligibleForDeletion``).
+    ``halted``: a replica is on a dead broker, or a partition is being reassigned, so no further
+    deletions start until that broker returns, or the reassignment is complete
+    (``topicsIneligibleForDeletion``).
     """
 
     halted: bool = False

@@ -125,11 +125,24 @@ class Listeners:
             self.deletion.forget(topic)
 
     def _partitions_changed(self, topic: str) -> None:
-        """PartitionModifications: only new partitions matter."""
-        if self.zk.find(znodes.topic_path(topic)) is not None:
+        """PartitionModifications: only new partitions matter; a topic being deleted gets none."""
+        if topic in self.state.deleting:
+            self._undo_partitions(topic)
+        elif self.zk.find(znodes.topic_path(topic)) is not None:
             new = self._load(topic)
             if new:
                 self.partitions.create(new)
+
+    def _undo_partitions(self, topic: str) -> None:
+        """Take partitions without a state out of a deleted topic's znode; up to 1.1 ignore them."""
+        self.context.metadata.watch_assignment(topic)
+        found = self.context.metadata.assignment(topic)
+        if found is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
+            return
+        if any(f"{topic}-{number}" not in self.state.assignments for number in found.replicas):
+            kept = self.zk.children(znodes.partitions_path(topic))
+            self.context.check_epoch()
+            self.zk.set_data(znodes.topic_path(topic), znodes.shrunk_topic_json(found, kept))
 
     # ---- configurations
 

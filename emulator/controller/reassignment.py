@@ -145,6 +145,8 @@ class Reassignment:
         If the target replicas are not all in sync, assign the union of old and new ones, and bump
         the epoch, so that the new ones are started; else finish.
         """
+        if self._is_listed:
+            self.deletion.halt(split(tp)[0])
         self.context.metadata.watch(tp)
         info = self.context.refresh(tp)
         if info is None:

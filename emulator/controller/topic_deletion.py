@@ -18,6 +18,7 @@ from emulator.controller.replica_state_machine import (
 )
 from emulator.protocol import StopReplicaRequest
 from emulator.protocol.controller import DURING_DELETE
+from emulator.protocol.names import split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
@@ -46,16 +47,24 @@ class TopicDeletion:
         return self.context.state
 
     def queue(self) -> None:
-        """Queue pending deletions as a new controller; a topic with a dead replica is halted."""
+        """Queue pending deletions as a new controller.
+
+        A topic is halted that has a replica on a dead broker, or a partition being reassigned.
+        """
         state = self.state
         for topic in self.zk.children(znodes.DELETE_TOPICS):
             if topic in state.topics and self._is_enabled:
                 hosts = self._hosts(self.context.partitions_of(topic))
-                halted = any(broker not in state.live for broker in hosts)
-                state.deleting.setdefault(topic, Deletion(halted))
+                has_dead = any(broker not in state.live for broker in hosts)
+                state.deleting.setdefault(topic, Deletion(has_dead or self._is_moving(topic)))
 
     def look(self) -> None:
-        """TopicDeletion event: queue what /admin/delete_topics names."""
+        """TopicDeletion event: queue what /admin/delete_topics names.
+
+        Kafka halts a topic for a reassignment in progress before it queues the topic, and halts
+        only queued ones: so a reassignment does not keep a deletion from starting, but the next
+        event halts what is then still queued.
+        """
         state = self.state
         self.zk.watch_children(znodes.DELETE_TOPICS)
         for topic in self.zk.children(znodes.DELETE_TOPICS):
@@ -63,6 +72,8 @@ class TopicDeletion:
                 self._delete(znodes.delete_topic_path(topic))
             elif topic not in state.deleting:
                 state.deleting[topic] = Deletion()
+            elif self._is_moving(topic):
+                self.halt(topic)
         self.resume()
 
     def resume(self) -> None:
@@ -76,16 +87,24 @@ class TopicDeletion:
             if DELETION_STARTED in states.values():
                 continue
             self._retry(partitions, states)
-            is_moved = any(tp in self.state.reassigning for tp in partitions)
-            if not is_moved and not self.state.deleting[topic].halted:
+            if not self.state.deleting[topic].halted:
                 self._begin(topic, partitions)
 
+    def halt(self, topic: str) -> None:
+        """MarkTopicIneligibleForDeletion: start no further deletions of a queued topic."""
+        if topic in self.state.deleting:
+            self.state.deleting[topic].halted = True
+
     def resume_for(self, topics: Collection[str]) -> None:
-        """ResumeDeletionForTopics: make these topics eligible again, if they are queued."""
-        for topic, deletion in self.state.deleting.items():
-            if topic in topics:
-                deletion.halted = False
-        self.resume()
+        """ResumeDeletionForTopics: make these topics eligible again, if any is queued."""
+        queued = [each for topic, each in self.state.deleting.items() if topic in topics]
+        for deletion in queued:
+            deletion.halted = False
+        if queued:
+            self.resume()
+
+    def _is_moving(self, topic: str) -> bool:
+        return any(tp in self.state.reassigning for tp in self.context.partitions_of(topic))
 
     def _hosts(self, partitions: list[str]) -> set[int]:
         return {broker for tp in partitions for broker in self.state.assignments[tp]}
@@ -120,8 +139,8 @@ class TopicDeletion:
                 epoch = DURING_DELETE if info is None else info.leader_epoch
                 stop.stop_replica(broker, tp, epoch)
                 replicas.go_offline(tp, broker, stop)
-                replicas.move(tp, broker, DELETION_STARTED)
-                delete.delete_replica(broker, tp, DURING_DELETE)
+                if replicas.move(tp, broker, DELETION_STARTED):
+                    delete.delete_replica(broker, tp, DURING_DELETE)
         stop.leader_and_isr, stop.metadata = {}, {}
         self.channels.send(stop)
         self.channels.send(delete)
@@ -174,12 +193,13 @@ class TopicDeletion:
 
     def broker_gone(self, brokers: list[int]) -> None:
         """Handle dead brokers (failReplicaDeletion): their deletions fail, their topics halt."""
-        for topic, deletion in self.state.deleting.items():
-            for tp in self.context.partitions_of(topic):
-                for broker in [b for b in self.state.assignments[tp] if b in brokers]:
-                    self.replicas.move(tp, broker, DELETION_INELIGIBLE)
-                    deletion.halted = True
-        self.resume()
+        lost = [tp for tp in self.context.hosted(brokers) if self.context.is_deleting(tp)]
+        for tp in lost:
+            for broker in [b for b in self.state.assignments[tp] if b in brokers]:
+                self.replicas.move(tp, broker, DELETION_INELIGIBLE)
+            self.halt(split(tp)[0])
+        if lost:
+            self.resume()
 
     def _complete(self, topic: str, partitions: list[str]) -> None:
         """Remove the znodes in Kafka's order once all logs are gone, and forget the topic."""

@@ -164,7 +164,9 @@ class GroupCoordinator:
         if error == "COORDINATOR_LOAD_IN_PROGRESS":
             error = NONE
         elif error == NONE:
-            error = self.members.check(message.group, message.member_id, message.generation)
+            error = self.members.check(
+                message.group, message.member_id, message.generation, message.instance_id
+            )
             group = self.group(message.group)
             if error == NONE and group is not None:
                 error = HEARTBEAT[group.state]
@@ -176,10 +178,7 @@ class GroupCoordinator:
         error = self.refusal(message.group)
         if error == NONE:
             group = self.group(message.group)
-            if group is None or message.member_id not in group.members:
-                error = REFUSED
-            else:
-                self.members.remove(group, message.member_id, "left")
+            error = REFUSED if group is None else self.members.leave(group, message)
         self.answer(request, LeaveGroupResponse(request, message.group, error))
         self._watch_positions()
 
@@ -192,7 +191,9 @@ class GroupCoordinator:
         elif error == NONE and group is None:
             error = "ILLEGAL_GENERATION"
         elif error == NONE:
-            error = self.members.check(message.group, message.member_id, message.generation)
+            error = self.members.check(
+                message.group, message.member_id, message.generation, message.instance_id
+            )
             if error == NONE and group is not None:
                 error = COMMIT[group.state]
                 self.members.alive(group, message.member_id)
@@ -212,11 +213,13 @@ class GroupCoordinator:
         """
         error = self.refusal(message.group)
         group = self.group(message.group)
-        is_member = message.generation >= 0 or bool(message.member_id)
+        is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
         if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
             error = "ILLEGAL_GENERATION"
             if group is not None:
-                error = self.members.check(message.group, message.member_id, message.generation)
+                error = self.members.check(
+                    message.group, message.member_id, message.generation, message.instance_id
+                )
         if error == NONE:
             self.offsets.commit(group or self.offsets.make(message.group), request, message)
         else:
@@ -277,6 +280,7 @@ class GroupCoordinator:
                 member.consumer,
                 member.metadata_of(group.assignor) if group.state == STABLE else b"",
                 member.assignment if group.state == STABLE else b"",
+                member.instance_id,
             )
             for member in group.members.values()
         }

@@ -18,6 +18,7 @@ from emulator.coordinator.groups import (
     Group,
     Member,
     Position,
+    Replacement,
     Store,
     keep,
 )
@@ -148,6 +149,7 @@ class GroupMetadataManager:
         store = Store(group.name, request, offsets=offsets, at_us=now, epochs=epochs, notes=notes)
         if isinstance(message, TxnOffsetCommitRequest):
             store.producer_id, store.producer_epoch = message.producer_id, message.producer_epoch
+            store.transactional_id = message.transactional_id
             positions = group.unstable.setdefault(store.producer_id, {})
             positions.update((record.tp, _position(record)) for record in records)
         self.write(store, records)
@@ -157,10 +159,12 @@ class GroupMetadataManager:
         group: Group,
         assignment: dict[str, list[str]],
         assignments: dict[str, bytes] | None = None,
+        replacing: Replacement | None = None,
     ) -> None:
         """Write a generation and its assignment."""
         encoded = assignments or {}
         store = Store(group.name, 0, group.generation, assignment=assignment, assignments=encoded)
+        store.replacing = replacing
         self.write(store, [group_record(group, assignment, encoded)])
 
     def write(self, store: Store, records: Sequence[Record]) -> None:
@@ -188,7 +192,7 @@ class GroupMetadataManager:
             kind=PLAIN if store.producer_id < 0 else TRANSACTIONAL,
         )
         timeout_us = self.context.config.offsets_commit_timeout_us
-        request = ProduceRequest(tp, batch, -1, timeout_us)
+        request = ProduceRequest(tp, batch, -1, timeout_us, transactional_id=store.transactional_id)
         self._append(self.context.id, number, request)
 
     def stored(self, number: int, answer: ProduceResponse) -> None:
@@ -308,6 +312,7 @@ class GroupMetadataManager:
                 partitions=member.partitions,
                 protocols=[Protocol(*each) for each in member.protocols.items()],
                 assignment=member.assignment,
+                instance_id=member.instance_id,
             )
             for name, member in record.members.items()
         }

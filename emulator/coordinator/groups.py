@@ -45,7 +45,7 @@ class Member(Struct, array_like=True):
 
     ``join`` and ``sync`` are its waiting requests (0: none). ``is_new`` until its first rebalance
     has completed. An external client has ``protocols`` instead of a subscription, and an
-    ``assignment`` instead of partitions.
+    ``assignment`` instead of partitions. A static member has an ``instance_id`` (KIP-345).
     """
 
     id: str
@@ -60,6 +60,7 @@ class Member(Struct, array_like=True):
     partitions: list[str] = field(default_factory=list)
     protocols: list[Protocol] = field(default_factory=list)
     assignment: bytes = b""
+    instance_id: str = ""
 
     def metadata_of(self, protocol: str) -> bytes:
         """The member's metadata for a protocol."""
@@ -105,6 +106,12 @@ class Group(Struct, array_like=True):
     notes: dict[str, str] = field(default_factory=dict)
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
 
+    def static_member(self, instance_id: str) -> Member | None:
+        """The static member with an instance id."""
+        return next(
+            (each for each in self.members.values() if each.instance_id == instance_id), None
+        )
+
 
 def keep(group: Group, tp: str, position: Position) -> None:
     """Store a committed offset, replacing any earlier one."""
@@ -119,12 +126,24 @@ def keep(group: Group, tp: str, position: Position) -> None:
         group.notes.pop(tp, None)
 
 
+class Replacement(Struct, frozen=True, array_like=True):
+    """A static member that came back: its new member id, and who led the group before.
+
+    ``can_skip``: it can be told not to assign although it leads.
+    """
+
+    member_id: str
+    leader: str
+    can_skip: bool
+
+
 class Store(Struct, array_like=True):
     """A group's records being written to the log, and the request to answer once replicated.
 
     ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
-    None, the assignment of ``generation``. ``producer_id`` identifies the transaction that they
-    belong to, -1 if none.
+    None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
+    its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
+    none.
     """
 
     group: str
@@ -138,6 +157,8 @@ class Store(Struct, array_like=True):
     notes: dict[str, str] = field(default_factory=dict)
     producer_id: int = -1
     producer_epoch: int = -1
+    replacing: Replacement | None = None
+    transactional_id: str = ""
 
 
 class CoordinatorState(Struct, array_like=True):

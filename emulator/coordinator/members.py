@@ -20,17 +20,20 @@ from emulator.coordinator.groups import (
     SYNC,
     Group,
     Member,
+    Replacement,
     Store,
 )
 from emulator.protocol import (
     JoinGroupRequest,
     JoinGroupResponse,
+    LeaveGroupRequest,
     Subscription,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from emulator.protocol.errors import NONE
 
+FENCED: Final = "FENCED_INSTANCE_ID"
 TASK: Final = "groups"
 """The broker's timer for all deadlines of a group coordinator."""
 NEW_MEMBER_JOIN_US: Final = 300_000_000
@@ -47,12 +50,26 @@ class GroupMembership:
         self.kernel = context.kernel
         self.profile = context.profile
 
-    def check(self, name: str, member_id: str, generation: int) -> str:
+    def check(self, name: str, member_id: str, generation: int, instance_id: str = "") -> str:
         """The error for a request that does not come from a current member."""
         group = self.metadata.group(name)
-        if group is None or member_id not in group.members:
-            return REFUSED
+        error = REFUSED if group is None else self.identity_error(group, member_id, instance_id)
+        if error != NONE or group is None:
+            return error
         return NONE if generation == group.generation else "ILLEGAL_GENERATION"
+
+    @staticmethod
+    def identity_error(group: Group, member_id: str, instance_id: str) -> str:
+        """The error for a member id that is not current: another member has its instance id.
+
+        Source: ``GroupCoordinator.validateCurrentMember``.
+        """
+        if not instance_id:
+            return NONE if member_id in group.members else REFUSED
+        current = group.static_member(instance_id)
+        if current is None:
+            return REFUSED
+        return NONE if current.id == member_id else "FENCED_INSTANCE_ID"
 
     def alive(self, group: Group, member_id: str) -> None:
         """Record a sign of life of a member."""
@@ -65,23 +82,30 @@ class GroupMembership:
     def join(self, request: int, message: JoinGroupRequest) -> None:
         """Add a member (KIP-394: assigning its id first), or let it rejoin."""
         group = self.metadata.group(message.group)
-        known = group is not None and message.member_id in group.members
         pending = group is not None and message.member_id in group.pending
-        if message.member_id and not known and not pending:
-            self._refuse_join(request, message, REFUSED)
-            return
+        if message.member_id and not pending:
+            error = REFUSED
+            if group is not None:
+                error = self.identity_error(group, message.member_id, message.instance_id)
+            if error != NONE:
+                self._refuse_join(request, message, error, message.member_id)
+                return
         group = group or self.metadata.make(message.group)
         if not _is_consistent(group, message):
             self._refuse_join(request, message, "INCONSISTENT_GROUP_PROTOCOL")
-        elif known:
+        elif pending:
+            self._add(group, message.member_id, request, message)
+        elif message.member_id:
             self._join_again(group, group.members[message.member_id], request, message)
-        elif not pending and message.takes_id and self.profile.has("member_id_required"):
+        elif message.instance_id:
+            self._join_static(group, request, message)
+        elif message.takes_id and self.profile.has("member_id_required"):
             name = self._new_id(message.consumer)
             due_us = group.pending[name] = self.kernel.now + message.session_timeout_us
             self._watch(group, due_us)
             self._refuse_join(request, message, "MEMBER_ID_REQUIRED", name)
         else:
-            self._add(group, message.member_id or self._new_id(message.consumer), request, message)
+            self._add(group, self._new_id(message.consumer), request, message)
         self._try_to_complete(group)
 
     def _refuse_join(
@@ -106,6 +130,7 @@ class GroupMembership:
             self.kernel.now + NEW_MEMBER_JOIN_US,
             request,
             protocols=message.protocols,
+            instance_id=message.instance_id,
         )
         self._watch(group, member.deadline_us)
         group.assignor, group.protocol_type = message.assignor, message.protocol_type
@@ -128,6 +153,70 @@ class GroupMembership:
             return
         member.subscription, member.protocols = message.subscription, message.protocols
         self._prepare(group)
+
+    # ---- static members (KIP-345)
+
+    def _join_static(self, group: Group, request: int, message: JoinGroupRequest) -> None:
+        """Add a static member, or let it take its place again under a new member id.
+
+        In a stable group that is no rebalance, if it supports the group's protocol. Source:
+        ``GroupCoordinator.updateStaticMemberAndRebalance``.
+        """
+        name = self._new_id(message.instance_id)
+        old = group.static_member(message.instance_id)
+        if old is None:
+            self._add(group, name, request, message)
+            return
+        leader = group.leader
+        member = self._replace(group, old, name)
+        member.subscription, member.protocols = message.subscription, message.protocols
+        member.session_timeout_us = message.session_timeout_us
+        member.rebalance_timeout_us = message.rebalance_timeout_us
+        member.join = request
+        self.alive(group, name)
+        if group.state == STABLE and _chosen_protocol(group) == group.assignor:
+            self.metadata.store_assignment(
+                group,
+                {each.id: each.partitions for each in group.members.values()},
+                {each.id: each.assignment for each in group.members.values()},
+                Replacement(name, leader, message.can_skip),
+            )
+        else:
+            self._prepare(group)
+
+    def _replace(self, group: Group, old: Member, name: str) -> Member:
+        """Give a member a new id; what waits for an answer under the old one is fenced."""
+        if old.join:
+            request, old.join = old.join, 0
+            answer = JoinGroupResponse(request, group.name, FENCED, old.id)
+            self.metadata.answer(request, answer)
+        if old.sync:
+            request, old.sync = old.sync, 0
+            self.metadata.answer(request, SyncGroupResponse(request, group.name, FENCED))
+        members = list(group.members.values())
+        if group.leader == old.id:
+            group.leader = name
+        old.id = name
+        group.members = {each.id: each for each in members}
+        return old
+
+    def _replaced(self, group: Group, replacing: Replacement, error: str) -> None:
+        """Tell a static member that it is back, once its new id is stored.
+
+        One that leads assigns nothing: it is told to skip that (KIP-814), or that its predecessor
+        leads.
+        """
+        member = group.members.get(replacing.member_id)
+        if member is None or not member.join or group.state != STABLE:
+            return
+        if error != NONE:
+            request, member.join = member.join, 0
+            self.metadata.answer(request, JoinGroupResponse(request, group.name, error))
+        elif replacing.can_skip:
+            skips = group.leader == member.id
+            self._tell_generation(group, member, group.leader, skip_assignment=skips)
+        else:
+            self._tell_generation(group, member, replacing.leader)
 
     # ---- the rebalance
 
@@ -168,8 +257,13 @@ class GroupMembership:
     def _complete(self, group: Group) -> None:
         """Start a generation with the joined members, and respond to them (``onCompleteJoin``)."""
         group.join_deadline_us, group.delay_left_us = 0, -1
-        for member in [m for m in group.members.values() if not m.join]:
+        for member in [m for m in group.members.values() if not (m.join or m.instance_id)]:
             self._drop(group, member, "did not join again")
+        if group.members and not self._elects_leader(group):
+            timeout_us = max(member.rebalance_timeout_us for member in group.members.values())
+            group.join_deadline_us = self.kernel.now + timeout_us
+            self._watch(group, group.join_deadline_us)
+            return
         group.generation += 1
         if not group.members:
             group.leader = group.assignor = group.protocol_type = ""
@@ -185,13 +279,34 @@ class GroupMembership:
             member.is_new, member.partitions, member.assignment = False, [], b""
             self._tell_generation(group, member)
 
-    def _tell_generation(self, group: Group, member: Member) -> None:
+    @staticmethod
+    def _elects_leader(group: Group) -> bool:
+        """Let one that joined lead if the leader did not; False if none did.
+
+        Static members stay in the group without joining again, until their sessions time out.
+        """
+        leader = group.members.get(group.leader)
+        if leader is None or not leader.join:
+            joined = next((each.id for each in group.members.values() if each.join), "")
+            group.leader = joined or group.leader
+            return bool(joined)
+        return True
+
+    def _tell_generation(
+        self, group: Group, member: Member, leader: str = "", *, skip_assignment: bool = False
+    ) -> None:
+        """Answer the join of a member, if it waits; ``leader`` is the group's if empty."""
+        leader = leader or group.leader
         members, metadata = dict[str, Subscription](), dict[str, bytes]()
-        if member.id == group.leader and group.protocol_type:
+        instances: dict[str, str] = {}
+        if member.id == leader and group.protocol_type:
             protocol = group.assignor
             metadata = {each.id: each.metadata_of(protocol) for each in group.members.values()}
-        elif member.id == group.leader:
+            instances = {each.id: each.instance_id for each in group.members.values()}
+        elif member.id == leader:
             members = {each.id: each.subscription for each in group.members.values()}
+        if not member.join:
+            return
         request, member.join = member.join, 0
         self._watch(group, member.deadline_us)
         answer = JoinGroupResponse(
@@ -200,11 +315,13 @@ class GroupMembership:
             NONE,
             member.id,
             group.generation,
-            group.leader,
+            leader,
             members,
             group.protocol_type,
             group.assignor,
             metadata,
+            instances,
+            skip_assignment,
         )
         self.metadata.answer(request, answer)
 
@@ -213,7 +330,9 @@ class GroupMembership:
     def sync(self, request: int, message: SyncGroupRequest) -> None:
         """Store the leader's assignment, then send each member its own."""
         group = self.metadata.group(message.group)
-        error = self.check(message.group, message.member_id, message.generation)
+        error = self.check(
+            message.group, message.member_id, message.generation, message.instance_id
+        )
         if error == NONE and group is not None:
             error = SYNC[group.state]
         if error != NONE or group is None:
@@ -229,6 +348,9 @@ class GroupMembership:
 
     def assignment_stored(self, group: Group, store: Store, error: str) -> None:
         """Handle the outcome of storing an assignment; an outdated one is ignored."""
+        if store.replacing is not None:
+            self._replaced(group, store.replacing, error)
+            return
         if group.state != COMPLETING or group.generation != store.generation:
             return
         if error != NONE:
@@ -274,6 +396,25 @@ class GroupMembership:
                 self.metadata.answer(request, answer)
 
     # ---- leaving
+
+    def leave(self, group: Group, message: LeaveGroupRequest) -> str:
+        """Remove a member that leaves, and return the error if it is none.
+
+        Source: ``GroupCoordinator.handleLeaveGroup``.
+        """
+        member_id, instance_id = message.member_id, message.instance_id
+        if not member_id:
+            static = group.static_member(instance_id) if instance_id else None
+            if static is None:
+                return REFUSED
+            member_id = static.id
+        elif group.pending.pop(member_id, None) is not None:
+            self._try_to_complete(group)
+            return NONE
+        error = self.identity_error(group, member_id, instance_id)
+        if error == NONE:
+            self.remove(group, member_id, "left")
+        return error
 
     def remove(self, group: Group, member_id: str, reason: str) -> None:
         """Remove a member, which triggers a rebalance."""

@@ -35,6 +35,7 @@ class MemberRecord(Struct, frozen=True, omit_defaults=True):
     rebalance_timeout_us: int
     protocols: dict[str, bytes] = {}
     assignment: bytes = b""
+    instance_id: str = ""
 
 
 class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_defaults=True):
@@ -90,6 +91,7 @@ def group_record(
             member.rebalance_timeout_us,
             {each.name: each.metadata for each in member.protocols},
             encoded.get(member.id, b""),
+            member.instance_id,
         )
         for member in group.members.values()
     }

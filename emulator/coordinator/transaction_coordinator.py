@@ -18,6 +18,7 @@ from emulator.coordinator.transaction_markers import TransactionMarkers
 from emulator.coordinator.transaction_metadata import (
     COMPLETE_ABORT,
     COMPLETE_COMMIT,
+    DEAD,
     EMPTY,
     ENDED,
     EPOCH_MAX,
@@ -59,6 +60,8 @@ LOADING_US: Final = 5_000
 """How long loading a partition of __transaction_state takes."""
 LOOK: Final = "look"
 """The deadline for checking for timed-out transactions; those of loads are ``load TP``."""
+EXPIRE: Final = "expire"
+"""The deadline for checking for unused transactional ids."""
 CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
 FENCED: Final = "PRODUCER_FENCED"
 INVALID_STATE: Final = "INVALID_TXN_STATE"
@@ -254,7 +257,7 @@ class TransactionCoordinator:
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
         """Add partitions to a transaction, which begins with the first; or verify them."""
         name, named = message.transactional_id, message.partitions
-        missing = [tp for tp in named if not self._exists(tp)]
+        missing = [tp for tp in named if not self.context.knows(tp)]
         error, known = self._known(name, message.producer_id, message.producer_epoch)
         if missing and error == NONE and not message.verify_only:
             errors = {
@@ -329,11 +332,6 @@ class TransactionCoordinator:
             error = FENCED
         return error, known
 
-    def _exists(self, tp: str) -> bool:
-        if self.context.topics is not None:
-            return self.context.topics.leader(tp) is not None
-        return tp in self.context.process.metadata
-
     # ---- the end
 
     def end(self, client: int, request: int, message: EndTxnRequest) -> None:
@@ -398,7 +396,7 @@ class TransactionCoordinator:
         if known is None or known.pending or known.state not in PREPARED:
             return
         to = COMPLETE_COMMIT if known.state == PREPARE_COMMIT else COMPLETE_ABORT
-        after = known.to(to, partitions=[], start_us=-1, updated_us=self.kernel.now)
+        after = known.to(to, partitions=[], updated_us=self.kernel.now)
         self._write(known, TransactionStore(after))
 
     # ---- the log
@@ -423,7 +421,10 @@ class TransactionCoordinator:
             if reply is not None:
                 self._answer(store.client, reply.request, _refused(reply, error))
             return
-        self.state.transactions[after.id] = after
+        if after.state == DEAD:
+            del self.state.transactions[after.id]
+        else:
+            self.state.transactions[after.id] = after
         self.log.told(after)
         if reply is not None:
             self._answer(store.client, reply.request, reply)
@@ -447,7 +448,9 @@ class TransactionCoordinator:
 
     def _description(self, name: str) -> TransactionDescription:
         error, known = self.refusal(name), self.state.transactions.get(name)
-        if error == NONE and known is None:
+        if not name:
+            error = "INVALID_REQUEST"
+        elif error == NONE and known is None:
             error = "TRANSACTIONAL_ID_NOT_FOUND"
         if error != NONE or known is None:
             return TransactionDescription(error)
@@ -482,6 +485,8 @@ class TransactionCoordinator:
                 self._send_markers(known)
         if LOOK in due:
             self._abort_overdue()
+        if EXPIRE in due:
+            self._expire_unused()
         self._watch()
 
     def _abort_overdue(self) -> None:
@@ -492,8 +497,21 @@ class TransactionCoordinator:
             if known.state == ONGOING and is_over and not known.pending:
                 self._end(known, PREPARE_ABORT, 0, None, epoch=known.epoch + 1)
 
+    def _expire_unused(self) -> None:
+        """Forget the ids without a transaction that nobody has used for long.
+
+        Source: ``TransactionStateManager.removeExpiredTransactionalIds``.
+        """
+        limit_us = self.kernel.now - self.context.config.transactional_id_expiration_us
+        for known in list(self.state.transactions.values()):
+            if known.state in ENDED and known.updated_us <= limit_us and not known.pending:
+                self._write(known, TransactionStore(replace(known, state=DEAD, partitions=[])))
+
     def _watch(self) -> None:
-        """Schedule the check for timed-out transactions, while any is ongoing."""
+        """Schedule the checks for timed-out transactions, and for ids to be forgotten."""
+        if self.state.transactions and self.timers.deadline_of(TASK, EXPIRE) is None:
+            interval_us = self.context.config.transaction_expiry_interval_us
+            self.timers.set_deadline(TASK, EXPIRE, self.kernel.now + interval_us)
         if self.timers.deadline_of(TASK, LOOK) is None and any(
             each.state not in ENDED for each in self.state.transactions.values()
         ):

@@ -16,6 +16,7 @@ from emulator.coordinator import internal_topics
 from emulator.coordinator.internal_topics import TRANSACTIONS
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.transaction_metadata import (
+    DEAD,
     Transaction,
     TransactionCoordinatorState,
     TransactionStore,
@@ -41,7 +42,7 @@ WRITE_TIMEOUT_US: Final = 5_000_000
 
 
 class TransactionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A transactional id's state as written to the log."""
+    """A transactional id's state as written to the log; ``Dead`` is a tombstone."""
 
     transactional_id: str
     producer_id: int
@@ -150,7 +151,10 @@ class TransactionLog:
                     record = _decoder.decode(text)
                 except msgspec.MsgspecError:
                     continue  # another client wrote to the topic
-                found[record.transactional_id] = _transaction(record)
+                if record.state == DEAD:
+                    found.pop(record.transactional_id, None)
+                else:
+                    found[record.transactional_id] = _transaction(record)
         self.state.transactions.update(found)
         self.kernel.emit(events.TransactionsLoaded, tp, self.context.id, list(found))
         return list(found.values())

@@ -3,8 +3,8 @@
 A transactional id starts as ``Empty`` with a producer id. Its first partition makes it ``Ongoing``.
 The decision to commit or abort is written first (``PrepareCommit``, ``PrepareAbort``), so that the
 next coordinator carries it out too; once all leaders have written their markers it is
-``CompleteCommit`` or ``CompleteAbort``, from where the next transaction begins. Source:
-``TransactionMetadata`` 0.11 to 4.1.
+``CompleteCommit`` or ``CompleteAbort``, from where the next transaction begins. An id that nobody
+has used for long is ``Dead``, and forgotten. Source: ``TransactionMetadata`` 0.11 to 4.1.
 """
 
 from typing import Final
@@ -26,6 +26,7 @@ PREPARE_COMMIT: Final = "PrepareCommit"
 PREPARE_ABORT: Final = "PrepareAbort"
 COMPLETE_COMMIT: Final = "CompleteCommit"
 COMPLETE_ABORT: Final = "CompleteAbort"
+DEAD: Final = "Dead"
 
 PREVIOUS: Final[dict[str, tuple[str, ...]]] = {
     EMPTY: (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT),

@@ -27,8 +27,11 @@ class Bounds(Struct, frozen=True):
     ``elections`` limits elections that move leadership from a live leader; ``isr_changes`` limits
     followers found to lag. ``power_losses`` limits crashes that lose all unflushed data, which is
     the whole log. Restarts are unbounded. With ``acks`` 1 a record is acknowledged once the leader
-    has appended it. ``kraft``: the cluster runs in KRaft mode; ``elr``: it uses eligible leader
-    replicas (KIP-966).
+    has appended it.
+
+    ``kraft``: the cluster runs in KRaft mode; ``elr``: it uses eligible leader replicas (KIP-966).
+    In KRaft mode only, ``shutdowns`` limits orderly stops (controlled shutdowns), and ``fencings``
+    the times that a running broker is fenced because its heartbeats are late.
     """
 
     version: str
@@ -43,6 +46,8 @@ class Bounds(Struct, frozen=True):
     unclean: bool = False
     kraft: bool = False
     elr: bool = False
+    shutdowns: int = 0
+    fencings: int = 0
 
 
 def properties_for(bounds: Bounds) -> tuple[str, ...]:

@@ -71,15 +71,18 @@ Change = tuple[int, Value, Value]
 
 
 class Process(NamedTuple):
-    """A broker's process: its number of starts and power losses, and whether it halted.
+    """A broker's process: how often it started, lost power and was stopped in an orderly way.
 
-    A halted process is not restarted: it would only halt again.
+    A halted process is not restarted: it would only halt again. ``is_clean``: it is down after an
+    orderly stop.
     """
 
     starts: int = 1
     is_up: bool = True
     power_losses: int = 0
     halted: bool = False
+    stops: int = 0
+    is_clean: bool = False
 
 
 Processes = tuple[Process, ...]
@@ -98,6 +101,7 @@ class Parts:
         self.records = self.decided + 3
         self.elections = self.decided + 4
         self.isr_changes = self.decided + 5
+        self.fencings = self.decided + 6
 
     def replica(self, broker: int) -> int:
         """The index of a broker's replica."""
@@ -113,6 +117,7 @@ class Parts:
             *(f"replica {broker}" for broker in self.brokers),
             *(f"channel of {broker}" for broker in self.brokers),
             *("decided", "processes", "acknowledged", "records", "elections", "ISR changes"),
+            "fencings",
         )
 
 
@@ -133,6 +138,14 @@ class BrokerActions(ABC):
         return self.of[broker].do(replica, Restart(replica.high_watermark), ()).replica
 
     # ---- specific to each mode
+
+    def rules_of_mode(self) -> list[Rule]:
+        """The other rules of this mode."""
+        return []
+
+    def faults_of_mode(self) -> list[Rule]:
+        """The other faults of this mode."""
+        return []
 
     @abstractmethod
     def initial(self) -> tuple[Value, ...]:
@@ -335,7 +348,7 @@ class BrokerActions(ABC):
             stepped = rules.do(taken, command, live)
             taken = stepped.replica
             if HALT in stepped.effects:
-                yield from self._ends("Halt", follower, processes, replica)
+                yield from self.ends("Halt", follower, processes, replica)
                 return
             if ASK_AGAIN in stepped.effects and happened:
                 happened = ASKED_AGAIN
@@ -433,16 +446,17 @@ class BrokerActions(ABC):
     def crash(self, processes: Processes) -> Outcomes:
         """A process crashes; on a power loss its unflushed records are lost as well."""
         lost = sum(process.power_losses for process in processes)
-        ended = sum(each.starts - each.is_up - each.halted for each in processes) - lost
+        ended = sum(each.starts - each.is_up - each.halted - each.stops for each in processes)
         for broker in running(processes):
             given = (broker, processes)
             reads = (self.parts.replica(broker),)
-            if ended < self.bounds.crashes:
-                yield Rule(reads, self._ends, ("Crash", *given))
+            if ended - lost < self.bounds.crashes:
+                yield Rule(reads, self.ends, ("Crash", *given))
             if lost < self.bounds.power_losses:
-                yield Rule(reads, self._ends, ("PowerLoss", *given))
+                yield Rule(reads, self.ends, ("PowerLoss", *given))
 
-    def _ends(self, name: str, broker: int, processes: Processes, replica: Replica) -> Outcomes:
+    def ends(self, name: str, broker: int, processes: Processes, replica: Replica) -> Outcomes:
+        """A process ends, by a crash or in an orderly way; the HW on disk is the latest one."""
         ended = self.of[broker].do(replica, End(), ()).replica
         if name == "PowerLoss":
             ended = self.of[broker].do(ended, LoseTail(0, "power loss"), ()).replica
@@ -461,6 +475,8 @@ class BrokerActions(ABC):
             is_up=False,
             power_losses=process.power_losses + (name == "PowerLoss"),
             halted=name == "Halt",
+            stops=process.stops + (name == "Stop"),
+            is_clean=name == "Stop",
         )
         after = with_process(processes, broker, process)
         changes: tuple[Change, ...] = (

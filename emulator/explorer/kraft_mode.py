@@ -5,6 +5,11 @@ brokers, elects leaders, maintains eligible leader replicas (KIP-966), and accep
 (KIP-841, KIP-903). Each broker has its own image, as recent as its position in the metadata log; a
 broker that reads the log always reads to its end. There is a single controller; it never fails, and
 fences a broker as soon as its process has ended.
+
+A running broker is fenced when its heartbeats are late, as they are if it is frozen or cut off; all
+else that it sends and receives is late only where other steps say so. It is unfenced by its next
+heartbeat, with the broker epoch it has. One broker at a time is shut down in an orderly way: a
+leader once all active brokers have read who leads now, any other at once.
 """
 
 from typing import Any, Final, NamedTuple
@@ -17,12 +22,19 @@ from emulator.explorer.brokers import (
     Process,
     Processes,
     Taken,
+    running,
     step,
     told_of,
     with_process,
 )
 from emulator.explorer.model import Action, Rule, Value
-from emulator.explorer.replica import CONTROLLER_EPOCH, AlterAnswered, Replica, Stepped
+from emulator.explorer.replica import (
+    CONTROLLER_EPOCH,
+    NO_FETCHER,
+    AlterAnswered,
+    Replica,
+    Stepped,
+)
 from emulator.metadata_log.image import (
     MetadataImage,
     TopicIdPartition,
@@ -38,7 +50,11 @@ from emulator.quorum_controller.context import MIN_INSYNC_REPLICAS, Context
 from emulator.quorum_controller.elections import elect_leaders
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.heartbeats import BrokerHeartbeats
-from emulator.quorum_controller.isr_changes import broker_fenced, broker_unfenced
+from emulator.quorum_controller.isr_changes import (
+    broker_fenced,
+    broker_in_controlled_shutdown,
+    broker_unfenced,
+)
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.partition_index import PartitionIndex
 from emulator.quorum_controller.reassignments import alter_partition_reassignments
@@ -59,6 +75,12 @@ class Registered(NamedTuple):
 
     epoch: int = 1
     fenced: bool = False
+    in_controlled_shutdown: bool = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may lead and join ISRs."""
+        return not self.fenced and not self.in_controlled_shutdown
 
 
 class Metadata(NamedTuple):
@@ -93,8 +115,8 @@ class Metadata(NamedTuple):
 
     @property
     def active(self) -> tuple[int, ...]:
-        """The brokers that are not fenced."""
-        return tuple(broker for broker, each in enumerate(self.brokers, 1) if not each.fenced)
+        """The brokers that are neither fenced nor shutting down."""
+        return tuple(broker for broker, each in enumerate(self.brokers, 1) if each.is_active)
 
 
 class QuorumControllerRules:
@@ -115,12 +137,19 @@ class QuorumControllerRules:
         context = self._context(metadata)
         return self._after(context, broker_fenced(context, broker))
 
-    def register(self, metadata: Metadata, broker: int) -> Metadata:
-        """Register a broker that started after an unclean shutdown."""
+    def shut_down(self, metadata: Metadata, broker: int) -> Metadata:
+        """Move leadership away from a broker that is shutting down."""
         context = self._context(metadata)
-        epoch = metadata.brokers[broker - 1].epoch + 1
-        request = BrokerRegistrationRequest(broker, str(epoch))
-        return self._after(context, register_broker(context, request, epoch, 0).records)
+        epoch = metadata.brokers[broker - 1].epoch
+        return self._after(context, broker_in_controlled_shutdown(context, broker, epoch))
+
+    def register(self, metadata: Metadata, broker: int, *, is_clean: bool) -> Metadata:
+        """Register a broker that started, ``is_clean``: after an orderly stop."""
+        context = self._context(metadata)
+        before = metadata.brokers[broker - 1].epoch
+        previous = before if is_clean else -1
+        request = BrokerRegistrationRequest(broker, str(before + 1), previous_broker_epoch=previous)
+        return self._after(context, register_broker(context, request, before + 1, 0).records)
 
     def unfence(self, metadata: Metadata, broker: int) -> Metadata:
         """Unfence a broker that has read the log up to its registration."""
@@ -155,7 +184,9 @@ class QuorumControllerRules:
 
     def _context(self, metadata: Metadata) -> Context:
         brokers = {
-            broker: BrokerRegistration(broker, each.epoch, str(each.epoch), 0, each.fenced)
+            broker: BrokerRegistration(
+                broker, each.epoch, str(each.epoch), 0, each.fenced, each.in_controlled_shutdown
+            )
             for broker, each in enumerate(metadata.brokers, 1)
         }
         topic = TopicImage(TOPIC, KEY.topic_id, {KEY.partition: metadata.partition})
@@ -184,7 +215,10 @@ class QuorumControllerRules:
             partition.elr,
             partition.last_known_elr,
             partition.leader_recovery_state,
-            tuple(Registered(each.epoch, each.fenced) for _, each in sorted(image.brokers.items())),
+            tuple(
+                Registered(each.epoch, each.fenced, each.in_controlled_shutdown)
+                for _, each in sorted(image.brokers.items())
+            ),
         )
 
 
@@ -205,14 +239,14 @@ class KRaftMode(BrokerActions):
             for broker in brokers
         ]
         processes = tuple(Process() for _ in brokers)
-        return (*replicas, *(metadata for _ in brokers), metadata, processes, (), 0, 0, 0)
+        return (*replicas, *(metadata for _ in brokers), metadata, processes, (), 0, 0, 0, 0)
 
     def around(self, broker: int) -> tuple[int, ...]:
         """The processes, and the broker's image."""
         return (self.parts.processes, self.parts.channel(broker))
 
     def alive(self, *around: Any) -> tuple[int, ...]:
-        """The unfenced brokers in the broker's image."""
+        """The active brokers in the broker's image."""
         _processes, image = around
         return () if image is None else image.active
 
@@ -239,9 +273,20 @@ class KRaftMode(BrokerActions):
             yield step(Action("MetadataUpdate", details), (taken,))
             return
         stepped = self._published(broker, replica, metadata)
+        if metadata.brokers[broker - 1].in_controlled_shutdown:
+            # It starts no fetcher, and stops the one it has.
+            stepped.replica = stepped.replica._replace(phase=NO_FETCHER, answer=None)
         details += tuple(told_of(stepped))
+        others: tuple[Change, ...] = (taken,)
+        after = metadata
+        if replica.pending and not stepped.replica.pending and not replica.alter_answer:
+            # The metadata overtakes the request, which the controller may still accept.
+            _error, after = self.controller.alter(metadata, broker, replica)
+        if after != metadata:
+            others = (taken, (self.parts.decided, metadata, after))
+            details += (("isr", after.isr),)
         action = Action("MetadataUpdate", details)
-        yield from self.settle(action, broker, replica, stepped, (taken,), metadata.active)
+        yield from self.settle(action, broker, replica, stepped, others, metadata.active)
 
     def _published(self, broker: int, replica: Replica, metadata: Metadata) -> Stepped:
         """Apply the partition's state in the log to a replica."""
@@ -306,6 +351,65 @@ class KRaftMode(BrokerActions):
                 )
                 yield step(action, changes)
 
+    # ---- heartbeats
+
+    def rules_of_mode(self) -> list[Rule]:
+        """Brokers that are fenced return, and brokers are shut down in an orderly way."""
+        reads = (self.parts.decided, self.parts.processes)
+        found = []
+        if self.bounds.fencings:
+            found.append(Rule(reads, self._unfence))
+        if self.bounds.shutdowns:
+            found.append(Rule(reads, self._shut_down))
+        return found
+
+    def faults_of_mode(self) -> list[Rule]:
+        """Heartbeats of a running broker are late."""
+        reads = (self.parts.decided, self.parts.processes, self.parts.fencings)
+        return [Rule(reads, self._fence)] if self.bounds.fencings else []
+
+    def _fence(self, decided: Metadata, processes: Processes, used: int) -> Outcomes:
+        if used == self.bounds.fencings:
+            return
+        for broker in running(processes):
+            if decided.brokers[broker - 1].is_active:
+                changes: tuple[Change, ...] = (
+                    (self.parts.decided, decided, self.controller.fence(decided, broker)),
+                    (self.parts.fencings, used, used + 1),
+                )
+                yield step(Action("Fence", (("broker", broker),)), changes)
+
+    def _unfence(self, decided: Metadata, processes: Processes) -> Outcomes:
+        for broker in running(processes):
+            if decided.brokers[broker - 1].fenced:
+                unfenced = self.controller.unfence(decided, broker)
+                change: Change = (self.parts.decided, decided, unfenced)
+                yield step(Action("Unfence", (("broker", broker),)), (change,))
+
+    def _shut_down(self, decided: Metadata, processes: Processes) -> Outcomes:
+        leaving = [b for b in running(processes) if decided.brokers[b - 1].in_controlled_shutdown]
+        for broker in leaving:
+            reads = tuple(self.parts.channel(active) for active in decided.active)
+            registered = decided.brokers[broker - 1]
+            yield Rule(reads, self._shut_down_known, (broker, registered, processes))
+        stops = sum(process.stops for process in processes)
+        if leaving or stops == self.bounds.shutdowns:
+            return
+        for broker in running(processes):
+            if broker == decided.leader:
+                moved = self.controller.shut_down(decided, broker)
+                action = Action("ControlledShutdown", (("broker", broker),))
+                yield step(action, ((self.parts.decided, decided, moved),))
+            elif decided.brokers[broker - 1].is_active:
+                yield Rule((self.parts.replica(broker),), self.ends, ("Stop", broker, processes))
+
+    def _shut_down_known(
+        self, broker: int, registered: Registered, processes: Processes, *images: Metadata
+    ) -> Outcomes:
+        """The broker ends once all active brokers have read that it is shutting down."""
+        if all(image.brokers[broker - 1] == registered for image in images):
+            yield Rule((self.parts.replica(broker),), self.ends, ("Stop", broker, processes))
+
     # ---- processes
 
     def gone(
@@ -326,8 +430,8 @@ class KRaftMode(BrokerActions):
     ) -> Outcomes:
         """A process registers, reads the whole log, and is unfenced."""
         process = processes[broker - 1]
-        process = process._replace(starts=process.starts + 1, is_up=True)
-        registered = self.controller.register(decided, broker)
+        registered = self.controller.register(decided, broker, is_clean=process.is_clean)
+        process = process._replace(starts=process.starts + 1, is_up=True, is_clean=False)
         unfenced = self.controller.unfence(registered, broker)
         stepped = self._published(broker, self.restarted(broker, replica), decided)
         for before, after in ((decided, registered), (registered, unfenced)):

@@ -52,9 +52,10 @@ def partition_model(bounds: Bounds) -> Model:
             *(Rule((parts.channel(b),), actions.receive, (b,)) for b in parts.brokers),
             Rule((parts.decided, parts.processes, parts.elections), actions.move_leadership),
             Rule((parts.processes,), actions.start),
+            *actions.rules_of_mode(),
         ],
         _properties(parts),
-        faults=[Rule((parts.processes,), actions.crash)],
+        faults=[Rule((parts.processes,), actions.crash), *actions.faults_of_mode()],
         kinds=(
             *(Replica, Record, FetchAnswered, EpochAnswered, EndsAnswered, AlterAnswered),
             *(Quorum, Process, LeaderAndIsr, Metadata, Registered),

@@ -79,7 +79,7 @@ class ZooKeeperMode(BrokerActions):
             restarted = self.restarted(broker, empty)
             replicas.append(self._told(broker, restarted, quorum.request, brokers).replica)
         queues = [() for _ in brokers]
-        return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0)
+        return (*replicas, *queues, quorum, tuple(Process() for _ in brokers), (), 0, 0, 0, 0)
 
     def around(self, broker: int) -> tuple[int, ...]:
         """The processes: it is known at once which brokers are alive."""

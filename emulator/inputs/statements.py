@@ -5,6 +5,7 @@ session file stores them, and executing them again yields the same events. Durat
 microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -67,20 +68,24 @@ class AddPartitions(Input, frozen=True, kw_only=True):
 
 
 class ConfigureTopic(Input, frozen=True, kw_only=True):
-    """Set topic configuration values (an empty value removes one)."""
+    """Set topic configuration values; None removes one.
+
+    With ZooKeeper an empty value removes one, too. Without it an empty value is set, which
+    controllers refuse.
+    """
 
     topic: str
-    config: dict[str, str]
+    config: Mapping[str, str | None]
 
 
 class ConfigureBroker(Input, frozen=True, kw_only=True):
-    """Set configuration values of one broker while it runs (an empty value removes one).
+    """Set configuration values of one broker while it runs, as :class:`ConfigureTopic` does.
 
-    In KRaft mode None means the cluster-wide default.
+    ``broker`` None is the cluster-wide default (KRaft).
     """
 
     broker: int | None
-    config: dict[str, str]
+    config: Mapping[str, str | None]
 
 
 class DeleteTopic(Input, frozen=True, kw_only=True):

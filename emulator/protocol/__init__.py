@@ -128,12 +128,15 @@ from emulator.protocol.transactions import (
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
+    DescribeProducersRequest,
+    DescribeProducersResponse,
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
     EndTxnRequest,
     EndTxnResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    ProducerDescription,
     TransactionDescription,
     TxnOffsetCommitRequest,
     WriteTxnMarkersRequest,
@@ -156,6 +159,8 @@ AnyMessage = (
     | AddOffsetsToTxnResponse
     | AddPartitionsToTxnRequest
     | AddPartitionsToTxnResponse
+    | DescribeProducersRequest
+    | DescribeProducersResponse
     | DescribeTransactionsRequest
     | DescribeTransactionsResponse
     | EndTxnRequest
@@ -240,6 +245,7 @@ REQUESTS = (
     EndTxnRequest,
     WriteTxnMarkersRequest,
     TxnOffsetCommitRequest,
+    DescribeProducersRequest,
     DescribeTransactionsRequest,
     MetadataRequest,
     ClusterMetadataRequest,
@@ -315,6 +321,8 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeProducersRequest",
+    "DescribeProducersResponse",
     "DescribeQuorumRequest",
     "DescribeQuorumResponse",
     "DescribeTransactionsRequest",
@@ -377,6 +385,7 @@ __all__ = [
     "PartitionMetadata",
     "ProduceRequest",
     "ProduceResponse",
+    "ProducerDescription",
     "Protocol",
     "QuorumDescription",
     "QuorumMember",

@@ -132,10 +132,11 @@ class ListPartitionReassignmentsResponse(Message, frozen=True):
 class DeleteRecordsRequest(Message, frozen=True):
     """Requests the deletion of records before an offset in each partition (KIP-107).
 
-    -1 means the high watermark.
+    -1 means the high watermark. The followers have ``timeout_us`` to delete them as well.
     """
 
     offsets: dict[str, int]
+    timeout_us: int = 0
 
     def detail(self) -> Detail:
         """The offset of each partition."""
@@ -143,7 +144,10 @@ class DeleteRecordsRequest(Message, frozen=True):
 
 
 class DeleteRecordsResponse(Message, frozen=True):
-    """For each partition an error and the new log start offset (-1 with an error)."""
+    """For each partition an error and the low watermark (-1 with an error).
+
+    That is the lowest log start of its live replicas.
+    """
 
     request: int
     results: dict[str, tuple[str, int]]

@@ -9,18 +9,24 @@ from emulator.protocol.record_batch import RecordBatch
 
 NO_LIMIT: Final = 2_147_483_647
 """The maximum size that a fetch can request."""
+INVALID_SESSION_ID: Final = 0
+INITIAL_EPOCH: Final = 0
+FINAL_EPOCH: Final = -1
+"""No fetch session; the epochs of a fetch that wants one, and that wants none (KIP-227)."""
 
 
 class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
     """A fetch's parameters for one partition; epochs are -1 if the release does not send them.
 
     ``max_bytes`` limits the records returned for the partition (max.partition.fetch.bytes).
+    ``log_start`` is where a follower's log starts.
     """
 
     offset: int
     current_leader_epoch: int = -1
     last_fetched_epoch: int = -1
     max_bytes: int = NO_LIMIT
+    log_start: int = -1
 
 
 class FetchRequest(Message, frozen=True):
@@ -30,7 +36,8 @@ class FetchRequest(Message, frozen=True):
     ``forgotten`` ones leave the session; ``one_shot`` fetches use no session; ``rack`` is a
     consumer's (KIP-392). The broker may wait up to ``max_wait_us`` until ``min_bytes`` of records
     are available; the response has at most ``max_bytes`` of them (fetch.max.bytes).
-    ``read_committed``: a consumer does not read beyond the last stable offset.
+    ``read_committed``: a consumer does not read beyond the last stable offset. A consumer's session
+    has an id and an epoch; ``uses_topic_ids`` if it names topics by id.
     """
 
     replica: int
@@ -43,6 +50,9 @@ class FetchRequest(Message, frozen=True):
     min_bytes: int = 1
     max_bytes: int = NO_LIMIT
     read_committed: bool = False
+    session_id: int = INVALID_SESSION_ID
+    session_epoch: int = FINAL_EPOCH
+    uses_topic_ids: bool = False
 
     def detail(self) -> Detail:
         """Fetch offset and leader epoch of each partition named."""
@@ -55,7 +65,8 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     ``diverging`` is (epoch, end offset) where the leader's log differs. ``preferred_read_replica``
     is the replica from which a consumer should fetch instead (-1: none). ``last_stable_offset`` is
     -1 for followers. ``aborted`` has producer id and first offset of the aborted transactions that
-    a read_committed consumer must skip; None for others.
+    a read_committed consumer must skip; None for others. ``fetch_offset`` is where a consumer began
+    to read.
     """
 
     error: str
@@ -66,6 +77,7 @@ class FetchedPartition(Struct, frozen=True, array_like=True, gc=False):
     preferred_read_replica: int = -1
     last_stable_offset: int = -1
     aborted: list[tuple[int, int]] | None = None
+    fetch_offset: int = -1
 
     def is_news(self, high_watermark: int, log_end_offset: int, log_start: int = 0) -> bool:
         """Whether it has news for a follower with this HW, LEO and log start; rarely true."""
@@ -80,10 +92,13 @@ class FetchResponse(Message, frozen=True):
     """The response to a :class:`FetchRequest`.
 
     It contains the partitions with records, an error, or an HW that is new to the follower.
+    ``session_id`` is a consumer's session (0: none), ``error`` what is wrong with it.
     """
 
     request: int
     partitions: dict[str, FetchedPartition]
+    session_id: int = INVALID_SESSION_ID
+    error: str = "NONE"
 
     def detail(self) -> Detail:
         """HW, first offset and record count of each partition in it, or its error."""

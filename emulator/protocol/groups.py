@@ -66,7 +66,8 @@ class JoinGroupRequest(Message, frozen=True):
 
     A scripted consumer has an ``assignor`` and a ``subscription``; an external client has
     ``protocols`` of a ``protocol_type`` instead. ``takes_id``: it supports getting an id before it
-    joins (JoinGroup 4+, KIP-394).
+    joins (JoinGroup 4+, KIP-394). ``instance_id`` (group.instance.id) is that of a static member
+    (KIP-345), ``can_skip``: told so, it does not assign although it leads (JoinGroup 9, KIP-814).
     """
 
     group: str
@@ -79,6 +80,8 @@ class JoinGroupRequest(Message, frozen=True):
     protocol_type: str = ""
     protocols: list[Protocol] = field(default_factory=list)
     takes_id: bool = True
+    instance_id: str = ""
+    can_skip: bool = False
 
     def detail(self) -> Detail:
         """The group and the consumer."""
@@ -89,7 +92,8 @@ class JoinGroupResponse(Message, frozen=True):
     """Sent when all members have joined; ``members`` is only sent to the leader, which assigns.
 
     For external clients, ``metadata`` has the members' metadata for the ``protocol`` that all of
-    them support.
+    them support, and ``instances`` the instance ids of static members. ``skip_assignment``: the
+    assignment stays as it is.
     """
 
     request: int
@@ -102,6 +106,8 @@ class JoinGroupResponse(Message, frozen=True):
     protocol_type: str = ""
     protocol: str = ""
     metadata: dict[str, bytes] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+    skip_assignment: bool = False
 
     def detail(self) -> Detail:
         """The group, the error and the generation."""
@@ -119,6 +125,7 @@ class SyncGroupRequest(Message, frozen=True):
     member_id: str
     assignment: dict[str, list[str]] = field(default_factory=dict)
     assignments: dict[str, bytes] = field(default_factory=dict)
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The group, its generation, and all assigned partitions."""
@@ -148,6 +155,7 @@ class HeartbeatRequest(Message, frozen=True):
     group: str
     generation: int
     member_id: str
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The group and its generation."""
@@ -167,10 +175,11 @@ class HeartbeatResponse(Message, frozen=True):
 
 
 class LeaveGroupRequest(Message, frozen=True):
-    """A member leaves the group."""
+    """A member leaves the group, or an administrator removes a static one (no member id)."""
 
     group: str
     member_id: str
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The group."""
@@ -202,6 +211,7 @@ class OffsetCommitRequest(Message, frozen=True):
     offsets: dict[str, int]
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The group, and each partition's offset."""
@@ -268,6 +278,7 @@ class MemberDescription(Struct, frozen=True, array_like=True, gc=False):
     client: str
     metadata: bytes
     assignment: bytes
+    instance_id: str = ""
 
 
 class GroupDescription(Struct, frozen=True, array_like=True, gc=False):

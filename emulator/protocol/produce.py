@@ -9,7 +9,8 @@ class ProduceRequest(Message, frozen=True):
 
     ``size_bytes`` is the size compared with max.message.bytes. ``transactional_id`` is that of a
     transactional producer; with ``adds_partition`` its first batch adds the partition to the
-    transaction (Produce 12, KIP-890).
+    transaction (Produce 12, KIP-890). ``knows_abortable``: it knows TRANSACTION_ABORTABLE (Produce
+    11).
     """
 
     tp: str
@@ -19,6 +20,7 @@ class ProduceRequest(Message, frozen=True):
     size_bytes: int = 0
     transactional_id: str = ""
     adds_partition: bool = False
+    knows_abortable: bool = False
 
     def detail(self) -> Detail:
         """First record id, count and acks; of an idempotent producer also id, epoch, sequence."""
@@ -30,13 +32,17 @@ class ProduceRequest(Message, frozen=True):
 
 
 class ProduceResponse(Message, frozen=True):
-    """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it."""
+    """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it.
+
+    ``append_time_ms`` is the time that the leader gave the records, -1 if they keep theirs.
+    """
 
     request: int
     tp: str
     error: str
     base_offset: int
     log_start: int = -1
+    append_time_ms: int = -1
 
     def detail(self) -> Detail:
         """Error and base offset."""

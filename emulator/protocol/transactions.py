@@ -167,6 +167,7 @@ class TxnOffsetCommitRequest(Message, frozen=True):
     offsets: dict[str, int]
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    instance_id: str = ""
 
     def detail(self) -> Detail:
         """The transactional id, the group, and each partition's offset."""
@@ -198,3 +199,32 @@ class DescribeTransactionsResponse(Message, frozen=True):
     request: int
     error: str
     transactions: dict[str, TransactionDescription]
+
+
+class DescribeProducersRequest(Message, frozen=True):
+    """Requests the producers of partitions from their leader (KIP-664)."""
+
+    partitions: list[str]
+
+
+class ProducerDescription(Struct, frozen=True, array_like=True, gc=False):
+    """A producer according to a leader's log.
+
+    ``last_timestamp_ms`` is that of its last record or marker, as written. ``transaction_start`` is
+    the first offset of its ongoing transaction. Each may be -1.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int = -1
+    last_timestamp_ms: int = -1
+    coordinator_epoch: int = -1
+    transaction_start: int = -1
+
+
+class DescribeProducersResponse(Message, frozen=True):
+    """The error or the producers of each partition, and the topics that the broker lacks."""
+
+    request: int
+    partitions: dict[str, tuple[str, list[ProducerDescription]]]
+    unknown_topics: list[str] = field(default_factory=list)

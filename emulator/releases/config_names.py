@@ -335,6 +335,32 @@ SETTINGS: Final = (
         since="0.11",
     ),
     Setting(
+        "transactional.id.expiration.ms",
+        "transactional_id_expiration_us",
+        "milliseconds",
+        ((_SINCE_EVER, 604_800_000),),
+        "how long a coordinator keeps a transactional id that nobody uses",
+        minimum=1,
+        since="0.11",
+    ),
+    Setting(
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        "transaction_expiry_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 3_600_000),),
+        "how often a coordinator looks for transactional ids that nobody uses",
+        minimum=1,
+        since="0.11",
+    ),
+    Setting(
+        "transaction.partition.verification.enable",
+        "transaction_verification",
+        "boolean",
+        ((_SINCE_EVER, True),),
+        "leaders ask the coordinator whether they are part of a transaction (KIP-890)",
+        since="3.6",
+    ),
+    Setting(
         "group.initial.rebalance.delay.ms",
         "group_initial_rebalance_delay_us",
         "milliseconds",
@@ -375,6 +401,14 @@ SETTINGS: Final = (
         since="2.5",
     ),
     Setting(
+        "max.incremental.fetch.session.cache.slots",
+        "fetch_session_slots",
+        "integer",
+        ((_SINCE_EVER, 0), ("1.1", 1_000)),
+        "how many fetch sessions of consumers a broker keeps (KIP-227)",
+        since="1.1",
+    ),
+    Setting(
         "auto.create.topics.enable",
         "auto_create_topics_enable",
         "boolean",
@@ -404,6 +438,15 @@ SETTINGS: Final = (
         ((_SINCE_EVER, 104_857_600),),
         "the largest request that a broker takes",
         minimum=1,
+    ),
+    Setting(
+        "connections.max.idle.ms",
+        "connections_max_idle_us",
+        "milliseconds",
+        ((_SINCE_EVER, 600_000),),
+        "how long a client's connection may be idle before the broker closes it",
+        minimum=1,
+        since="0.8.2",
     ),
     Setting(
         "broker.session.timeout.ms",
@@ -580,7 +623,7 @@ TOPIC_DEFAULTS: Final = {
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
 }
-"""Topic settings without any effect here, and the values that clients read."""
+"""Settings of topics alone, and the values that clients read."""
 
 Allowed = int | tuple[str, ...] | type | None
 """The valid values: integers from a minimum on, words, a type, or (None) anything."""

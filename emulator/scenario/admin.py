@@ -3,6 +3,8 @@
 It writes to ZooKeeper in the same way as Kafka's tools.
 """
 
+from collections.abc import Mapping
+
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
@@ -58,10 +60,10 @@ class Admin:
         if not is_topic_name(topic):
             raise RefusedError(
                 "INVALID_TOPIC_EXCEPTION",
-                f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
+                f"{topic!r} is not a valid name: up to 249 letters, digits, '.', '_' and '-'.",
             )
         if self.cluster.has_topic(topic):
-            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} already exists.")
         if not {".", "_"} & set(topic):  # a name without either cannot collide
             return
         clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
@@ -83,7 +85,7 @@ class Admin:
         for name, number in live.items():
             if number is None:
                 raise RefusedError(
-                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is no broker's id."
+                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is not a broker id."
                 )
         return sorted(number for number in live.values() if number is not None)
 
@@ -122,19 +124,17 @@ class Admin:
         needs_topic(self.cluster, wanted.topic)
         if wanted.assignment:
             raise RefusedError(
-                "INVALID_REQUEST", "Replicas of new partitions can be named in KRaft mode only."
+                "INVALID_REQUEST", "Replicas of new partitions can be specified only in KRaft mode."
             )
         path = znodes.topic_path(wanted.topic)
         found = znodes.topic_in(self.zookeeper.get(path).data)
         if found is None or 0 not in found.replicas:
-            raise RefusedError(
-                "UNKNOWN_SERVER_ERROR", f"{path} does not say where partition 0 of the topic is."
-            )
+            raise RefusedError("UNKNOWN_SERVER_ERROR", f"{path} has no replicas of partition 0.")
         have = len(found.replicas)
         if wanted.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
-                f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
+                f"Topic {wanted.topic} has {have} partitions; the number can only grow.",
             )
         policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
         new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
@@ -164,7 +164,7 @@ class Admin:
     def configure_topic(self, wanted: inputs.ConfigureTopic) -> None:
         """Write a topic's configuration, and a change notification."""
         needs_topic(self.cluster, wanted.topic)
-        config = self._topic_config(wanted.config)
+        config = self._topic_config(_written(wanted.config))
         path = znodes.topic_config_path(wanted.topic)
         self._merge_config(path, config)
         self._notify_change("topics", wanted.topic)
@@ -188,23 +188,23 @@ class Admin:
         """
         if wanted.broker is None:
             raise RefusedError(
-                "INVALID_REQUEST", "A default for all brokers can be set in KRaft mode only."
+                "INVALID_REQUEST", "A default for all brokers can be set only in KRaft mode."
             )
         needs_broker(self.cluster, wanted.broker)
-        settings = self.cluster.settings
+        settings, config = self.cluster.settings, _written(wanted.config)
         before = settings.brokers.get(wanted.broker, {})
-        merged = {k: v for k, v in {**before, **wanted.config}.items() if v}
+        merged = {k: v for k, v in {**before, **config}.items() if v}
         try:
             resolve(settings.version, {**settings.defaults, **merged})
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
         if self.cluster.profile.has("dynamic_broker_config"):
-            self._merge_config(znodes.broker_config_path(wanted.broker), wanted.config)
+            self._merge_config(znodes.broker_config_path(wanted.broker), config)
             self._notify_change("brokers", str(wanted.broker))
             return
         settings.brokers[wanted.broker] = merged
         self.cluster.configuration.changed()
-        for key, value in wanted.config.items():
+        for key, value in config.items():
             self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
@@ -214,7 +214,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
+                "NodeExistsError", f"Topic {wanted.topic} is already being deleted."
             ) from None
 
     def _write(self, path: str, data: str) -> None:
@@ -236,7 +236,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.PREFERRED_ELECTION, data)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", "A preferred replica election is under way already."
+                "NodeExistsError", "A preferred replica election is already in progress."
             ) from None
 
     def _all_partitions(self) -> list[str]:
@@ -267,7 +267,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", "A reassignment is under way already; wait until it has ended."
+                "NodeExistsError", "A reassignment is already in progress; wait until it has ended."
             ) from None
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
@@ -381,3 +381,8 @@ class Admin:
         rows.sort(key=str)
         lines = [f"{watched}  {kind}  broker {host}" for watched, kind, host in rows]
         return Outcome(output="\n".join(lines), result=rows)
+
+
+def _written(config: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the values as the tools of ZooKeeper mode write them: an empty one is deleted."""
+    return {key: value or "" for key, value in config.items()}

@@ -98,6 +98,14 @@ from emulator.wire.messages.topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
+from emulator.wire.messages.transaction_states import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
 from emulator.wire.messages.transactions import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -189,6 +197,9 @@ _TABLE: Final = (
     Api(47, OffsetDeleteRequest, OffsetDeleteResponse, 0),
     Api(55, DescribeQuorumRequest, DescribeQuorumResponse, 2, 0),
     Api(60, DescribeClusterRequest, DescribeClusterResponse, 2, 0),
+    Api(61, DescribeProducersRequest, DescribeProducersResponse, 0, 0),
+    Api(65, DescribeTransactionsRequest, DescribeTransactionsResponse, 0, 0),
+    Api(66, ListTransactionsRequest, ListTransactionsResponse, 1, 0),
     Api(75, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, 0, 0),
 )
 

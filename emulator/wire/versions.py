@@ -6,7 +6,8 @@ so none for quotas, tokens, access control lists or log directories.
 
 Source: ``validVersions`` of each message definition at the release's tag, and its schemas in
 ``Protocol`` or in the request's class before 2.4. Versions still marked as unstable are not
-included: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6.
+included: AddPartitionsToTxn 4 in 3.5, OffsetCommit 9 in 3.6. Neither is ListTransactions 2 of 4.1
+(KIP-1152), since its patterns are those of RE2.
 """
 
 from functools import cache
@@ -69,6 +70,9 @@ _LAST: Final = {
     "ListPartitionReassignments": "2.4:0",
     "OffsetDelete": "2.4:0",
     "DescribeCluster": "2.8:0 3.7:1 4.0:2",
+    "DescribeProducers": "2.8:0",
+    "DescribeTransactions": "3.0:0",
+    "ListTransactions": "3.0:0 3.8:1",
 }
 """The releases that added versions to each API, with the last version in each."""
 

@@ -368,6 +368,15 @@ def changed_topic_json(
     return compact(fields)
 
 
+def shrunk_topic_json(found: TopicAssignment, numbers: Sequence[str]) -> str:
+    """A topic's znode with only some of its partitions."""
+    fields: dict[str, Any] = msgspec.json.decode(found.text)
+    for name in ("partitions", "adding_replicas", "removing_replicas"):
+        if name in fields:
+            fields[name] = {each: fields[name][each] for each in fields[name] if each in numbers}
+    return compact(fields)
+
+
 def _with(
     lists: Mapping[str, Sequence[int]], changes: Mapping[int, Sequence[int]]
 ) -> dict[str, Sequence[int]]:

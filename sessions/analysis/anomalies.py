@@ -233,7 +233,7 @@ def anomaly_counts(source: DatasetTables) -> DataFrame:
 
 JOB: Final = Job(
     "anomalies",
-    "what could clients see that they should not have?",
+    "what did clients observe that they never should?",
     (
         Result(
             ANOMALIES,

@@ -129,7 +129,7 @@ def availability_timeline(source: DatasetTables) -> DataFrame:
 
 JOB: Final = Job(
     "availability",
-    "how long was what wrong with which partition?",
+    "how long did each partition have which problem?",
     (
         Result(
             OUTAGES,

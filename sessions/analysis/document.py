@@ -9,44 +9,48 @@ from sessions.dataset.document import page
 HEAD: Final = """\
 # Analysis
 
-`tidegauge analyze DATASET --out DIR` runs Spark jobs over all sessions of
-[the dataset](dataset.md). Each result is a folder of Parquet files, `DIR/TABLE`, described below;
-its worst rows are shown in the terminal. `--master` names a Spark master (this machine,
-`local[*]`, if left out), `--remote` a Spark Connect server (`sc://HOST:PORT`); both must see the
-two folders under the same paths or URIs (`s3a://BUCKET/..`). `--conf spark.K=V` sets what Spark
-knows. `--job` chooses jobs; all of them run if it is left out.
+To analyse all sessions of [a dataset](dataset.md), run `tidegauge analyze DATASET --out DIR`. It
+runs Spark jobs, prints the worst rows of each result, and writes each result to a folder of Parquet
+files, `DIR/TABLE`. The tables are described below. By default all jobs run; choose some with
+`--job`.
 
-`spark-submit --master URL .../site-packages/tidegauge/__main__.py analyze DATASET --out DIR` runs
-it inside `spark-submit`, which takes Python files only. There the submitter's master and settings
-count, and a `--master` of the program does not. Spark puts the program's standard error on
-standard output, so the object of `--json` is the last line.
+`DIR/report.html` is [one page](report.md) with charts and the worst rows, which needs no other
+files. Click the number of an event to get the command that opens its session at that event.
 
-`DIR/report.html` is [one page](report.md), made from these tables, that needs nothing else: charts,
-the worst rows, and for the number of an event the command that opens its session there.
+Spark runs on this machine (`local[*]`) unless you name a Spark master with `--master`, or a Spark
+Connect server (`sc://HOST:PORT`) with `--remote`. Both folders must have the same paths or URIs
+there (`s3a://BUCKET/..`). `--conf spark.K=V` passes settings to Spark.
 
-Where DIR has an earlier analysis of the dataset, the sessions that came since are analysed and
-added; tables over all sessions are made anew. If a session has been replaced or removed since,
-everything is.
+To use `spark-submit`, which accepts only Python files, run
+`spark-submit --master URL .../site-packages/tidegauge/__main__.py analyze DATASET --out DIR`. The
+master and the settings of `spark-submit` then apply, and the program's own `--master` is ignored.
+Spark redirects the program's standard error to standard output, so the object of `--json` is the
+last line.
 
-- Times are virtual, in microseconds (`us`); `event` is the number of an event in its session.
-- A percentile P is the smallest value that at least P percent of the values do not exceed, so it
-  is always a value that occurred; it is exact.
-- The number of values behind a percentile is beside it, in `.._n`.
-- A partition is *leaderless* while no broker whose process runs acts as its leader; one that is
-  frozen serves nobody.
-- A broker that thaws, or leads on after a restart, before another leader was elected has
-  *returned*: that is no failover, and counts apart.
-- With acks=0 nobody acknowledges a record: such records are `sent`, never `acked` or `lost`.
-- *Commit* of a record is the moment at which the HW of a leader first passed it.
-- *HW lag* is LEO - HW on the leader: what is written and not yet committed.
-- A *fetch round* of a record is a fetch by which an in-sync follower wrote something to its log
-  between the record's append on the leader and its commit. In the normal flow there is one a
-  follower: the fetch that brings the record; the next one tells the leader, which commits.
-- A column without a meaning for null always has a value.
+If DIR contains an earlier analysis of the dataset, only the sessions added since then are analysed;
+tables over all sessions are computed again. If a session has been replaced or removed since then,
+everything is computed again.
 
-Below each table is a query that uses the tables' names: after
-`CREATE VIEW outages AS SELECT * FROM 'DIR/outages/*.parquet'` DuckDB knows it, after
-`spark.read.parquet("DIR/outages").createOrReplaceTempView("outages")` Spark does.
+- Times are virtual, in microseconds (`us`). The unit `event` is the number of an event in its
+  session.
+- Percentiles are exact. A percentile P is the smallest value that at least P percent of the values
+  do not exceed, so it is always one of the values.
+- The number of values behind a percentile is in the column `.._n`.
+- A partition is *leaderless* while no broker with a running process acts as its leader. A frozen
+  broker does not count.
+- A broker that thaws, or leads again after a restart, before another leader has been elected has
+  *returned*. That is not a failover, and is counted separately.
+- Records with acks=0 are never acknowledged: they count as `sent`, never as `acked` or `lost`.
+- A record is *committed* when the HW of a leader first passes it.
+- The *HW lag* is LEO - HW on the leader: the records that are written but not yet committed.
+- A *fetch round* of a record is a fetch in which an in-sync follower wrote something to its log
+  between the record's append on the leader and its commit. Normally there is one per follower: the
+  fetch that copies the record. The next fetch tells the leader, which commits the record.
+- A column without an entry under "null" is never null.
+
+An example query follows each table. The queries use the tables' names. To define them in DuckDB,
+run `CREATE VIEW outages AS SELECT * FROM 'DIR/outages/*.parquet'`; in Spark,
+`spark.read.parquet("DIR/outages").createOrReplaceTempView("outages")`.
 
 This page is rendered from the declarations (`python -m sessions.analysis > docs/analysis.md`).
 """

@@ -112,7 +112,7 @@ def _generation() -> Column:
 
 JOB: Final = Job(
     "durability",
-    "what were acknowledgements worth?",
+    "how durable were acknowledged records?",
     (
         Result(
             DURABILITY_RECORDS,

@@ -9,7 +9,7 @@ from sessions.dataset.examples import Example
 
 EXAMPLES: Final = {
     "outages": Example(
-        "Which were the ten longest times in which something was wrong?",
+        "Which were the ten longest problems of a partition?",
         """\
 SELECT session, tp, kind, from_us, lasted_us
 FROM outages
@@ -18,7 +18,7 @@ LIMIT 10
 """,
     ),
     "availability": Example(
-        "Which partitions were served least?",
+        "Which partitions had the lowest availability?",
         """\
 SELECT session, tp, served_percent, leaderless_us, leaderless_spells
 FROM availability
@@ -27,7 +27,7 @@ LIMIT 10
 """,
     ),
     "availability_timeline": Example(
-        "When were most partitions without a leader at once?",
+        "When were the most partitions without a leader?",
         """\
 SELECT session, from_us, to_us, leaderless, partitions
 FROM availability_timeline
@@ -47,7 +47,7 @@ LIMIT 10
 """,
     ),
     "failover": Example(
-        "How long does a failover take, release by release?",
+        "How long does a failover take in each release?",
         """\
 SELECT version, fault, was_controller, total_n, total_p50_us, total_p99_us
 FROM failover
@@ -55,7 +55,7 @@ ORDER BY version, fault, was_controller
 """,
     ),
     "commit_latency": Example(
-        "Which partitions committed slowest?",
+        "Which partitions were slowest to commit?",
         """\
 SELECT session, tp, acks, commit_n, commit_p99_us
 FROM commit_latency
@@ -65,7 +65,7 @@ LIMIT 10
 """,
     ),
     "latency": Example(
-        "What does acks cost, release by release?",
+        "What latency does each setting of acks cost in each release?",
         """\
 SELECT version, acks, ack_n, ack_p50_us, ack_p99_us
 FROM latency
@@ -73,7 +73,7 @@ ORDER BY version, acks
 """,
     ),
     "hw_lag": Example(
-        "Where did the HW lag furthest behind?",
+        "Where did the HW lag most?",
         """\
 SELECT session, tp, hw_lag_max, hw_lag_longest_us, rounds_mean
 FROM hw_lag
@@ -82,7 +82,7 @@ LIMIT 10
 """,
     ),
     "latency_histogram": Example(
-        "How are the times from sending to committing distributed?",
+        "How is commit latency distributed?",
         """\
 SELECT acks, from_us, to_us, sum(records) AS records
 FROM latency_histogram
@@ -102,7 +102,7 @@ LIMIT 10
 """,
     ),
     "isr_churn": Example(
-        "Which replicas are restless?",
+        "Which replicas were removed from the ISR most often?",
         """\
 SELECT session, tp, restless, restless_shrinks, changes
 FROM isr_churn
@@ -121,7 +121,7 @@ LIMIT 10
 """,
     ),
     "durability": Example(
-        "What is an acknowledgement worth, by settings?",
+        "How durable are acknowledged records, by settings?",
         """\
 SELECT generation, acks, min_isr, sessions, acked, lost, sessions_lost
 FROM durability
@@ -129,7 +129,7 @@ ORDER BY generation, acks, min_isr
 """,
     ),
     "leader_balance": Example(
-        "Which broker led most partitions at once?",
+        "Which broker led the most partitions at a time?",
         """\
 SELECT session, broker, led_max, led_mean, imbalance_percent
 FROM leader_balance
@@ -138,7 +138,7 @@ LIMIT 10
 """,
     ),
     "quorum_terms": Example(
-        "How long was each cluster without a leader of its quorum?",
+        "How long was the quorum of each cluster without a leader?",
         """\
 SELECT session, max(without_us) AS longest_us, sum(without_us) AS all_us, count(*) AS terms
 FROM quorum_terms
@@ -174,7 +174,7 @@ ORDER BY session, epoch
 """,
     ),
     "controller_steps": Example(
-        "What is done at each failover, step by step?",
+        "What are the steps of a controller failover?",
         """\
 SELECT procedure, step, name, sum(times) AS times
 FROM controller_steps
@@ -184,7 +184,7 @@ ORDER BY step, name
 """,
     ),
     "anomalies": Example(
-        "What could a client see that it should not have?",
+        "What did clients observe that they never should?",
         """\
 SELECT a.name, a.session, a.tp, a.record, a.offset, a.client
 FROM anomalies a
@@ -193,7 +193,7 @@ LIMIT 10
 """,
     ),
     "anomaly_counts": Example(
-        "How often does each anomaly come with each release?",
+        "How often does each anomaly happen in each release?",
         """\
 SELECT name, version, sessions_with, sessions, times
 FROM anomaly_counts
@@ -201,7 +201,7 @@ ORDER BY name, version
 """,
     ),
     "replay_differences": Example(
-        "Where do the events build another state than was recorded?",
+        "Where does the rebuilt state differ from the recorded one?",
         """\
 SELECT session, what, tp, broker, field, rebuilt, recorded
 FROM replay_differences
@@ -210,7 +210,7 @@ LIMIT 10
 """,
     ),
     "replay": Example(
-        "Do the events of every session build the state that was recorded?",
+        "Do the events of every session reproduce the recorded state?",
         """\
 SELECT equal, count(*) AS sessions, sum(events) AS events
 FROM replay

@@ -234,7 +234,7 @@ def _percentiles(rows: DataFrame) -> DataFrame:
 
 JOB: Final = Job(
     "failover",
-    "how long does it take from a leader's fault to the next leader's service?",
+    "how long does it take from a leader's fault until the next leader serves?",
     (
         Result(
             FAILOVERS,

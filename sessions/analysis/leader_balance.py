@@ -75,7 +75,7 @@ def _at_end(states: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 JOB: Final = Job(
     "leaders",
-    "how was leading shared out among the brokers?",
+    "how were leaders distributed over the brokers?",
     (
         Result(
             LEADER_BALANCE,

@@ -149,7 +149,7 @@ def fencings(source: DatasetTables) -> DataFrame:
 
 JOB: Final = Job(
     "quorum",
-    "who led KRaft's quorum, what was written to the metadata log, and who was fenced?",
+    "who led KRaft's quorum, what did it write to the metadata log, and which brokers were fenced?",
     (
         Result(
             QUORUM_TERMS,

@@ -135,7 +135,7 @@ def replay(source: DatasetTables) -> DataFrame:
 
 JOB: Final = Job(
     "replay",
-    "do the events build the state that was recorded?",
+    "do the events reproduce the recorded state?",
     (
         Result(
             REPLAY_DIFFERENCES,

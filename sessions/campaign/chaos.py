@@ -33,7 +33,7 @@ ENDS: Final = 2
 """A link is between two brokers."""
 DELAYS_MS: Final = (20, 200, 2_000)
 DRAWS_MAX: Final = 50
-"""Attempts to find a place for a fault before giving up: every target already has one."""
+"""Attempts to find a place for a fault; after these, every target probably has one."""
 
 
 class Chaos(Struct, frozen=True):
@@ -64,14 +64,14 @@ OF_BROKER: Final[dict[Kind, tuple[Callable[[int], AnyInput], Callable[[int], Any
     "stop": (lambda b: StopBroker(broker=b), lambda b: StartBroker(broker=b), "start"),
     "freeze": (lambda b: FreezeBroker(broker=b), lambda b: ThawBroker(broker=b), "thaw"),
 }
-"""The faults of brokers: the inputs that begin and end them, and the word for the end."""
+"""The faults of brokers: the inputs that start and end them, and the verb of the latter."""
 OF_PROCESSES: Final = (CrashBroker, StopBroker, StartBroker, FreezeBroker, ThawBroker)
 
 
 def with_faults(
     steps: Sequence[Statement], chaos: Chaos, spec: CreateCluster, seed: int
 ) -> list[Statement]:
-    """The statements with faults among them; the same ones for the same seed."""
+    """Return the statements with faults among them; the same ones for the same seed."""
     draw = Random(f"chaos {seed}")
     brokers = list(range(spec.first_id, spec.first_id + spec.brokers))
     taken = {step.input.broker for step in steps if isinstance(step.input, OF_PROCESSES)}
@@ -92,7 +92,7 @@ def _drawn(
     brokers: tuple[list[int], list[int]],
     faults: list[Fault],
 ) -> Fault | None:
-    """A fault at a place where its target has no other; None if there seems to be none."""
+    """Return a fault at a time when its target has no other; None if none can be found."""
     for _ in range(DRAWS_MAX):
         if kind in OF_BROKER and not brokers[1]:
             return None
@@ -114,7 +114,7 @@ def _drawn(
 
 
 def _place(draw: Random, steps: Sequence[Statement]) -> Place:
-    """Somewhere after the first statement, the end included."""
+    """Return a random place after the first statement, possibly the end."""
     index = draw.randint(min(1, len(steps)), len(steps))
     step = steps[index].input if index < len(steps) else None
     waits_ms = step.duration_us // MS if isinstance(step, Wait) else 0
@@ -145,7 +145,7 @@ def _of_link(
 
 
 def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
-    """The statements with those of the faults at their places."""
+    """Return the statements with those of the faults inserted."""
     more: dict[int, list[tuple[int, Statement]]] = {}
     for fault in faults:
         for place, statement in ((fault.begin, fault.harm), (fault.end, fault.repair)):
@@ -161,7 +161,7 @@ def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
 
 
 def _divided(step: Statement, more: list[tuple[int, Statement]]) -> list[Statement]:
-    """A statement with others before it, or in the middle of it if it waits."""
+    """Return a statement with others before it, or within it if it waits."""
     made: list[Statement] = []
     spent_ms = 0
     for into_ms, statement in more:

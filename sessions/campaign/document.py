@@ -1,4 +1,4 @@
-"""docs/campaigns.md: what a campaign leaves, with the table of its runs from its declaration."""
+"""docs/campaigns.md: the results of a campaign, with the declaration of its table of runs."""
 
 from typing import Final
 
@@ -12,52 +12,53 @@ from sessions.dataset.tables import RUNS
 HEAD: Final = f"""\
 # Campaigns
 
-`tidegauge campaign SCRIPT --seeds A..B --vary NAME=V,V,.. --out DATASET` runs one script with every
-seed, in every combination of what is varied, on Spark. Each run is a session of
-[the dataset](dataset.md), with the same tables, row by row, as `tidegauge run --record` and
-`tidegauge sessions export` give, called `NAME-VALUE_.._seed-SEED`, and a row of the table `runs`.
+`tidegauge campaign SCRIPT --seeds A..B --vary NAME=V,V,.. --out DATASET` runs a script on Spark
+with every seed and every combination of the varied values. Each run becomes a row of the table
+`runs` and a session of [the dataset](dataset.md), named `NAME-VALUE_.._seed-SEED`. The session's
+rows are the same as those of `tidegauge run --record` and `tidegauge sessions export`.
 
-- A NAME is a variable of the script (`${{NAME}}`), `version`, or `config.K`, a broker setting.
-  Values are separated by commas.
-- A campaign is divided into tasks of at least {RUNS_A_TASK} runs, {TASKS_MAX} of them or a few for
-  each core. A task commits all its runs at once, with one file for each table; one that takes
-  longer than {COMMIT_S:.0f} s commits what it has, and later again, after as long as it has worked
-  so far. So a campaign of 10,000 runs is fewer than 1,000 files, and a killed worker loses at most
-  half of its work.
-- A run that raises, hangs (`--limit` is real time for each run), or takes its worker's process
-  with it twice is a row like any other; there is no session of it.
-- ctrl-c stops it. The same command goes on from there; what raised or hung is not tried again,
-  unless it hung and `--limit` is now longer.
-- Given again with more seeds or more values of what is varied, a campaign grows by what is missing.
-  Anything else at DATASET is refused: a dataset of other sessions, or of a campaign
-  with another script, other names to vary, or another version of the program.
-- `--chaos KIND,KIND,..` puts faults among the statements of each run, drawn from its seed: see
-  below. `--shrink` reduces runs that fail.
+- NAME is a variable of the script (`${{NAME}}`), `version`, or `config.K`, a broker setting.
+  Separate values with commas.
+- `--chaos KIND,KIND,..` adds random faults to each run (see [below](#random-faults)), and
+  `--shrink` reduces runs that fail.
+- To continue a campaign that was stopped with ctrl-c, run the same command again. Runs that raised
+  or hung are not repeated, unless they hung and `--limit` is now longer.
+- To extend a campaign, run it again with more seeds or more values; only the missing runs are
+  executed. If DATASET contains anything else, the command is refused: other sessions, or a campaign
+  with another script, other varied names, or another version of the program.
+- A run that raises, hangs (`--limit` is the wall time for each run), or kills its worker process
+  twice also gets a row in `runs`, but no session.
+- A campaign is divided into tasks of at least {RUNS_A_TASK} runs: {TASKS_MAX} tasks, or a few for
+  each core. A task commits all its runs at once, with one file per table. A task that takes longer
+  than {COMMIT_S:.0f} s commits its finished runs, and commits again whenever its running time has
+  doubled. A campaign of 10,000 runs therefore has fewer than 1,000 files, and a killed worker loses
+  at most half of its work.
 - Workers need {NEEDED}. They do not
-  need tidegauge: its code travels with the job. They see DATASET under the same path or URI. On a
-  cluster, `PYSPARK_PYTHON` names their Python.
+  need tidegauge, because its code is shipped with the job. DATASET must have the same path or URI
+  for all workers. On a cluster, `PYSPARK_PYTHON` names their Python.
 
-Beside the tables is `DATASET/_campaign/`:
+`DATASET/_campaign/` is stored beside the tables and contains:
 
-- `failing.txt`: the runs to look at, each as the one command that opens it in the console
-- `outcome.json`: the matrix that was printed
+- `failing.txt`: the runs to look at, each as the command that opens it in the console
+- `outcome.json`: the printed matrix
 - `plan.json`: the script's text, the seeds, and every combination
-- `shrunk/`: what `--shrink` made, a script for each run that it reduced
+- `scripts/`: for each listed run with random faults, a script with its faults as statements
+- `shrunk/`: a script for each run that `--shrink` reduced
 
 ## Random faults
 
-`--chaos crash,freeze:2,cut,delay` puts faults among the statements of each run: here one crash, two
-freezes, one cut link and one slow link, each ended by a later statement. Kinds are `crash`, `stop`
-and `freeze` (a broker), `cut` and `delay` (the link of two brokers). Whom they hit, and when, is
-drawn from the run's seed, so the same seed has the same faults. They fall between statements and
-into waits. No broker and no link has two faults at a time, and brokers that the script itself
-stops, starts or freezes are left alone; so none of these statements is refused. For each of the
-runs to look at that are printed, `_campaign/scripts/` has a script in which its faults are
+`--chaos crash,freeze:2,cut,delay` inserts faults among the statements of each run: here one crash,
+two freezes, one cut link and one slow link, each ended by a later statement. The kinds are `crash`,
+`stop` and `freeze` (a broker), and `cut` and `delay` (the link between two brokers). The run's
+seed determines the targets and times, so the same seed gives the same faults. Faults occur between
+statements and during waits. A broker or link never has two faults at a time, and brokers that the
+script itself stops, starts or freezes are not chosen, so these statements are never refused. For
+each run that is listed for a look, `_campaign/scripts/` contains a script with its faults as
 statements.
 
-`--shrink` reduces these runs: statements are left out as long as the same thing goes wrong and
-nothing else does. What is left, `_campaign/shrunk/SESSION.tide`, goes wrong only as a whole: no
-single statement of it can be spared. Runs are reduced side by side, one in a task.
+`--shrink` reduces these runs: it removes statements as long as the run fails in the same way and in
+no other way. The result, `_campaign/shrunk/SESSION.tide`, is minimal: without any one of its
+statements it no longer fails. Runs are reduced in parallel, one per task.
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).
 """

@@ -1,4 +1,4 @@
-"""A limit on the wall time of something that may never end."""
+"""A limit on the wall-clock time of something that may never end."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ class TooLong(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt the block with :class:`TooLong`, wherever it is; for a process's main thread."""
+    """Raise :class:`TooLong` in the block when the time is over; for the main thread only."""
 
     def ring(_number: int, _frame: FrameType | None) -> None:
         raise TooLong

@@ -1,4 +1,4 @@
-"""What is stored beside a campaign's tables: its plan and its results.
+"""A campaign's plan and results, stored beside its tables.
 
 ``DATASET/_campaign/`` contains them; readers of the tables ignore that folder. The runs themselves
 are rows of the dataset's table ``runs``.
@@ -32,7 +32,7 @@ Content = TypeVar("Content", bound=Struct)
 
 
 class CampaignFolder:
-    """A campaign's own folder in the dataset at ``dataset``."""
+    """The folder of a campaign in the dataset at ``dataset``."""
 
     def __init__(self, dataset: "Location | Path | str") -> None:
         self.dataset = Location(dataset)
@@ -44,14 +44,16 @@ class CampaignFolder:
     # ---- the plan
 
     def plan(self) -> Plan | None:
-        """Return the campaign that wrote the dataset; None if there is none."""
+        """Return the plan of the campaign that wrote the dataset; None: no campaign did."""
         return self._read(PLAN, Plan)
 
     def begin(self, plan: Plan) -> Plan:
-        """Have a dataset of this campaign there, which may have been begun before.
+        """Create the dataset of this campaign unless it exists, and store the plan.
 
-        Returns the whole campaign: what was planned before, and what is now. Raises
-        :class:`~sessions.dataset.layout.DatasetError` if something else is there.
+        Returns the whole campaign, earlier plans included.
+
+        Raises:
+            DatasetError: something else is there.
         """
         whole = self.check(plan)
         Dataset(self.dataset).make()
@@ -62,23 +64,24 @@ class CampaignFolder:
         return whole
 
     def check(self, plan: Plan) -> Plan:
-        """The whole campaign, as it would be with what is planned now.
+        """Return the whole campaign, this plan and earlier ones included.
 
-        Raises :class:`DatasetError` if something other than this campaign is there.
+        Raises:
+            DatasetError: something other than this campaign is there.
         """
         dataset = Dataset(self.dataset)
         found = self.plan()
         if found is None:
             if dataset.exists and any(commit.sessions for commit in dataset.commits()):
                 raise DatasetError(
-                    f"{self.dataset} holds sessions that no campaign put there; choose a new "
+                    f"{self.dataset} contains sessions that are not from a campaign; choose a new "
                     "dataset"
                 )
             return plan
         if different := found.difference(plan):
             raise DatasetError(
-                f"{self.dataset} holds another campaign: {different}; choose a new "
-                "dataset, or give the command that it was begun with"
+                f"{self.dataset} contains another campaign: {different}; choose a new "
+                "dataset, or use the command with which it was started"
             )
         return found.grown(plan)
 
@@ -104,13 +107,13 @@ class CampaignFolder:
     # ---- all runs
 
     def sum_up(self, report: CampaignReport, failing: bytes) -> None:
-        """Store the campaign's results, and the commands that open the runs to look at."""
+        """Store the campaign's results, and the commands that open the runs worth looking at."""
         with writing(self.dataset):
             self.failing.write(failing)
             self._write(OUTCOME, report)
 
     def keep_script(self, folder: Location, session: str, text: str) -> str:
-        """Keep a script of one run; returns where."""
+        """Store the script of one run, and return where."""
         with writing(self.dataset):
             folder.create_folder()
             place = folder / f"{session}.tide"
@@ -118,7 +121,7 @@ class CampaignFolder:
         return str(place)
 
     def outcome(self) -> CampaignReport | None:
-        """Return the results; None if the campaign has not ended, or there is no campaign."""
+        """Return the results; None if the campaign has not ended or does not exist."""
         return self._read(OUTCOME, CampaignReport)
 
     # ---- attempts
@@ -126,7 +129,7 @@ class CampaignFolder:
     def attempt(self, session: str, campaign: str) -> int:
         """Count an attempt at a run; return the number of earlier ones in the same ``campaign``.
 
-        An attempt that never ended took its process down with it.
+        An attempt that has not ended took its process down.
         """
         place = self.path / ATTEMPTS / session
         with writing(self.dataset):
@@ -134,7 +137,7 @@ class CampaignFolder:
             mine = [line for line in before if line == campaign]
             content = "".join(f"{line}\n" for line in (*mine, campaign)).encode()
             if place.path is not None:
-                place.path.write_bytes(content)  # it need not outlive a power cut
+                place.path.write_bytes(content)  # it need not survive a power failure
             else:
                 place.write(content)
         return len(mine)
@@ -168,7 +171,7 @@ class CampaignFolder:
 
 @contextlib.contextmanager
 def writing(place: Location) -> Iterator[None]:
-    """Errors of the system become :class:`DatasetError`."""
+    """Convert system errors to :class:`DatasetError`."""
     try:
         yield
     except BlockingIOError:

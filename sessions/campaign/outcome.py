@@ -15,7 +15,7 @@ class Loss(Struct, frozen=True):
 
 
 class VariantReport(Struct, frozen=True):
-    """All runs of one combination. ``unavailable_us`` is mean and maximum per run."""
+    """All runs of one combination. ``unavailable_us`` is the mean and the maximum per run."""
 
     values: dict[str, str]
     runs: int
@@ -29,7 +29,7 @@ class VariantReport(Struct, frozen=True):
 
 
 class Failing(Struct, frozen=True):
-    """A run to look at, and the command that opens it in the console."""
+    """A run worth looking at, and the command that opens it in the console."""
 
     session: str
     values: dict[str, str]
@@ -50,11 +50,11 @@ class ShrunkRun(Struct, frozen=True):
 
 
 class CampaignReport(Struct, frozen=True):
-    """A campaign that has ended; ``failing`` are the worst of ``failing_in_all`` runs to look at.
+    """A campaign that has ended; ``failing`` are the worst of ``failing_in_all`` runs.
 
-    ``failing_file`` has all of them, a line with a command each; ``runs_table`` is the folder of
-    Parquet files with a row for every run. ``dataset`` and these two are paths or URIs. ``shrunk``
-    are the first of ``failing``, reduced, if that was asked for.
+    ``failing_file`` lists all of them, one line with a command each; ``runs_table`` is the folder
+    of Parquet files with a row for every run. ``dataset`` and these two are paths or URIs.
+    ``shrunk`` are the first of ``failing``, reduced if requested.
     """
 
     dataset: str

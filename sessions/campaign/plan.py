@@ -1,7 +1,7 @@
-"""What a campaign is to run, as plain data: written beside its results, and sent to the workers.
+"""A campaign's plan as plain data, which is stored with its results and sent to the workers.
 
-The script has been read already, once for each combination of what is varied, so that a worker
-needs no parser: it gives statements to a cluster.
+The script has been parsed, once for each combination of the varied parameters, so that workers need
+no parser: they pass statements to a cluster.
 """
 
 import re
@@ -19,7 +19,7 @@ from emulator.inputs.statements import CreateCluster, Statement
 from sessions.campaign.chaos import Chaos, with_faults
 
 ID_CHARACTERS_MAX: Final = 90
-"""What a variant may take of a session's id; a seed still fits behind it."""
+"""Maximum length of a variant's part of a session's id; a seed fits behind it."""
 
 
 class Around(Struct, frozen=True):
@@ -29,15 +29,15 @@ class Around(Struct, frozen=True):
     after: str = ""
 
     def with_seed(self, seed: int) -> str:
-        """The whole text."""
+        """Return the text with this seed."""
         return f"{self.before}{seed}{self.after}"
 
 
 class Variant(Struct, frozen=True):
-    """One combination of what is varied, and the script as it is read with it.
+    """One combination of the varied parameters, and the script as parsed with it.
 
-    ``values`` are the combination, ``variables`` all that ``${NAME}`` stood for. ``text`` is the
-    ``cluster`` statement's, at ``line``; ``command`` opens a run in the console.
+    ``values`` is the combination, ``variables`` has the values of every ``${NAME}``. ``text`` is
+    that of the ``cluster`` statement at ``line``; ``command`` opens a run in the console.
     """
 
     id: str
@@ -50,12 +50,12 @@ class Variant(Struct, frozen=True):
     command: Around
 
     def spec(self, seed: int) -> CreateCluster:
-        """The cluster of one run."""
+        """Return the cluster of one run."""
         return structs.replace(self.cluster, seed=seed)
 
 
 class Run(Struct, frozen=True):
-    """One run of a campaign; ``session`` is what it is called in the dataset."""
+    """One run of a campaign; ``session`` is its id in the dataset."""
 
     number: int
     variant: int
@@ -64,11 +64,11 @@ class Run(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True, dict=True):
-    """A whole campaign. Two that are equal have the same runs, event by event.
+    """A whole campaign. Equal plans have the same runs, event by event.
 
-    ``seeds`` are ranges, first and last; ``source`` is the script's text; ``program`` is what runs
-    it, with its version. With ``chaos``, each run has faults among its statements. ``path`` is
-    where the script was, absolute; it makes no difference.
+    ``seeds`` are ranges, first and last included; ``source`` is the script's text; ``program`` is
+    the program that runs it, with its version. With ``chaos``, each run has faults among its
+    statements. ``path`` is the absolute path of the script, which does not affect the runs.
     """
 
     script: str
@@ -81,27 +81,27 @@ class Plan(Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str:
-        """What its sessions are called by people."""
+        """The campaign's name, for display."""
         return Path(self.script).stem
 
     @cached_property
     def seeds_in_all(self) -> int:
-        """How many seeds there are."""
+        """The number of seeds."""
         return sum(last - first + 1 for first, last in self.seeds)
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return self.seeds_in_all * len(self.variants)
 
     def run(self, number: int) -> Run:
-        """The run of this number, counted from 0: all variants of a seed, then the next seed."""
+        """Return the run with this number, from 0: all variants of a seed, then the next seed."""
         place, at = divmod(number, len(self.variants))
         seed, variant = self._seed(place), self.variants[at]
         return Run(number, at, seed, f"{variant.id}seed-{seed}")
 
     def of_run(self, run: Run) -> Variant:
-        """The combination of a run, with the faults that its seed draws."""
+        """Return the combination of a run, with the faults that its seed draws."""
         variant = self.variants[run.variant]
         if self.chaos is None:
             return variant
@@ -109,10 +109,10 @@ class Plan(Struct, frozen=True, dict=True):
         return structs.replace(variant, steps=steps)
 
     def number_of(self, session: str) -> int:
-        """The number of the run whose session has this id.
+        """Return the number of the run whose session has this id.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no run has it.
         """
         for at, variant in enumerate(self.variants):
             begin = f"{variant.id}seed-"
@@ -135,15 +135,15 @@ class Plan(Struct, frozen=True, dict=True):
         return list(accumulate(last - first + 1 for first, last in self.seeds))
 
     def difference(self, other: "Plan") -> str:
-        """Why another plan cannot be a part of the same campaign, as a clause; empty: it can.
+        """Return why another plan cannot belong to the same campaign; empty: it can.
 
-        It may have other seeds and other values of what is varied.
+        It may have other seeds, and other values of the varied parameters.
         """
         mine = {variant.id: variant for variant in self.variants}
         shared = [(mine[each.id], each) for each in other.variants if each.id in mine]
         checks = {
             "the script differs": self.source == other.source,
-            "what is varied differs": _names(self) == _names(other),
+            "the varied values differ": _names(self) == _names(other),
             "the program differs": self.program == other.program,
             "the faults drawn differ": self.chaos == other.chaos,
             "what the script reads differs": all(one == another for one, another in shared),
@@ -151,7 +151,7 @@ class Plan(Struct, frozen=True, dict=True):
         return next((what for what, same in checks.items() if not same), "")
 
     def grown(self, other: "Plan") -> "Plan":
-        """This plan with the seeds and combinations of another one of the same campaign, too."""
+        """Return this plan extended by the seeds and combinations of another one."""
         mine = {variant.id for variant in self.variants}
         new = [variant for variant in other.variants if variant.id not in mine]
         return structs.replace(
@@ -164,7 +164,7 @@ def _names(plan: Plan) -> set[frozenset[str]]:
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of seeds, in order and apart from each other."""
+    """Return the ranges of seeds, sorted and disjoint."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if merged and first <= merged[-1][1] + 1:
@@ -175,10 +175,10 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def variant_ids(combinations: Sequence[dict[str, str]]) -> list[str]:
-    """What stands for each combination in sessions' ids: its values, as far as ids may have them.
+    """Return the part of sessions' ids for each combination, made from its values.
 
-    No two are the same: where letters had to go, or a value might be taken for several, a few
-    digits of a hash tell them apart.
+    They are unique: if characters had to be removed, or ids could be ambiguous, a few digits of a
+    hash are added.
     """
     return [_variant_id(combination) for combination in combinations]
 

@@ -11,16 +11,16 @@ from sessions.campaign.plan import Variant
 from sessions.grammar.event_patterns import looked_up
 
 EVENTS_WAITING: Final = 4_096
-"""Number of events to buffer before time continues."""
+"""Number of events to buffer before they are handed on."""
 STEPS_BETWEEN_LOOKS: Final = 256
-"""Kernel events between two checks of that number."""
+"""Number of kernel events between two checks of the buffer."""
 
 
 class Emulation:
-    """A run whose events are consumed while it executes, so that none are kept."""
+    """A run whose events are consumed while it executes, so that memory is bounded."""
 
     def __init__(self, variant: Variant, seed: int) -> None:
-        """Make the cluster; all its brokers have registered when this returns."""
+        """Create the cluster; all its brokers have registered when this returns."""
         self._made: list[Event] = []
         self._steps = variant.steps
         asks = any(isinstance(step.input, ExpectEvents) for step in self._steps)
@@ -29,12 +29,12 @@ class Emulation:
         self.runner = Runner(Cluster(spec, (self._made.append,), text, variant.line))
 
     def events(self) -> Iterator[Event]:
-        """All events from the first one on; to be read once."""
+        """Yield all events from the first one on; can be read once."""
         for block in self.blocks():
             yield from block
 
     def blocks(self) -> Iterator[list[Event]]:
-        """The same in lists, none of them empty."""
+        """Yield the events in non-empty lists."""
         for statement in self._steps:
             yield from self._during(statement)
         if self._made:
@@ -56,5 +56,5 @@ class Emulation:
         return taken
 
     def _happened(self) -> list[Event]:
-        """All events so far, which are kept only if a statement asserts something about them."""
+        """Return all events so far, which are kept only if a statement asserts something."""
         return [*(self._kept or ()), *self._made]

@@ -40,7 +40,7 @@ Each writes a file for each table, so there are few; they finish at about the sa
 TASKS_A_CORE: Final = 4
 RUNS_A_TASK: Final = 50
 NAMED_A_TASK: Final = 50_000
-"""How many runs a task gives their names, which takes next to no time."""
+"""Number of runs that a task names, which takes very little time."""
 GROUP: Final = "tidegauge campaign"
 LOOK_S: Final = 0.25
 """Interval between progress updates."""
@@ -77,16 +77,19 @@ def run_campaign(  # noqa: PLR0917 - the last ones are given by name
     *,
     shrink: bool = False,
 ) -> CampaignReport:
-    """Make all runs of a campaign that are not in the dataset yet, and sum all of them up.
+    """Execute all runs of a campaign that are not in the dataset yet, and summarize all of them.
 
-    A campaign that is there already grows by the seeds and combinations of ``plan`` that it lacks.
-    With ``shrink`` the first of the runs to look at are reduced to the statements that matter.
-    ``limit_s`` is wall time for each run; ``master``, ``remote`` and ``conf`` are as in
-    :func:`sessions.analysis.run.analyze`. Raises
-    :class:`~sessions.dataset.layout.DatasetError` for a folder that cannot be used,
-    :class:`~sessions.analysis.errors.AnalysisError` if there is no Spark, :class:`CampaignError`
-    if workers fail, and KeyboardInterrupt when it is told to end (also by SIGTERM). What was
-    committed until then stays, and the same call goes on from there.
+    An existing campaign grows by the seeds and combinations of ``plan`` that it lacks. With
+    ``shrink``, the first of the runs worth looking at are reduced to the statements that matter.
+    ``limit_s`` is the wall-clock time of each run; ``master``, ``remote`` and ``conf`` are those of
+    :func:`sessions.analysis.run.analyze`. After an error or an interrupt, what was committed stays,
+    and the same call resumes the campaign.
+
+    Raises:
+        DatasetError: the folder cannot be used.
+        AnalysisError: Spark is not available.
+        CampaignError: workers fail.
+        KeyboardInterrupt: ctrl-c or SIGTERM.
     """
     into = Dataset(dataset)
     if into.location.path is not None:
@@ -174,7 +177,7 @@ def _cores(spark: SparkSession) -> int:
 
 
 def _made(missing: DataFrame, tasks: int, task: Task) -> DataFrame:
-    """The runs, made: a task takes those of some sessions, in order of their ids."""
+    """Return the executed runs; a task takes those of some sessions, in the order of their ids."""
     in_order = missing.repartitionByRange(tasks, SESSION).sortWithinPartitions(SESSION)
     return in_order.mapInArrow(partial(run_batches, encoded(task)), "runs BIGINT")
 
@@ -186,7 +189,7 @@ def _shrunk(
     folder: CampaignFolder,
     limit_s: float,
 ) -> CampaignReport:
-    """Reduce the runs that the report names, each in a task of its own, and keep their scripts."""
+    """Reduce the runs that the report names, each in its own task, and store their scripts."""
     numbers = [plan.number_of(each.session) for each in report.failing]
     task = msgspec.msgpack.encode(ShrinkTask(plan, limit_s))
     with tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch:
@@ -239,7 +242,7 @@ class _Watch:
             return
 
     def _context(self) -> SparkContext | None:
-        """Spark Connect has none."""
+        """Return the Spark context; Spark Connect has none."""
         try:
             return self._spark.sparkContext
         except Exception:

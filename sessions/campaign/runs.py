@@ -20,7 +20,7 @@ COUNTED: Final = (
     "expectations_failed",
     "invariants_violated",
 )
-"""What a run's row takes from its session's."""
+"""The columns that a run's row takes from its session's."""
 
 
 class Failure(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Failure(Struct, frozen=True):
 
 
 def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
-    """A run's row, as the writer takes it; ``ended`` is its session's row, or why there is none."""
+    """Return a run's row for the writer; ``ended`` is its session's row, or why it has none."""
     variant = plan.variants[run.variant]
     found: dict[str, Any] = dict.fromkeys(RUNS.names)
     found |= {
@@ -48,7 +48,7 @@ def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
 
 
 def varied(values: dict[str, str]) -> str:
-    """A combination as text."""
+    """Return a combination as text."""
     return msgspec.json.encode(values).decode()
 
 

@@ -1,6 +1,6 @@
-"""The code as one file that Spark hands to its workers, so that they need no tidegauge of theirs.
+"""The code as one file that Spark sends to its workers, which need no installed tidegauge.
 
-What they do need is a Python of the same minor version with msgspec, PyArrow and zstandard.
+They do need a Python of the same minor version with msgspec, PyArrow and zstandard.
 """
 
 import zipfile
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 PACKAGES: Final = ("emulator", "sessions")
-"""What a run is made of: workers give statements to clusters, and know of no command line."""
+"""The packages that a run needs: workers pass statements to clusters, without a command line."""
 NEEDED: Final = "a Python of the same version as here, with msgspec, pyarrow and zstandard"
 ROOT: Final = Path(__file__).parent.parent.parent
 STAMP: Final = (2020, 1, 1, 0, 0, 0)
-"""When all files in it are said to be made, so that the same code gives the same file."""
+"""The modification time of all files in it, so that the same code gives the same file."""
 
 
 def packages_zip(folder: Path) -> Path:

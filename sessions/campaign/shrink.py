@@ -1,9 +1,9 @@
-"""Reducing a run that fails to the fewest statements that still fail in the same way.
+"""Reduce a failing run to the fewest statements that still fail in the same way.
 
-Statements are left out by halves, then by quarters, and so on, as long as what is left still fails
+Halves of the statements are removed, then quarters, and so on, as long as the rest still fails
 (Zeller and Hildebrandt's ddmin). So the result is minimal in the sense that no single statement can
-be spared. A run "still fails" if it shows the same finding, and nothing went wrong in it that did
-not in the whole run: a script in which the topic is missing fails, too, but tells nothing.
+be removed. A run "still fails" if it has the same finding and no error that the whole run does not
+have: a script without its topic fails as well, but explains nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Finding = tuple[str, str]
-"""What went wrong: ``invariant`` and its name, ``expectation`` and its text, a loss, ``raised``."""
+"""A finding: ``invariant`` and its name, ``expectation`` and its text, a loss, or ``raised``."""
 Fails = Callable[[Sequence[Statement]], bool]
 
 WORST: Final = (
@@ -34,13 +34,13 @@ WORST: Final = (
     "diverged",
     "duplicated",
 )
-"""Which finding a run is reduced for, if it has several."""
+"""The order in which one finding is chosen if a run has several."""
 TRIALS_MAX: Final = 2_000
-"""How many shorter scripts are tried for one run."""
+"""Maximum number of shorter scripts tried for one run."""
 
 
 class Shrunk(Struct, frozen=True):
-    """A run that was reduced: its finding, and how many statements there were and are."""
+    """A run that was reduced: its finding, and its number of statements before and after."""
 
     session: str
     finding: str
@@ -50,14 +50,14 @@ class Shrunk(Struct, frozen=True):
 
 
 class ShrinkTask(Struct, frozen=True):
-    """Runs to be reduced, as a worker gets them; ``limit_s`` is wall time for each trial."""
+    """Runs to be reduced by a worker; ``limit_s`` is the wall-clock time of each trial."""
 
     plan: Plan
     limit_s: float
 
 
 def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
-    """What goes wrong in a run; empty also if it takes longer than the limit."""
+    """Return the findings of a run; none if it takes longer than the limit."""
     losses: dict[str, AuditChanged] = {}
     found: set[Finding] = set()
     try:
@@ -81,7 +81,7 @@ def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
 
 
 def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
-    """Reduce a run; None if nothing goes wrong in it.
+    """Reduce a run; return None if it has no finding.
 
     The result does not depend on the machine, unless a trial takes longer than the limit.
     """
@@ -108,7 +108,7 @@ def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
 
 
 def reduced(steps: Sequence[Statement], fails: Fails) -> list[Statement]:
-    """The fewest of the statements that still fail, as far as leaving some out can tell."""
+    """Return a minimal subset of the statements that still fails."""
     left, parts, trials = list(steps), 2, 0
     while left and trials < TRIALS_MAX:
         size = -(-len(left) // parts)
@@ -126,7 +126,7 @@ def reduced(steps: Sequence[Statement], fails: Fails) -> list[Statement]:
 
 
 def script_text(variant: Variant, seed: int, steps: Sequence[Statement], title: str) -> str:
-    """A run as a script of its own, faults included."""
+    """Return a run as a script, faults included."""
     rows = [f"# {title}", variant.text.with_seed(seed)]
     for step in steps:
         rows.append(step.text)
@@ -136,7 +136,7 @@ def script_text(variant: Variant, seed: int, steps: Sequence[Statement], title: 
 
 
 def shrink_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Reduce the runs of these numbers: the function that Spark calls."""
+    """Reduce the runs with these numbers; Spark calls this."""
     import pyarrow as pa
 
     given = msgspec.msgpack.decode(task, type=ShrinkTask)

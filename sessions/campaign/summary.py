@@ -19,9 +19,9 @@ from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import RUNS
 
 SHOWN_MAX: Final = 20
-"""How many of the runs to look at are in the report."""
+"""Maximum number of runs worth looking at in the report."""
 WRITTEN_MAX: Final = 100_000
-"""How many are in its file; the table has all."""
+"""Maximum number of them in its file; the table has all."""
 
 
 def all_runs(spark: SparkSession, dataset: Dataset) -> DataFrame:
@@ -32,7 +32,7 @@ def all_runs(spark: SparkSession, dataset: Dataset) -> DataFrame:
 
 
 def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignReport:
-    """The report of a campaign whose runs have all ended; it is kept beside its commands."""
+    """Return the report of a campaign whose runs have all ended, and store it with its commands."""
     folder = CampaignFolder(dataset.location)
     runs = all_runs(spark, dataset)
     combinations = {varied(variant.values): variant.values for variant in plan.variants}
@@ -62,7 +62,7 @@ def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignRepo
 
 
 def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failing:
-    """The same with a script of the run, in which its faults are statements."""
+    """Add a script of the run, in which its faults are statements."""
     run = plan.run(plan.number_of(failing.session))
     variant = plan.of_run(run)
     title = f"{failing.session}: {', '.join(failing.findings)}"

@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ATTEMPTS_MAX: Final = 2
-"""How many processes a run may crash before it is given up."""
+"""Number of processes that a run may crash before it is abandoned."""
 COMMIT_S: Final = 60.0
-"""After so many seconds a task commits first; later each time as long as it has worked so far."""
+"""Seconds until a task's first commit; the interval to the next one doubles each time."""
 LARGE_EVENTS: Final = 200_000
-"""A run with more events gets a commit of its own: its rows are not kept in memory."""
+"""A run with more events has its own commit, so that its rows are not kept in memory."""
 DIED: Final = "the worker's process died of it (out of memory?)"
 WRITTEN: Final = (*BY_NAME, RUNS.name)
 
 
 class Task(Struct, frozen=True):
-    """A campaign as a worker gets it.
+    """A campaign as sent to a worker.
 
-    ``campaign`` names this beginning of it among others; ``limit_s`` is wall time for a run.
+    ``campaign`` identifies this start of it; ``limit_s`` is the wall-clock time of a run.
     """
 
     plan: Plan
@@ -54,7 +54,7 @@ class Task(Struct, frozen=True):
 
 
 def encoded(task: Task) -> bytes:
-    """The task as it is sent."""
+    """Return the task as sent to workers."""
     return msgspec.msgpack.encode(task)
 
 
@@ -63,7 +63,7 @@ def _decoded(task: bytes) -> Task:
 
 
 def named_runs(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """The runs of these numbers, with the names of their sessions."""
+    """Return the runs with these numbers, and the names of their sessions."""
     import pyarrow as pa
 
     plan = _decoded(task).plan
@@ -74,7 +74,7 @@ def named_runs(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa
 
 
 def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Make the runs whose numbers are given; gives how many: the function that Spark calls."""
+    """Execute the runs with these numbers and yield their count; Spark calls this."""
     import pyarrow as pa
 
     spare_imports()
@@ -86,7 +86,7 @@ def run_batches(task: bytes, batches: "Iterable[pa.RecordBatch]") -> "Iterator[p
 
 
 class Batch:
-    """Runs to be committed together."""
+    """Runs that are committed together."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.sessions: list[str] = []
@@ -98,7 +98,7 @@ class Batch:
         )
 
     def take(self, run: Run, made: SessionRows | None, row: Row) -> None:
-        """Take a run; ``made`` None: there is no session of it."""
+        """Add a run; ``made`` None: it has no session."""
         if made is not None:
             self.writer.take(made)
             self.sessions.append(run.session)
@@ -119,7 +119,7 @@ class Batch:
 
 
 class Worker:
-    """Makes runs of one campaign, one after another."""
+    """Executes runs of one campaign, one after another."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -138,10 +138,12 @@ class Worker:
             self._batch.drop()
 
     def make(self, numbers: Iterable[int]) -> int:
-        """Make those of the runs that are not in the dataset yet; returns how many were given.
+        """Execute the runs that are not in the dataset yet; return the number of all runs given.
 
-        Raises :class:`~sessions.dataset.layout.DatasetError` if the dataset cannot be written to;
-        what a run itself raises is in its row.
+        Errors of a run itself are stored in its row.
+
+        Raises:
+            DatasetError: the dataset cannot be written.
         """
         runs = [self.task.plan.run(number) for number in numbers]
         there = self._ended(runs)
@@ -168,7 +170,7 @@ class Worker:
         return set(rows[SESSION].to_pylist())
 
     def _commit(self, pending: list[Run]) -> None:
-        """Commit what waits; where another process was faster, only what it has not made."""
+        """Commit the collected runs, except those that another process has committed."""
         now = monotonic()
         self._commit_at = now + max(COMMIT_S, now - self._began)
         batch, self._batch = self._batch, None
@@ -225,7 +227,7 @@ class Worker:
                 batch.drop()
 
     def _emulated(self, run: Run, own: list[Batch]) -> SessionRows:
-        """Run it; ``own`` gets a commit of its own if there are many events."""
+        """Run it; ``own`` makes a separate commit if there are many events."""
         variant = self.task.plan.of_run(run)
         emulation = Emulation(variant, run.seed)
         made = SessionRows(run.session)

@@ -15,52 +15,55 @@ from sessions.format.codec import VOCABULARY
 DATASET_HEAD: Final = f"""\
 # The dataset
 
-`tidegauge sessions export` writes recorded sessions into one dataset, `tidegauge campaign` those
-that it makes, and `tidegauge analyze` reads it with Spark. It is a folder of Parquet files (zstd),
-here or on an object store (`s3a://BUCKET/DATASET`), and holds any number of sessions:
+To query recorded sessions, export them to a dataset with `tidegauge sessions export`.
+`tidegauge campaign` adds its runs directly, and `tidegauge analyze` reads the dataset with Spark. A
+dataset is a folder of Parquet files (zstd), local or on an object store (`s3a://BUCKET/DATASET`),
+with any number of sessions:
 
     DATASET/TABLE/COMMIT-00000.parquet
 
-Sessions enter by commits, one for an export and one for each task of a campaign. A commit has a
-file for each table in which it has rows. `DATASET/{MANIFEST}/COMMIT.json` says what it wrote, and
-adds it to the dataset atomically: readers see all of a session or none of it. Incomplete files are
-in `DATASET/{STAGING}`, which readers ignore; what a killed process leaves there is completed or
-removed by the next one. `DATASET/{MARKER}` says that the folder is a dataset, and which layout it
-has: this page describes layout {LAYOUT}.
+Sessions are added in commits: one per export, and one for each task of a campaign. A commit has a
+file for each table in which it has rows. `DATASET/{MANIFEST}/COMMIT.json` lists the files and adds
+them to the dataset atomically: readers see either a whole session or none of it. Incomplete files
+are in `DATASET/{STAGING}`, which readers ignore; the next writer completes or removes what a killed
+process left there. `DATASET/{MARKER}` marks the folder as a dataset and names its layout. This page
+describes layout {LAYOUT}.
 
 - `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files
   of many exports; `remove` removes sessions; `convert` converts a dataset of layout 2 to this one.
-- A session that is already there is not exported again; `--replace` replaces it, for example by the
-  finished recording of which a part was exported.
-- A file holds many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are sorted
-  by `type` first. So a filter on sessions or types of event reads only a small part of a file.
-- Times are virtual, in microseconds (`us`) since the cluster was made.
-- `event` is the number of an event (`seq`): it leads from any value back to its cause.
+- A session that is already in the dataset is not exported again; use `--replace` to replace it, for
+  example after a recording that was exported in part has been finished.
+- A file contains many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are
+  sorted by `type` first. A filter on sessions or event types reads only a small part of a file.
+- Times are virtual, in microseconds (`us`) since the cluster was created.
+- The unit `event` is the number of an event (`seq`), which identifies the cause of any value.
 - Offsets are Kafka's: LEO is the next offset to be written, HW the first one not committed.
-- A column without a meaning for null always has a value.
+- A column without an entry under "null" is never null.
 
-On an object store nothing can be renamed or locked. Files are uploaded when they are complete, the
-manifest's entry last. A writer then reads the manifest again, and withdraws its commit if another
-one has the same session or replaces the same commits: of two concurrent commits at most one stays,
-and the other writer is told. Campaigns are not locked there: do not start one twice.
+Object stores have no renames and no locks. Files are uploaded when they are complete, and the
+manifest's entry last. The writer then reads the manifest again, and withdraws its commit if another
+one has the same session or replaces the same commits: of two concurrent commits at most one
+remains, and the other writer reports an error. Campaigns are not locked there, so do not start the
+same campaign twice.
 
 ## Reading it without tidegauge
 
-Any Parquet reader can read a table as `DATASET/TABLE/*.parquet`. While nobody writes, these are
-exactly the files in the manifest. How long did each release take to commit a record?
+Any Parquet reader can read a table as `DATASET/TABLE/*.parquet`. Unless a writer is active, these
+are exactly the files in the manifest. How long did each release take to commit a record?
 
 {{examples}}
-Below each table is a query for it. The queries use the tables' names, which DuckDB knows after
+An example query follows each table. The queries use the tables' names. To define them in DuckDB,
+run
 
 ```sql
 CREATE VIEW events AS SELECT * FROM 'DATASET/events/*.parquet'
 ```
 
-and Spark after `spark.read.parquet("DATASET/events").createOrReplaceTempView("events")`.
+and in Spark, `spark.read.parquet("DATASET/events").createOrReplaceTempView("events")`.
 
 ## Joins
 
-Everything joins on `{SESSION}`; within a session:
+All tables join on `{SESSION}`; within a session:
 
 | from | to | on |
 |--|--|--|
@@ -71,10 +74,10 @@ Everything joins on `{SESSION}`; within a session:
 | `faults.broker` | `partition_states.leader` | `{SESSION}`, and `from_seq` <= `seq` < `to_seq` |
 | `runs` | `sessions` | `{SESSION}` |
 
-A row that holds until the session's end has no `to_seq`: compare with
+A row that is valid until the session's end has no `to_seq`: compare with
 `coalesce(to_seq, 9223372036854775807)`.
 
-This page is generated from the declarations that the files are written and read with
+This page is generated from the declarations that readers and writers use
 (`python -m sessions.dataset > docs/dataset.md`).
 """
 
@@ -134,8 +137,8 @@ def _events() -> Iterator[str]:
     yield "## The types of events"
     yield ""
     yield (
-        "What a row of `events` says, by its `type`. A field in *italics* is in `payload`; every "
-        "other field has a column of its own."
+        "The meaning of a row of `events`, by its `type`. Fields in *italics* are in `payload`; "
+        "all other fields have their own columns."
     )
     for name, kind in sorted(VOCABULARY.items()):
         yield ""
@@ -167,7 +170,7 @@ def page(head: str, tables: tuple[Table, ...], examples: Mapping[str, Example]) 
 def _section(table: Table, example: Example) -> Iterator[str]:
     yield f"## {table.name}"
     yield ""
-    order = f" In a file, rows are in order of {table.order}." if table.order else ""
+    order = f" In a file, rows are {table.order}." if table.order else ""
     yield f"A row is {table.row}.{order}"
     yield ""
     yield "| column | type | unit | meaning | null |"

@@ -36,7 +36,7 @@ ORDER BY offline_us DESC, p.session, p.tp
 """,
     ),
     "replica_states": Example(
-        "How far did each follower lag behind what it knew to be committed, at most?",
+        "How many records that it did not know to be committed did each follower have, at most?",
         """\
 SELECT session, tp, broker, max(leo - hw) AS uncommitted_max
 FROM replica_states
@@ -57,7 +57,7 @@ LIMIT 10
 """,
     ),
     "consumed": Example(
-        "How long was each consumer's record under way?",
+        "How long did each record take from producer to consumer?",
         """\
 SELECT c.session, c.consumer, c.tp, c.offset, c.time_us - p.sent_us AS under_way_us
 FROM consumed c JOIN produced p ON c.session = p.session AND c.record = p.record
@@ -76,7 +76,7 @@ LIMIT 10
 """,
     ),
     "isr_changes": Example(
-        "How often did a leader ask to drop each replica from the ISR, and to take it back?",
+        "How often did a leader request to remove each replica from the ISR, and to add it again?",
         """\
 SELECT session, tp, replica,
        sum(CASE WHEN change = 'shrink' THEN 1 ELSE 0 END) AS shrinks,
@@ -97,7 +97,7 @@ ORDER BY records DESC, session, broker, reason
 """,
     ),
     "requests": Example(
-        "How long did requests wait for a response, and how many never had one?",
+        "How long did requests wait for a response, and how many never received one?",
         """\
 SELECT name, count(*) AS requests,
        sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
@@ -108,7 +108,7 @@ ORDER BY longest_us DESC, name
 """,
     ),
     "client_requests": Example(
-        "How long did clients wait for each API, and how often were they told an error?",
+        "How long did clients wait for each API, and how often did they receive an error?",
         """\
 SELECT client, api, count(*) AS requests,
        max(answered_us - time_us) AS longest_us,
@@ -140,7 +140,7 @@ ORDER BY session, epoch
 """,
     ),
     "metadata_records": Example(
-        "Which partitions changed in the very batch in which a broker was fenced?",
+        "Which partitions changed in the same batch in which a broker was fenced?",
         """\
 SELECT f.session, f.time_us, f.data AS broker, p.data AS partition
 FROM metadata_records f JOIN metadata_records p
@@ -150,7 +150,7 @@ ORDER BY f.session, f.offset, p.offset
 """,
     ),
     "quorum_roles": Example(
-        "How often did controllers stand for election, and how often was one elected?",
+        "How often was a controller a candidate, and how often was one elected?",
         """\
 SELECT session, controller,
   sum(CASE WHEN role = 'candidate' THEN 1 ELSE 0 END) AS candidacies,
@@ -181,7 +181,7 @@ ORDER BY lost DESC, version
 """,
     ),
     "runs": Example(
-        "Which runs of a campaign are worth a look, and how are they opened?",
+        "Which runs of a campaign are worth a look, and which command opens them?",
         """\
 SELECT outcome, lost, diverged, expectations_failed, command
 FROM runs

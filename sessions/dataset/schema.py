@@ -69,7 +69,7 @@ def session_column() -> Column:
 def partition_columns(null: str = "") -> tuple[Column, ...]:
     """Return the three columns of a topic-partition; ``null`` says when they have no value."""
     return (
-        Column("tp", "string", "", "topic-partition as it is written, `orders-0`", null),
+        Column("tp", "string", "", "topic-partition, such as `orders-0`", null),
         Column("topic", "string", "", "its topic", null),
         Column("partition", "int32", "", "its number in the topic", null),
     )
@@ -80,16 +80,18 @@ def fact_columns() -> tuple[Column, ...]:
     return (
         Column("seq", "int64", "event", "number of the event"),
         Column("time_us", "int64", "us", "virtual time of the event"),
-        Column("cause", "int64", "event", "number of the event that led to it; 0: a root"),
+        Column("cause", "int64", "event", "number of the event that caused it; 0: none"),
     )
 
 
 def validity_columns() -> tuple[Column, ...]:
     """Return the columns with the first and last event for which a row's values hold."""
     return (
-        Column("from_seq", "int64", "event", "event that made it so"),
+        Column("from_seq", "int64", "event", "event from which these values are valid"),
         Column("from_us", "int64", "us", "virtual time of that event"),
-        Column("to_seq", "int64", "event", "event that ended it", "true until the session's end"),
+        Column(
+            "to_seq", "int64", "event", "event that changed them", "valid until the session's end"
+        ),
         Column("to_us", "int64", "us", "virtual time of that event", "as `to_seq`"),
     )
 

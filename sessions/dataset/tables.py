@@ -23,7 +23,7 @@ NO_FIELD: Final = "the event has no such field"
 FIELDS: Final = (
     Column("name", "string", "", "name of a message, step, bookmark or invariant", NO_FIELD),
     Column("destination", "int32", "host", "the host that a message or link goes to", NO_FIELD),
-    Column("request", "int64", "event", "the request that a message answers; 0: none", NO_FIELD),
+    Column("request", "int64", "event", "the request of a response; 0: none", NO_FIELD),
     Column("error", "string", "", "Kafka's or ZooKeeper's error name, or `NONE`", NO_FIELD),
     Column("role", "string", "", "a replica's role", NO_FIELD),
     Column("leader", "int32", "broker id", "leader; -1: none", NO_FIELD),
@@ -32,9 +32,9 @@ FIELDS: Final = (
     Column("zk_version", "int32", "", "dataVersion of the `state` znode", NO_FIELD),
     Column("isr", "list<int32>", "broker id", "in-sync replicas", NO_FIELD),
     Column("replicas", "list<int32>", "broker id", "assigned replicas", NO_FIELD),
-    Column("count", "int64", "records", "how many records", NO_FIELD),
-    Column("first_record", "int64", "record id", "the first of them", NO_FIELD),
-    Column("base_offset", "int64", "offset", "offset of the first of them", NO_FIELD),
+    Column("count", "int64", "records", "number of records", NO_FIELD),
+    Column("first_record", "int64", "record id", "the first record", NO_FIELD),
+    Column("base_offset", "int64", "offset", "offset of the first record", NO_FIELD),
     Column("offset", "int64", "offset", "an offset read or committed", NO_FIELD),
     Column("high_watermark", "int64", "offset", "HW after it", NO_FIELD),
     Column("log_end_offset", "int64", "offset", "LEO after it; -1: unknown", NO_FIELD),
@@ -48,8 +48,8 @@ FIELDS: Final = (
 
 EVENTS: Final = Table(
     "events",
-    "an event: `type`, the columns below and `payload` are all of it",
-    "seq within each type",
+    "an event, stored completely in `type`, the columns below and `payload`",
+    "sorted by `seq` within each type",
     (
         session_column(),
         *fact_columns(),
@@ -60,7 +60,7 @@ EVENTS: Final = Table(
             "int32",
             "broker id",
             "the event's broker, controller, host or source; -1 ZooKeeper, -2 clients",
-            "it happened at no particular host",
+            "it did not happen on a particular host",
         ),
         *FIELDS,
         Column(
@@ -76,8 +76,8 @@ EVENTS: Final = Table(
 
 PARTITION_STATES: Final = Table(
     "partition_states",
-    "a partition's `state` znode and its leader's HW and LEO, for as long as none of them changes",
-    "the end of validity; what holds until the session's end comes last",
+    "a period in which a partition's `state` znode and its leader's HW and LEO do not change",
+    "sorted by the end of validity; those valid until the session's end come last",
     (
         session_column(),
         *partition_columns(),
@@ -110,7 +110,7 @@ PARTITION_STATES: Final = Table(
             "int64",
             "offset",
             "the leader's own HW",
-            "there is no leader, or it does not act as one: it is down, or has not been told yet",
+            "there is no leader, or it does not act as one: it is down, or not notified yet",
         ),
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
@@ -119,14 +119,19 @@ PARTITION_STATES: Final = Table(
 
 REPLICA_STATES: Final = Table(
     "replica_states",
-    "a replica's state as its own broker has it, for as long as nothing in it changes",
-    "the end of validity; what holds until the session's end comes last",
+    "a period in which a replica's state on its own broker does not change",
+    "sorted by the end of validity; those valid until the session's end come last",
     (
         session_column(),
         *partition_columns(),
-        Column("broker", "int32", "broker id", "the broker whose disk holds the replica"),
+        Column("broker", "int32", "broker id", "the replica's broker"),
         Column("role", "string", "", "`leader`, `follower` or `offline`"),
-        Column("leader_epoch", "int32", "", "the last leader epoch that it was told; -1: none yet"),
+        Column(
+            "leader_epoch",
+            "int32",
+            "",
+            "the latest leader epoch that it has received; -1: none yet",
+        ),
         Column("leo", "int64", "offset", "LEO"),
         Column("hw", "int64", "offset", "HW"),
         Column("log_start", "int64", "offset", "first offset"),
@@ -134,18 +139,18 @@ REPLICA_STATES: Final = Table(
             "remote_leo",
             "int64",
             "offset",
-            "LEO that the leader named by the state znode remembers of this replica",
-            "it remembers none, or there is no leader",
+            "LEO of this replica as known to the leader that the state znode names",
+            "the leader does not know it, or there is no leader",
         ),
-        Column("in_isr", "bool", "", "whether the state znode has it in the ISR"),
+        Column("in_isr", "bool", "", "whether it is in the ISR of the state znode"),
         *validity_columns(),
     ),
 )
 
 PRODUCED: Final = Table(
     "produced",
-    "a record that a producer sent, and what became of it",
-    "the event by which a batch had been both answered and committed; others come last",
+    "a record that a producer sent, and its outcome",
+    "sorted by the event after which their batch was both answered and committed; others come last",
     (
         session_column(),
         Column("record", "int64", "record id", "its number among all records of the session"),
@@ -154,22 +159,22 @@ PRODUCED: Final = Table(
         Column("key", "string", "text", "key", "it has none"),
         Column("value", "string", "text", "value"),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
-        Column("sent_seq", "int64", "event", "ProduceSent, when its batch was sent first"),
-        Column("sent_us", "int64", "us", "virtual time of it"),
-        Column("retries", "int32", "", "how often the batch was sent again"),
+        Column("sent_seq", "int64", "event", "ProduceSent, when its batch was first sent"),
+        Column("sent_us", "int64", "us", "virtual time of that event"),
+        Column("retries", "int32", "", "number of times the batch was resent"),
         Column(
             "appended_seq",
             "int64",
             "event",
             "RecordsAppended, when a leader first wrote it",
-            "none did",
+            "no leader wrote it",
         ),
-        Column("appended_us", "int64", "us", "virtual time of it", "as `appended_seq`"),
+        Column("appended_us", "int64", "us", "virtual time of that event", "as `appended_seq`"),
         Column(
             "offset",
             "int64",
             "offset",
-            "offset of its acknowledgement or, failing that, of its first append by a leader",
+            "offset in its acknowledgement or, without one, of its first append by a leader",
             "neither happened",
         ),
         Column(
@@ -177,46 +182,48 @@ PRODUCED: Final = Table(
             "string",
             "",
             "`acked`, `failed`, `pending` (the session ended first) or, with acks=0, `sent`: "
-            "handed to the network, never acknowledged",
+            "sent without waiting for an acknowledgement",
         ),
         Column("error", "string", "", "Kafka's error name for a failed record, else `NONE`"),
         Column("answered_seq", "int64", "event", "ProduceAcknowledged or ProduceFailed", "pending"),
-        Column("answered_us", "int64", "us", "virtual time of it", "pending"),
+        Column("answered_us", "int64", "us", "virtual time of that event", "pending"),
         Column(
             "committed_seq",
             "int64",
             "event",
-            "HighWatermarkChanged with which a leader's HW first passed it",
-            "never",
+            "HighWatermarkChanged, when a leader's HW first passed it",
+            "never committed",
         ),
-        Column("committed_us", "int64", "us", "virtual time of it", "never"),
+        Column("committed_us", "int64", "us", "virtual time of that event", "never committed"),
     ),
 )
 
 CONSUMED: Final = Table(
     "consumed",
-    "a record that a consumer was given",
-    "seq, offset",
+    "a record that a consumer received",
+    "sorted by `seq`, then `offset`",
     (
         session_column(),
         *fact_columns(),
         Column("consumer", "string", "", "the consumer's name"),
-        Column("consume", "int32", "", "which of its `consume` statements, counted from 1"),
+        Column(
+            "consume", "int32", "", "number of the `consume` statement of this consumer, from 1"
+        ),
         *partition_columns(),
         Column("offset", "int64", "offset", "offset at which it was read"),
-        Column("record", "int64", "record id", "which record it was, as in `produced`"),
+        Column("record", "int64", "record id", "the record, as in `produced`"),
     ),
 )
 
 ELECTIONS: Final = Table(
     "elections",
-    "a choice of a leader by the controller, or a failure to find one",
-    "seq",
+    "an attempt of the controller to elect a leader",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
         *partition_columns(),
-        Column("controller", "int32", "broker id", "the controller that chose"),
+        Column("controller", "int32", "broker id", "the controller"),
         Column(
             "strategy",
             "string",
@@ -224,17 +231,17 @@ ELECTIONS: Final = Table(
             "`New`, `Offline`, `Reassign`, `Preferred`, `ControlledShutdown` or `Unclean`",
         ),
         Column("elected", "bool", "", "whether a leader was found"),
-        Column("leader", "int32", "broker id", "the new leader", "none was found"),
-        Column("leader_epoch", "int32", "", "its epoch", "none was found"),
-        Column("isr", "list<int32>", "broker id", "the ISR that goes with it", "none was found"),
-        Column("reason", "string", "", "why none was found, in words", "one was found"),
+        Column("leader", "int32", "broker id", "the new leader", "no leader was found"),
+        Column("leader_epoch", "int32", "", "its leader epoch", "no leader was found"),
+        Column("isr", "list<int32>", "broker id", "the new ISR", "no leader was found"),
+        Column("reason", "string", "", "why no leader was found", "a leader was found"),
     ),
 )
 
 ISR_CHANGES: Final = Table(
     "isr_changes",
-    "a step of a change of an ISR by its leader",
-    "seq",
+    "a step in which a leader changes its ISR",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
@@ -244,9 +251,9 @@ ISR_CHANGES: Final = Table(
             "step",
             "string",
             "",
-            "`asked` (of ZooKeeper or the controller) or `acting` (the leader uses it now)",
+            "`asked` (requested from ZooKeeper or the controller) or `acting` (now in effect)",
         ),
-        Column("isr", "list<int32>", "broker id", "the ISR that is asked for or used"),
+        Column("isr", "list<int32>", "broker id", "the ISR that is requested or in effect"),
         Column("change", "string", "", "`shrink` or `expand`", "`acting`"),
         Column("replica", "int32", "broker id", "the replica that leaves or joins", "`acting`"),
         Column(
@@ -262,29 +269,29 @@ ISR_CHANGES: Final = Table(
 TRUNCATIONS: Final = Table(
     "truncations",
     "a truncation of a replica's log",
-    "seq",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
         *partition_columns(),
         Column("broker", "int32", "broker id", "the replica's broker"),
-        Column("leo", "int64", "offset", "LEO after it"),
-        Column("previous_leo", "int64", "offset", "LEO before it"),
-        Column("reason", "string", "", "the rule that asked for it"),
+        Column("leo", "int64", "offset", "LEO after the truncation"),
+        Column("previous_leo", "int64", "offset", "LEO before the truncation"),
+        Column("reason", "string", "", "the rule that required it"),
     ),
 )
 
 REQUESTS: Final = Table(
     "requests",
-    "a request, with its response if there was one in ten minutes of virtual time",
-    "the response or loss; requests without either come late",
+    "a request, with its response if it had one within ten minutes of virtual time",
+    "sorted by response or loss; requests without either come later",
     (
         session_column(),
         *fact_columns(),
         Column("name", "string", "", "Kafka's name, `FetchRequest`, .."),
-        Column("source", "int32", "host", "who sent it: broker id, -1 ZooKeeper, -2 clients"),
-        Column("destination", "int32", "host", "to whom"),
-        Column("partitions", "int32", "partitions", "how many partitions its detail lists"),
+        Column("source", "int32", "host", "sender: broker id, -1 ZooKeeper, -2 clients"),
+        Column("destination", "int32", "host", "receiver"),
+        Column("partitions", "int32", "partitions", "number of partitions that its detail lists"),
         Column("answered_seq", "int64", "event", "MessageSent of the response", "there was none"),
         Column(
             "answered_us",
@@ -293,25 +300,25 @@ REQUESTS: Final = Table(
             "virtual time at which the response left",
             "there was none",
         ),
-        Column("lost", "string", "", "why the request was lost", "it was not"),
+        Column("lost", "string", "", "why the request was lost", "it was not lost"),
     ),
 )
 
 CLIENT_REQUESTS: Final = Table(
     "client_requests",
-    "a request of a client outside (`tidegauge serve`), with what it was told",
-    "the response or the end of the connection; requests without either come late",
+    "a request of a real client (`tidegauge serve`), with its response",
+    "sorted by response or the end of the connection; requests without either come later",
     (
         session_column(),
         *fact_columns(),
-        Column("connection", "int64", "", "number of the connection that it came by"),
+        Column("connection", "int64", "", "number of the connection"),
         Column("client", "string", "", "client id; `connection-N` if it has none"),
-        Column("address", "string", "", "host and port of the client; empty: not known"),
-        Column("library", "string", "", "library and version", "it does not say (KIP-511)"),
-        Column("broker", "int32", "broker id", "the broker that was asked"),
+        Column("address", "string", "", "host and port of the client; empty if unknown"),
+        Column("library", "string", "", "library and version", "not sent (KIP-511)"),
+        Column("broker", "int32", "broker id", "the broker that received it"),
         Column("api", "string", "", "Kafka's name, `Produce`, `Fetch`, .."),
         Column("api_version", "int32", "", "version of the request"),
-        Column("group", "string", "", "consumer group that it speaks of as a member", "none"),
+        Column("group", "string", "", "consumer group that the client is a member of", "none"),
         Column("answered_seq", "int64", "event", "ClientResponseSent", "there was none"),
         Column(
             "answered_us",
@@ -321,7 +328,11 @@ CLIENT_REQUESTS: Final = Table(
             "there was none",
         ),
         Column(
-            "errors", "list<string>", "", "names of the errors in it, each once", "there was none"
+            "errors",
+            "list<string>",
+            "",
+            "names of the errors in the response, each once",
+            "there was none",
         ),
     ),
 )
@@ -329,19 +340,19 @@ CLIENT_REQUESTS: Final = Table(
 ZNODES: Final = Table(
     "znodes",
     "a change of a znode",
-    "seq",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
         Column("path", "string", "", "the znode's path"),
         Column("change", "string", "", "`created`, `changed` or `deleted`"),
-        Column("data", "string", "", "its data after it", "ZooKeeper's null, or deleted"),
-        Column("version", "int32", "", "its dataVersion after it", "deleted"),
+        Column("data", "string", "", "its data after the change", "ZooKeeper's null, or deleted"),
+        Column("version", "int32", "", "its dataVersion after the change", "deleted"),
         Column(
             "zk_session",
             "int64",
             "",
-            "the session that owns an ephemeral; 0: persistent",
+            "the owner of an ephemeral znode; 0: persistent",
             "not `created`",
         ),
         Column("zxid", "int64", "", "ZooKeeper's transaction id"),
@@ -350,8 +361,8 @@ ZNODES: Final = Table(
 
 CONTROLLER: Final = Table(
     "controller",
-    "something that a controller did",
-    "seq",
+    "an action of a controller",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
@@ -366,14 +377,14 @@ CONTROLLER: Final = Table(
         Column("procedure", "string", "", "`onControllerFailover`, ..", "not `step`"),
         Column("step", "int32", "", "number of the step in the procedure", "not `step`"),
         Column("name", "string", "", "name of the step", "not `step`"),
-        Column("detail", "string", "", "what it was about; why it resigned", "`elected`"),
+        Column("detail", "string", "", "what the step concerned, or why it resigned", "`elected`"),
     ),
 )
 
 METADATA_RECORDS: Final = Table(
     "metadata_records",
-    "a record of KRaft's metadata log, once it is committed; none with ZooKeeper",
-    "seq",
+    "a committed record of KRaft's metadata log; there are none with ZooKeeper",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
@@ -383,7 +394,7 @@ METADATA_RECORDS: Final = Table(
             "batch",
             "int64",
             "offset",
-            "offset of the first record of its batch: what is written together counts together",
+            "offset of the first record of its batch, which takes effect as a whole",
         ),
         Column("type", "string", "", "Kafka's name without `Record`; `NoOpRecord`s are left out"),
         Column("version", "int32", "", "version of the record's schema"),
@@ -399,8 +410,8 @@ METADATA_RECORDS: Final = Table(
 
 QUORUM_ROLES: Final = Table(
     "quorum_roles",
-    "a role that a controller took in KRaft's quorum; none with ZooKeeper",
-    "seq",
+    "a change of a controller's role in KRaft's quorum; there are none with ZooKeeper",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
@@ -411,7 +422,7 @@ QUORUM_ROLES: Final = Table(
             "",
             "`unattached`, `follower`, `prospective`, `candidate`, `leader` or `resigned`",
         ),
-        Column("epoch", "int32", "", "epoch of the quorum that it knows of"),
+        Column("epoch", "int32", "", "latest quorum epoch that it knows"),
         Column("leader", "int32", "host", "the leader of that epoch as it knows it; -1: none"),
     ),
 )
@@ -420,7 +431,7 @@ FAULTS: Final = Table(
     "faults",
     "a failure or recovery of a broker or controller process, a link, a ZooKeeper session or a "
     "follower",
-    "seq",
+    "sorted by `seq`",
     (
         session_column(),
         *fact_columns(),
@@ -428,8 +439,8 @@ FAULTS: Final = Table(
             "kind", "string", "", "`broker`, `controller` (KRaft's), `link`, `session` or `replica`"
         ),
         *partition_columns("not `replica`"),
-        Column("broker", "int32", "broker id", "the broker or host; of a link its source"),
-        Column("destination", "int32", "host", "to whom the link goes", "not `link`"),
+        Column("broker", "int32", "broker id", "the broker or host; for a link, its source"),
+        Column("destination", "int32", "host", "destination of the link", "not `link`"),
         Column(
             "state",
             "string",
@@ -437,35 +448,35 @@ FAULTS: Final = Table(
             "the process's state; or `whole`, `cut`, `impaired`; `expired`, `closed`; "
             "`paused`, `resumed`",
         ),
-        Column("delay_us", "int64", "us", "added to each message", "not `link`"),
-        Column("drop_percent", "double", "percent", "of messages that are lost", "not `link`"),
+        Column("delay_us", "int64", "us", "delay added to each message", "not `link`"),
+        Column("drop_percent", "double", "percent", "share of messages lost", "not `link`"),
         Column(
-            "holding", "list<string>", "", "names of messages kept waiting, `*`: all", "not `link`"
+            "holding", "list<string>", "", "names of messages held back; `*`: all", "not `link`"
         ),
     ),
 )
 
 SESSIONS: Final = Table(
     "sessions",
-    "a session; it is listed here exactly when all of it is in the dataset",
+    "a session whose export to the dataset is complete",
     "",
     (
         session_column(),
-        Column("name", "string", "", "the name it was given"),
-        Column("version", "string", "", "release whose rules it followed", "no cluster was made"),
-        Column("seed", "int64", "", "random seed", "no cluster was made"),
+        Column("name", "string", "", "the session's name"),
+        Column("version", "string", "", "the emulated release", "no cluster was created"),
+        Column("seed", "int64", "", "random seed", "no cluster was created"),
         Column(
             "brokers",
             "int32",
             "brokers",
-            "brokers that the cluster was made with",
-            "no cluster was made",
+            "brokers when the cluster was created",
+            "no cluster was created",
         ),
         Column("config", "string", "JSON", "broker defaults that were set, by Kafka's names"),
-        Column("variables", "string", "JSON", "what the script's variables were set to"),
-        Column("path", "string", "", "where its file was when it was exported", "it never had one"),
+        Column("variables", "string", "JSON", "values of the script's variables"),
+        Column("path", "string", "", "path of its file when it was exported", "it had no file"),
         Column("events", "int64", "events", "events in the session"),
-        Column("last_seq", "int64", "event", "number of the last event; 0: there is none"),
+        Column("last_seq", "int64", "event", "number of the last event; 0: none"),
         Column(
             "time_us", "int64", "us", "virtual time at its end; if not complete, of its last event"
         ),
@@ -473,7 +484,7 @@ SESSIONS: Final = Table(
             "complete",
             "bool",
             "",
-            "whether its recording was closed and all of it could be read when it was exported",
+            "whether its recording was closed and could be read completely when it was exported",
         ),
         Column(
             "damaged_at",
@@ -496,31 +507,31 @@ SESSIONS: Final = Table(
             "diverged",
             "int64",
             "offsets",
-            "offsets at which replicas hold different records at the end",
+            "offsets at which replicas have different records at the end",
         ),
         Column(
-            "consumed_lost", "int64", "records", "records given to a consumer and gone at the end"
+            "consumed_lost", "int64", "records", "records that a consumer read and that are gone"
         ),
-        Column("expectations_passed", "int64", "", "assertions that held"),
-        Column("expectations_failed", "int64", "", "assertions that did not"),
+        Column("expectations_passed", "int64", "", "assertions that passed"),
+        Column("expectations_failed", "int64", "", "assertions that failed"),
         Column(
             "invariants_violated",
             "int64",
             "",
-            "broken invariants that the release is not known to break",
+            "violated invariants that the release is not known to violate",
         ),
         Column(
             "leaderless_us",
             "int64",
             "us",
-            "time in which a partition that has been led had no leader: no broker whose process "
-            "runs acted as such; summed over partitions",
+            "time without a running broker that acts as leader, after the first leader; "
+            "summed over partitions",
         ),
         Column(
             "outcome",
             "string",
             "",
-            "`failed` if an assertion or such an invariant failed, else `passed`",
+            "`failed` if an assertion failed or such an invariant was violated, else `passed`",
         ),
     ),
 )
@@ -558,35 +569,37 @@ RUNS: Final = Table(
     "",
     (
         session_column(),
-        Column("varied", "string", "JSON", "the combination of what is varied, an object by name"),
+        Column(
+            "varied", "string", "JSON", "the run's combination of varied values, an object by name"
+        ),
         Column("seed", "int64", "", "random seed"),
         Column(
             "outcome",
             "string",
             "",
-            "`passed`; `failed` (an assertion or an invariant), `raised` (a fault of the program), "
+            "`passed`; `failed` (an assertion or an invariant), `raised` (a bug in the program), "
             "`hung` (it took longer than the limit)",
         ),
-        Column("findings", "list<string>", "", "what deserves a look: an outcome, a loss"),
-        Column("limit_s", "double", "seconds", "the limit of wall time that it had"),
-        Column("error", "string", "", "what was raised", "it did not raise or hang"),
+        Column("findings", "list<string>", "", "why the run is worth a look: an outcome, a loss"),
+        Column("limit_s", "double", "seconds", "its limit of wall time"),
+        Column("error", "string", "", "the error", "it did not raise or hang"),
         Column("events", "int64", "events", "events in the session", NO_SESSION),
         Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
         Column("acked", "int64", "records", "acknowledged records", NO_SESSION),
         Column("lost", "int64", "records", "acknowledged records missing at the end", NO_SESSION),
         Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
         Column(
-            "diverged", "int64", "offsets", "at which replicas hold different records", NO_SESSION
+            "diverged", "int64", "offsets", "offsets with different records at the end", NO_SESSION
         ),
         Column(
             "consumed_lost",
             "int64",
             "records",
-            "given to a consumer and gone at the end",
+            "records that a consumer read and that are gone",
             NO_SESSION,
         ),
-        Column("expectations_failed", "int64", "", "assertions that did not hold", NO_SESSION),
-        Column("invariants_violated", "int64", "", "that the release should not break", NO_SESSION),
+        Column("expectations_failed", "int64", "", "assertions that failed", NO_SESSION),
+        Column("invariants_violated", "int64", "", "as in `sessions`", NO_SESSION),
         Column(
             "unavailable_us",
             "int64",
@@ -594,7 +607,7 @@ RUNS: Final = Table(
             "as `leaderless_us` in `sessions`",
             NO_SESSION,
         ),
-        Column("command", "string", "", "opens it in the console, at its first event"),
+        Column("command", "string", "", "command that opens it in the console, at its first event"),
     ),
 )
 """The table that campaigns add to :data:`TABLES`, in the same commits."""

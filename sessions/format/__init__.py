@@ -1,1 +1,1 @@
-"""The session file: its schema, its codec, how it is written and read."""
+"""The session file: schema, codec, writer and reader."""

@@ -18,7 +18,7 @@ from sessions.model.states import Bookmark
 NAME_CHARACTERS_MAX: Final = 128
 NOTE_CHARACTERS_MAX: Final = 1_024
 BUSY_SECONDS: Final = 2.0
-"""How long to wait for a recorder that is writing the file just now."""
+"""How long to wait for a recorder that is writing to the file."""
 
 ByHand = Mapping[int, Bookmark | None]
 """Bookmarks set by hand, by event; None: the bookmark there was removed."""
@@ -32,10 +32,10 @@ class BookmarkError(SessionError):
 
 
 def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
-    """A bookmark after event ``seq`` (0: before the first), spaces at the ends taken off.
+    """Return a bookmark after event ``seq`` (0: before the first), with surrounding spaces removed.
 
     Raises:
-        BookmarkError: there is no name, or it or the note is too long.
+        BookmarkError: the name is empty, or the name or the note is too long.
     """
     name, note = name.strip(), note.strip()
     if not name:
@@ -52,16 +52,16 @@ def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
 
 
 def merged(marked: Iterable[Bookmark], by_hand: ByHand) -> list[Bookmark]:
-    """Bookmarks of ``mark`` statements and those by hand, which count where both are, in order."""
+    """Return all bookmarks in order; one set by hand overrides that of a ``mark`` statement."""
     found: dict[int, Bookmark | None] = {mark.seq: mark for mark in marked}
     found |= by_hand
     return [mark for _, mark in sorted(found.items()) if mark is not None]
 
 
 def put_bookmark(session: SessionFile, mark: Bookmark) -> None:
-    """Write a bookmark into a session's file, in the place of one at the same event.
+    """Write a bookmark to a session's file; it replaces one at the same event.
 
-    The file may be one that is being recorded, here or by another process.
+    The file may still be recorded, by this or another process.
 
     Raises:
         BookmarkError: the session is damaged, or its file cannot be written.

@@ -1,4 +1,4 @@
-"""A folder of sessions: list them and their outcomes, without reading their events."""
+"""List the sessions in a folder with their outcomes, without reading their events."""
 
 import sqlite3
 from contextlib import closing
@@ -16,11 +16,11 @@ from sessions.model.health import Counts
 
 
 class Listed(Struct, frozen=True):
-    """One session file. ``problem`` says why it could not be opened, or up to where it could.
+    """One session file. ``problem`` says why it could not be opened, or how far it could be read.
 
-    ``origin`` None: nothing could be read; ``outcome`` None: it is still being written, or its
-    writer was killed. ``events`` are those in the file, ``extent`` says if they are a part of more.
-    ``alerts`` are the changes of the counts, for a strip of where it hurt.
+    ``origin`` None: nothing could be read. ``outcome`` None: it is still being written, or its
+    writer was killed. ``events`` counts those in the file; ``extent`` tells whether they are part
+    of a longer recording. ``alerts`` are the changes of the alert counts over time.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class Listed(Struct, frozen=True):
 
     @property
     def ended(self) -> str:
-        """How the recording ended, in a word or two."""
+        """Return how the recording ended, in a word or two."""
         if self.problem:
             return "damaged" if self.origin is not None else "unreadable"
         if self.outcome is None:
@@ -50,10 +50,10 @@ class Listed(Struct, frozen=True):
 
 
 def list_sessions(folder: Path | str) -> list[Listed]:
-    """All sessions of a folder by name, those that cannot be opened with the reason.
+    """Return all sessions in a folder by name, including those that cannot be opened.
 
     Raises:
-        SessionMissingError: there is no such folder.
+        SessionMissingError: the folder does not exist.
     """
     folder = Path(folder)
     try:
@@ -66,12 +66,12 @@ def list_sessions(folder: Path | str) -> list[Listed]:
 
 
 def delete_session(path: Path | str) -> None:
-    """Delete a session's file, with what a killed recorder left beside it.
+    """Delete a session's file, and what a killed recorder left beside it.
 
-    Damaged sessions and those of other versions are deleted, too; what is no session is not.
+    Damaged sessions and those of other versions can be deleted; other files cannot.
 
     Raises:
-        SessionError: it is no session, is being used, or cannot be deleted.
+        SessionError: the file is not a session, is in use, or cannot be deleted.
     """
     path = Path(path)
     require_session(path)
@@ -85,7 +85,7 @@ def delete_session(path: Path | str) -> None:
 
 
 def _is_in_use(path: Path) -> bool:
-    """Whether another process has the file open for recording, or for reading such a one."""
+    """Return whether another process is recording the file, or reading it while it is recorded."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as database:
             # Only the last process that has the file open may delete its write-ahead log.
@@ -96,7 +96,7 @@ def _is_in_use(path: Path) -> bool:
 
 
 def show_session(path: Path | str) -> Listed:
-    """One session's facts; a file that cannot be opened is described by its problem."""
+    """Return one session's metadata; for a file that cannot be opened, the problem."""
     path = Path(path)
     size = path.stat().st_size if path.exists() else 0
     try:

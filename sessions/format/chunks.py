@@ -1,4 +1,4 @@
-"""Random access to a session's events by number: decoded chunks, the latest used ones kept."""
+"""Random access to a session's events by number, with a cache of decoded chunks."""
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -34,7 +34,7 @@ class Chunks:
     """
 
     def __init__(self, session: SessionFile, tail: Tail | None = None) -> None:
-        """Read from ``session``, which stays the caller's."""
+        """Read from ``session``, which the caller closes."""
         self.session = session
         self._tail = tail
         self._cache: OrderedDict[int, list[Event]] = OrderedDict()
@@ -46,7 +46,7 @@ class Chunks:
 
     @property
     def first_seq(self) -> int:
-        """The number of the first event that is kept."""
+        """The number of the first event in the file."""
         return self.session.first_seq
 
     @property
@@ -62,14 +62,14 @@ class Chunks:
         return tail[-1].time_us if tail else self._refreshed().last_us
 
     def time_of(self, seq: int) -> int:
-        """Return the virtual time of an event; before the first, the time of the one before it."""
+        """Return the virtual time of an event, which may be the one before the first."""
         if seq < self.first_seq:
             return self.session.extent.before_us
         chunk = self.containing(seq)
         return chunk[seq - chunk[0].seq].time_us
 
     def events(self, first: int, last: int) -> list[Event]:
-        """The events numbered ``first`` to ``last``, as far as they exist."""
+        """Return the existing events numbered ``first`` to ``last``."""
         found: list[Event] = []
         first, last = max(first, self.first_seq), min(last, self.last_seq)
         while first <= last:
@@ -85,14 +85,14 @@ class Chunks:
         return found
 
     def containing(self, seq: int) -> list[Event]:
-        """The whole chunk that holds an event which exists; the list is not to be changed."""
+        """Return the chunk that contains an existing event; callers must not modify the list."""
         tail = self._open_chunk()
         if tail and tail[0].seq <= seq <= tail[-1].seq:
             return tail
         return self._decoded(self._place(seq))
 
     def remember(self, events: list[Event]) -> None:
-        """Cache a chunk that has just been written, so that it need not be decoded."""
+        """Cache a chunk that has just been written, to save decoding it."""
         if events[0].seq not in self._cache:
             self._keep(events)
 
@@ -100,7 +100,7 @@ class Chunks:
         return [] if self._tail is None else self._tail()
 
     def _refreshed(self) -> SessionFile:
-        """The file, with what a recording that goes on has written: an open chunk that was full."""
+        """Return the file, refreshed if an ongoing recording has written its open chunk."""
         if self._tail is not None:
             self.session.refresh()
         return self.session
@@ -140,7 +140,7 @@ class Chunks:
     # ---- by time
 
     def seq_at(self, time_us: int) -> int:
-        """The number of the last event at or before a virtual time; before the first if none is."""
+        """Return the last event at or before a virtual time, or the number before the first."""
         tail = self._open_chunk()
         if tail and tail[0].time_us <= time_us:
             return tail[0].seq - 1 + bisect_right(tail, time_us, key=_TIME)
@@ -150,14 +150,14 @@ class Chunks:
             return self.first_seq - 1
         try:
             events = self._decoded(chunks[index])
-        except (SessionDroppedError, SessionEndedError):  # the chunks are other ones now
+        except (SessionDroppedError, SessionEndedError):  # the chunks have been replaced
             return self.seq_at(time_us)
         return events[0].seq - 1 + bisect_right(events, time_us, key=_TIME)
 
     # ---- by record
 
     def batch(self, record_id: int) -> Batch | None:
-        """Return the batch that contained a record, from the event that introduced it."""
+        """Return the batch of a record, from the event that produced it."""
         found = batch_in(self._named, record_id)
         if found is not None:
             return found
@@ -184,7 +184,7 @@ class Chunks:
         return [*self._beginning(), *found[::-1]]
 
     def _beginning(self) -> list[Batch]:
-        """The batches at the file's beginning."""
+        """Return the batches kept at the file's beginning."""
         first = self.first_seq
         if self._early[0] != first:
             frame = self.session.beginning()
@@ -194,7 +194,7 @@ class Chunks:
     # ---- by object
 
     def touching(self, names: set[str], seq: int, direction: int) -> int | None:
-        """The next (1) or previous (-1) event from ``seq`` on that touches one of the objects."""
+        """Return the next (1) or previous (-1) event from ``seq`` on that affects an object."""
         for chunk in self._chunks_from(seq, direction, names):
             for event in chunk if direction > 0 else reversed(chunk):
                 after = event.seq > seq if direction > 0 else event.seq < seq
@@ -203,7 +203,7 @@ class Chunks:
         return None
 
     def _chunks_from(self, seq: int, direction: int, names: set[str]) -> Iterator[list[Event]]:
-        """The chunks that may hold such an event, nearest first."""
+        """Return the chunks that may contain such an event, nearest first."""
         tail = self._open_chunk()
         if tail and direction < 0:
             yield tail
@@ -236,7 +236,7 @@ def _weight(events: list[Event]) -> int:
 
 
 def _batches(events: Iterable[Event]) -> list[Batch]:
-    """The batches that these events name."""
+    """Return the batches that these events introduce."""
     return [batch_of(event) for event in events if isinstance(event, NAMING)]
 
 

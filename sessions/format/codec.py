@@ -1,12 +1,12 @@
 """Encode events as bytes: a block holds consecutive events column by column.
 
-Repeated values are stored together, so they compress to a few bytes per event: sequence numbers
-follow from the first one, times and causes are deltas, each distinct text is stored once. A whole
-block is encoded in one call.
+Values of one field are stored together, so that they compress to a few bytes per event: sequence
+numbers follow from the first one, times and causes are deltas, and each distinct text is stored
+once. A whole block is encoded in one call.
 
-A block names the fields of its events. So an event type may gain a field that has a default: in
-older blocks every event has the default. It may lose a field: its values in older blocks are
-ignored. Up to schema 6 blocks name no fields; their columns are the first fields of their types.
+A block names the fields of its events. So a type may gain a field with a default, which the events
+of older blocks have, or lose a field, whose values in older blocks are ignored. Blocks up to schema
+6 do not name fields; their columns are the first fields of each type.
 """
 
 from bisect import bisect_left
@@ -25,10 +25,10 @@ import zstandard
 from emulator.events import Event
 
 Groups = dict[type[Event], list[Event]]
-"""Events by their type, each list in order."""
+"""Lists of events by type, each in order."""
 
 Kinds = Container[type[Event]] | None
-"""Some types of events; None: all of them."""
+"""Types of events; None: all of them."""
 
 RAW_BYTES_MAX: Final = 1 << 28
 """Maximum size of an unpacked block: a larger one is damaged or hostile."""
@@ -46,11 +46,11 @@ class BlockError(ValueError):
 
 
 class Block(msgspec.Struct, array_like=True):
-    """``order`` indexes ``kinds`` for each event; ``columns`` has a MessagePack list a field.
+    """``order`` has an index into ``kinds`` per event, ``columns`` a MessagePack list per field.
 
-    ``times`` are differences of microseconds, the first from zero. The first column of each type
-    holds how far back the cause is, the others the fields that ``fields`` names (those of a type
-    separated by spaces); columns of text hold indexes into ``strings``.
+    ``times`` are deltas in microseconds, the first from zero. The first column of each type has the
+    distance to the cause, the others have the fields named in ``fields`` (per type, separated by
+    spaces); columns of text have indexes into ``strings``.
     """
 
     first_seq: int
@@ -65,8 +65,8 @@ class Block(msgspec.Struct, array_like=True):
 class Plan(msgspec.Struct, frozen=True):
     """How one type is encoded and decoded.
 
-    ``decoders`` has one for each field except the first three, None for text; ``defaults`` those of
-    fields that an old block may lack.
+    ``decoders`` has one for each field except the first three (None for text), ``defaults`` the
+    defaults of fields that an old block may lack.
     """
 
     kind: type[Event]
@@ -76,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def layout(self) -> str:
-        """The names of its fields, as a block has them."""
+        """The names of its fields, in the form that blocks use."""
         return " ".join(self.decoders)
 
 
@@ -104,7 +104,7 @@ PLANS: Final = {kind: _plan(kind) for kind in VOCABULARY.values()}
 
 
 def group(events: Sequence[Event]) -> Groups:
-    """The events by type, types in order of appearance."""
+    """Return the events by type, types in order of appearance."""
     groups: Groups = {}
     for event in events:
         kind = type(event)
@@ -116,7 +116,7 @@ def group(events: Sequence[Event]) -> Groups:
 
 
 def encode(events: Sequence[Event], groups: Groups) -> bytes:
-    """Consecutive events (one or more) as a compressed block; ``groups`` has them by type."""
+    """Encode consecutive events (at least one) as a block; ``groups`` has them by type."""
     return compress(_ENCODE(_block(events, groups)))
 
 
@@ -150,10 +150,10 @@ def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[
 
 
 class Columns(NamedTuple):
-    """The events of one type in a block: a value for each in every list.
+    """The events of one type in a block, as lists with one value per event.
 
-    ``places`` says where in the block they are, counted from 0 and rising; ``fields`` has a list
-    for each field but the first three.
+    ``places`` are their positions in the block, ascending from 0; ``fields`` has a list for each
+    field but the first three.
     """
 
     kind: type[Event]
@@ -163,9 +163,9 @@ class Columns(NamedTuple):
 
 
 class Unpacked(NamedTuple):
-    """Consecutive events column by column; ``times`` are those of all, by their place.
+    """Consecutive events by column; ``times`` has the times of all events.
 
-    ``columns`` may be those of some types alone.
+    ``columns`` may be limited to some types.
     """
 
     first_seq: int
@@ -174,11 +174,11 @@ class Unpacked(NamedTuple):
 
     @property
     def last_seq(self) -> int:
-        """The number of the last event; before the first if there is none."""
+        """The number of the last event; one below the first if there are none."""
         return self.first_seq + len(self.times) - 1
 
     def up_to(self, last_seq: int) -> "Unpacked":
-        """The same without the events after that one."""
+        """Return the events up to this one."""
         count = last_seq - self.first_seq + 1
         if count >= len(self.times):
             return self
@@ -190,7 +190,7 @@ class Unpacked(NamedTuple):
         return Unpacked(self.first_seq, self.times[:count], columns)
 
     def events(self, kinds: Kinds = None) -> list[Event]:
-        """The events in order, as far as there are columns; those of some types, or all."""
+        """Return the events of some types, or all, in order; types without columns are omitted."""
         found: list[Any] = [None] * len(self.times)
         first, time_at, made = self.first_seq, self.times.__getitem__, 0
         for kind, places, causes, fields in self.columns:
@@ -204,7 +204,7 @@ class Unpacked(NamedTuple):
 
 
 def unpacked(events: Sequence[Event]) -> Unpacked:
-    """Consecutive events (one or more), column by column."""
+    """Return consecutive events (one or more) by column."""
     first = events[0].seq
     columns = []
     for kind, members in group(events).items():
@@ -214,19 +214,19 @@ def unpacked(events: Sequence[Event]) -> Unpacked:
 
 
 def decode(data: bytes) -> list[Event]:
-    """The events of a block.
+    """Return the events of a block.
 
     Raises:
-        BlockError: it is none.
+        BlockError: the bytes are not a valid block.
     """
     return unpack(data).events()
 
 
 def unpack(data: bytes, kinds: Kinds = None) -> Unpacked:
-    """The events of a block column by column, of some types or of all.
+    """Return the events of a block by column, for some types or all.
 
     Raises:
-        BlockError: it is none.
+        BlockError: the bytes are not a valid block.
     """
     try:
         return _unpacked(_BLOCKS.decode(decompress(data)), kinds)
@@ -260,7 +260,7 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
 
 
 def _named(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
-    """The columns of a type by the names of their fields."""
+    """Return the columns of a type by the names of their fields."""
     names = layout.split() if layout else list(plan.decoders)[: len(columns)]
     return dict(zip(names, columns, strict=True))
 
@@ -268,7 +268,7 @@ def _named(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
 def _field(
     plan: Plan, name: str, columns: dict[str, bytes], count: int, strings: list[str]
 ) -> list[Any]:
-    """The values of a field: from its column or, where the block has none, its default."""
+    """Return the values of a field; if the block lacks its column, the default."""
     column = columns.get(name)
     if column is None:
         if name not in plan.defaults:
@@ -285,7 +285,7 @@ def _field(
 def checksum(data: bytes, *numbers: int) -> int:
     """Return the checksum that protects bytes and the numbers stored with them.
 
-    A CRC-32 over the numbers, eight bytes each, little-endian, and then the bytes.
+    It is the CRC-32 of the numbers, eight bytes each in little-endian order, followed by the bytes.
     """
     return crc32(data, crc32(pack(f"<{len(numbers)}q", *numbers)))
 
@@ -296,17 +296,17 @@ def checksum_up_to_6(data: bytes, *numbers: int) -> int:
 
 
 def compress(raw: bytes) -> bytes:
-    """Raw bytes, compressed, with their size."""
+    """Return the bytes compressed, with their size."""
     return _COMPRESSOR.compress(raw)
 
 
 def decompress(data: bytes) -> bytes:
-    """What :func:`compress` was given.
+    """Return the bytes that :func:`compress` was given.
 
     Raises:
-        BlockError: it is not compressed, or says that it is larger than any block.
+        BlockError: the data is not compressed, or claims to be larger than any block.
     """
-    if not isinstance(data, bytes):  # a damaged row may hold anything
+    if not isinstance(data, bytes):  # a damaged row may contain anything
         raise BlockError("it is not compressed")
     try:
         size = zstandard.frame_content_size(data)

@@ -1,8 +1,8 @@
 """Open a session's database for reading, even if it comes from an untrusted source.
 
-An untrusted file is data: nothing in it may ever be executed. So its schema must be exactly the one
-that this program creates, and nothing else may be in it: a view or a generated column would be
-evaluated on reading, a trigger on writing a bookmark.
+Nothing in an untrusted file may be executed. So its schema must be exactly the one that this
+program creates: a view or a generated column would be evaluated when it is read, a trigger when a
+bookmark is written.
 """
 
 import shutil
@@ -22,7 +22,7 @@ REASON_CHARACTERS_MAX: Final = 120
 SCHEMA_ROWS_MAX: Final = 100
 """Maximum number of tables of a session."""
 FOREIGN: Final = ("view", "trigger", "index")
-"""What may be in a database that is none of ours; any other word beside ``table`` is damage."""
+"""Types of objects in foreign databases; any other word but ``table`` means damage."""
 UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
 """Exceptions from reading a damaged database; SQLite's message may itself be invalid text."""
 
@@ -30,8 +30,8 @@ UNREADABLE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
 class Opened(Struct, frozen=True):
     """A database that can be read.
 
-    ``copy`` holds the copy that is read instead of the file, and must be cleaned up. ``missing``
-    says which part of the session cannot be read here, or is empty.
+    ``copy`` is the copy that is read instead of the file, and must be cleaned up. ``missing`` says
+    which part of the session cannot be read here; empty: none.
     """
 
     database: sqlite3.Connection
@@ -46,15 +46,15 @@ class Opened(Struct, frozen=True):
 
 
 def open_database(path: Path, schema: int, *, is_short: bool) -> Opened:
-    """Open a session's file; ``is_short``: it has fewer bytes than its header says.
+    """Open a session's file; ``is_short``: it has fewer bytes than its header states.
 
-    What a killed recorder left in the log beside the file (``-wal``) is read with it. Where the
-    folder cannot be written, SQLite cannot take the log in, so a copy of both is read.
+    The write-ahead log that a killed recorder left beside the file (``-wal``) is read with it. If
+    the folder is not writable, SQLite cannot open the log, so a copy of both is read.
 
     Raises:
         SessionMissingError: the file cannot be read.
-        SessionDamagedError: nothing in it can be.
-        NotASessionError: it holds what no session does.
+        SessionDamagedError: nothing in the file can be read.
+        NotASessionError: the file contains objects that no session has.
     """
     opened = _opened(path, is_short=is_short)
     try:
@@ -86,7 +86,7 @@ def _opened(path: Path, *, is_short: bool) -> Opened:
 
 
 IMMUTABLE: Final = "mode=ro&immutable=1"
-"""Read the file alone, as it is."""
+"""Read only the file itself, without its log."""
 
 
 def _logs(path: Path) -> list[str]:
@@ -102,10 +102,10 @@ def _has_content(path: Path) -> bool:
 
 
 def _opened_copy(path: Path, logs: list[Path], *, is_short: bool) -> Opened:
-    """A copy of the file with its logs, which SQLite can take in.
+    """Open a copy of the file and its logs.
 
     Raises:
-        OSError: it cannot be copied.
+        OSError: the file cannot be copied.
         sqlite3.OperationalError: the copy cannot be opened.
     """
     folder = tempfile.TemporaryDirectory(prefix="tidegauge-")
@@ -120,11 +120,11 @@ def _opened_copy(path: Path, logs: list[Path], *, is_short: bool) -> Opened:
 
 
 def _connect(path: Path, options: str, *, is_short: bool = False) -> sqlite3.Connection:
-    """A connection that only reads.
+    """Return a read-only connection.
 
     Raises:
         sqlite3.OperationalError: the file cannot be opened in this way.
-        SessionDamagedError: it is no sound database.
+        SessionDamagedError: the database is malformed.
     """
     database = sqlite3.connect(
         f"{path.absolute().as_uri()}?{options}",
@@ -136,7 +136,7 @@ def _connect(path: Path, options: str, *, is_short: bool = False) -> sqlite3.Con
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, RAW_BYTES_MAX)
         database.execute("PRAGMA query_only = ON")
         database.execute("PRAGMA trusted_schema = OFF")
-        if is_short:  # otherwise SQLite refuses a file that is cut short as a whole
+        if is_short:  # otherwise SQLite refuses to open a truncated file
             database.execute("PRAGMA writable_schema = ON")
         database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError:
@@ -173,6 +173,6 @@ def damage_sentence(path: Path, error: object) -> str:
 
 
 def brief(error: object) -> str:
-    """An error's text in one line; SQLite may quote whole statements."""
+    """Return an error's text in one line; SQLite may quote whole statements."""
     text = " ".join(str(error).split())
     return text if len(text) <= REASON_CHARACTERS_MAX else f"{text[:REASON_CHARACTERS_MAX]}.."

@@ -6,7 +6,7 @@ class SessionError(Exception):
 
 
 class SessionMissingError(SessionError):
-    """There is no such file, or it cannot be reached or written."""
+    """The file does not exist, or cannot be read or written."""
 
 
 class NotASessionError(SessionError):
@@ -22,15 +22,15 @@ class SessionOlderError(SessionError):
 
 
 class SessionDamagedError(SessionError):
-    """The file is a session of which nothing, or not the requested part, can be read."""
+    """The file is a session, but nothing in it, or not the requested part, can be read."""
 
 
 class SessionEndedError(SessionDamagedError):
-    """The requested part has just been found to be damaged: the session ends before it."""
+    """The requested part turned out to be damaged: the session ends before it."""
 
 
 class SessionDroppedError(SessionDamagedError):
-    """The requested part has been dropped since by a recorder with a size limit."""
+    """A recorder with a size limit has dropped the requested part."""
 
 
 class SessionIncompleteError(SessionError):

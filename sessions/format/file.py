@@ -1,11 +1,11 @@
 """Read a session file: its events, keyframes, statements and marks, as far as it is intact.
 
 Opening takes constant time: only the first and last rows are checked, which show whether the end is
-there. Damage in between is detected when events there are read, or all at once by
-:meth:`SessionFile.check`. From then on the session ends before the damage.
+missing. Damage in between is detected when events there are read, or by :meth:`SessionFile.check`.
+From then on the session ends before the damage.
 
 A file can be read while it is being written (:meth:`SessionFile.refresh` shows what was added),
-after its writer was killed, and up to the place where it is damaged.
+after its writer was killed, and up to the first damage.
 """
 
 import struct
@@ -53,11 +53,11 @@ SELECT max(seq) FROM (
     UNION ALL SELECT max(seq) FROM keyframes UNION ALL SELECT max(first_seq) FROM touches
 )
 """
-"""The last event covered by other rows; they are committed together with their events."""
+"""Queries for the last event that other rows refer to; rows are committed with their events."""
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Consecutive events: the first and last, and which record ids they name (-1: none)."""
+    """Consecutive events: the first and last, and the range of record ids in them (-1: none)."""
 
     first_seq: int
     last_seq: int
@@ -68,7 +68,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class KeyframePlace(msgspec.Struct, frozen=True):
-    """Which keyframe there is, and which one it is based on (0: none)."""
+    """A keyframe, and the one that it is based on (0: none)."""
 
     seq: int
     base_seq: int
@@ -77,17 +77,18 @@ class KeyframePlace(msgspec.Struct, frozen=True):
 class SessionFile:
     """A session, for reading.
 
-    ``damage`` is empty, or one sentence about what cannot be read; ``damaged_at`` is the number of
-    the first event that cannot be, None as long as none is known.
+    ``damage`` is empty, or one sentence about what cannot be read. ``damaged_at`` is the number of
+    the first event that cannot be read; None while no such event is known.
     """
 
     def __init__(self, path: Path | str, *, check: bool = True) -> None:
-        """Open the file; with ``damage`` afterwards if a part of it is lost.
+        """Open the file; ``damage`` is set if part of it is lost.
 
-        Without ``check`` only its beginning and its end are looked at.
+        Without ``check`` only its beginning and end are verified.
 
-        Raises: SessionError: it cannot be read, is no session, is a newer one, or nothing of it is
-        left.
+        Raises:
+            SessionError: the file cannot be read, is not a session, has an unknown schema, or
+                nothing of it is intact.
         """
         self.path = Path(path)
         self.damage = ""
@@ -126,7 +127,7 @@ class SessionFile:
         if check or self._short or self.damage:
             self.check()
         if self._short and not self.damage:
-            self.damage = f"{self.path} is cut short: what it held after its events may be lost."
+            self.damage = f"{self.path} is truncated: data after its events may be lost."
 
     def __enter__(self) -> "SessionFile":
         return self
@@ -140,7 +141,7 @@ class SessionFile:
         self.close()
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._opened.close()
         if self._salvage is not None:
             self._salvage.close()
@@ -149,27 +150,27 @@ class SessionFile:
 
     @property
     def first_seq(self) -> int:
-        """The number of the first event that is kept: 1, unless the beginning was dropped."""
+        """The number of the first event: 1 unless the beginning was dropped."""
         return self.extent.first_seq
 
     @property
     def last_seq(self) -> int:
-        """The number of the last event that can be read; if there is none, of the one before."""
+        """The number of the last event that can be read; if there is none, one below the first."""
         return self.first_seq - 1 if self._last is None else self._last.last_seq
 
     @property
     def last_us(self) -> int:
-        """The time of that event."""
+        """The virtual time of the last event."""
         return self.extent.before_us if self._last is None else self._last.last_us
 
     @property
     def complete(self) -> bool:
-        """Whether the recording was closed by its writer and all of it can be read."""
+        """Whether the writer closed the recording, and all of it can be read."""
         return self.outcome is not None and self.damaged_at is None and not self._opened.missing
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the recording ended; None while it goes on, or if its writer was killed."""
+        """How the recording ended; None if it is still being written, or its writer was killed."""
         with suppress(SessionDamagedError, *UNREADABLE):
             if self._has_meta("outcome"):
                 return self._meta("outcome", Outcome)
@@ -177,7 +178,7 @@ class SessionFile:
 
     @property
     def chunks(self) -> list[Chunk]:
-        """Where which events are, in order; the list is not to be changed."""
+        """The chunks in order; callers must not modify the list."""
         if self._chunks is None:
             self._chunks = []
             self.refresh()
@@ -185,14 +186,14 @@ class SessionFile:
 
     @property
     def keyframes(self) -> list[KeyframePlace]:
-        """Which keyframes there are, in order; the list is not to be changed."""
+        """The keyframes in order; callers must not modify the list."""
         if self._keyframes is None:
             self._keyframes = []
             self._read_keyframes()
         return self._keyframes
 
     def refresh(self) -> None:
-        """Update to what was written or dropped since the last call; stop at damage."""
+        """Read what was written or dropped since the last call, up to the first damage."""
         with self._one_moment():
             self._look_at_extent()
             if self._chunks is None:
@@ -203,7 +204,7 @@ class SessionFile:
                 self._read_keyframes()
 
     def check(self) -> None:
-        """Check every event; from now on the session ends before the first damaged one."""
+        """Verify every event; from then on the session ends before the first damaged one."""
         self.damage, self.damaged_at = self._opened.missing, None
         with self._one_moment():
             self._look_at_extent()
@@ -215,8 +216,8 @@ class SessionFile:
 
     @contextmanager
     def _one_moment(self) -> Iterator[None]:
-        """Make all reads within see one consistent snapshot while the file may be written."""
-        # SQLite has no transactions on what is cut short; one within another is the same moment.
+        """Give all reads within the block one consistent snapshot of a file that may be written."""
+        # SQLite has no transactions on a truncated file; a nested block uses the outer snapshot.
         if self._short or self._is_one_moment:
             yield
             return
@@ -226,12 +227,12 @@ class SessionFile:
             yield
         finally:
             self._is_one_moment = False
-            with suppress(*UNREADABLE):  # damage ends a transaction, or has its end fail
+            with suppress(*UNREADABLE):  # damage aborts a transaction, or makes its end fail
                 self._database.execute("ROLLBACK")
 
     def _look_at_extent(self) -> None:
         known = self.first_seq
-        with suppress(SessionDamagedError):  # without it, what begins late counts as damaged
+        with suppress(SessionDamagedError):  # a late beginning needs an extent
             if self._has_meta("extent"):
                 self.extent = self._meta("extent", Extent)
         first = self.first_seq
@@ -248,7 +249,7 @@ class SessionFile:
         self._last = None if row is None else _chunk(row)
 
     def _read_chunks(self, *, check: bool) -> None:
-        """Know where all events are up to the first damage; with ``check`` the bytes count too."""
+        """Read the chunks up to the first damage; ``check`` verifies their bytes, too."""
         chunks = self._chunks
         if chunks is None or self.damaged_at is not None:
             return
@@ -272,7 +273,7 @@ class SessionFile:
             self._find_more(chunks, expected)
 
     def _find_more(self, chunks: list[Chunk], seq: int) -> None:
-        """Add intact events from ``seq`` on that SQLite does not find."""
+        """Add intact chunks from ``seq`` on that SQLite does not find."""
         seq = self._salvaged(chunks, seq)
         self._last = chunks[-1] if chunks else None
         named = self._last_named()
@@ -284,7 +285,7 @@ class SessionFile:
             self._end_before(seq)
 
     def _salvaged(self, chunks: list[Chunk], seq: int) -> int:
-        """Add the chunks in the file from ``seq`` on; return the next sequence number."""
+        """Add the chunks found on the pages from ``seq`` on; return the next event number."""
         if self._salvage is None:
             with suppress(OSError, ValueError):
                 self._salvage = Salvage(self.path, self._is_whole)
@@ -294,7 +295,7 @@ class SessionFile:
         return seq
 
     def _last_named(self) -> int | None:
-        """Return the last event that rows other than chunks refer to; None: that cannot be read."""
+        """Return the last event that other rows refer to; None if they cannot be read."""
         try:
             (named,) = self._database.execute(_LAST_SEQ_NAMED).fetchone()
             closed = self._meta("outcome", Outcome).events if self._has_meta("outcome") else 0
@@ -303,7 +304,7 @@ class SessionFile:
             return None
 
     def _chunk_rows(self, seq: int, *, check: bool) -> Iterator[Row]:
-        """The rows of chunks from event ``seq`` on, up to the first that cannot be read."""
+        """Return the rows of chunks from event ``seq`` on, up to the first unreadable one."""
         columns = f"{_NUMBERS}, {'checksum, events' if check else 'NULL, NULL'}"
         statement = f"SELECT {columns} FROM chunks WHERE first_seq >= ? ORDER BY first_seq"
         try:
@@ -311,7 +312,7 @@ class SessionFile:
                 yield row
                 seq = row[1] + 1
         except (*UNREADABLE, TypeError):
-            # A cursor reads one row ahead, so the one before the damage is lost with it.
+            # A cursor reads one row ahead, so the row before the damage would be lost.
             statement = f"SELECT {columns} FROM chunks WHERE first_seq = ?"
             yield from self._database.execute(statement, (seq,))
             raise
@@ -332,7 +333,7 @@ class SessionFile:
             return
         named, last, outcome = self._last_named(), self.last_seq, self.outcome
         if named is None:
-            self._damaged("what it says of its end cannot be read")
+            self._damaged("its final state cannot be read")
         elif named > last:
             self._find_more(self.chunks, last + 1)
         elif outcome is not None and outcome.events < last:
@@ -350,18 +351,19 @@ class SessionFile:
     # ---- events and keyframes
 
     def events(self, chunk: Chunk) -> list[Event]:
-        """The events of one chunk.
+        """Return the events of one chunk.
 
         Raises:
             SessionEndedError: they cannot be read; from now on the session ends before them.
-            SessionDroppedError: they have been dropped since.
+            SessionDroppedError: the recorder has dropped them.
         """
         return self.unpacked(chunk).events()
 
     def unpacked(self, chunk: Chunk, kinds: codec.Kinds = None) -> codec.Unpacked:
-        """The events of one chunk, of some types or of all, column by column.
+        """Return the events of one chunk by column, for some types or all.
 
-        If the chunk has grown since, those that it had. Raises what :meth:`events` does.
+        Events added to the chunk since it was listed are omitted. Raises the same errors as
+        :meth:`events`.
         """
         try:
             *numbers, checksum, data = self._row_of(chunk)
@@ -383,7 +385,7 @@ class SessionFile:
             ) from error
 
     def _row_of(self, chunk: Chunk) -> Row:
-        """A chunk's row; where the file is damaged, this may be anything."""
+        """Return a chunk's row; in a damaged file this may be anything."""
         found = None if self._salvage is None else self._salvage.row(chunk.first_seq)
         if found is not None:
             numbers, checksum, block = found
@@ -396,22 +398,22 @@ class SessionFile:
             if chunk.first_seq < self.first_seq:
                 self.refresh()
                 raise SessionDroppedError(
-                    f"{self.path} begins with event {self.first_seq:,} by now: "
-                    "what was before has been dropped."
+                    f"{self.path} now begins with event {self.first_seq:,}: "
+                    "earlier events have been dropped."
                 ) from None
-        # A row that damage hides from an index search can still be found by a table scan.
+        # A table scan can still find a row that an index search misses because of damage.
         return self._row(statement.format("+first_seq"), (chunk.first_seq,))
 
     def all_events(self) -> Iterator[Event]:
-        """All events in order; only one chunk of them is in memory."""
+        """Yield all events in order, with one chunk in memory at a time."""
         for chunk in self.chunks:
             yield from self.events(chunk)
 
     def beginning(self) -> Keyframe | None:
-        """The state before the first event, with batches that came before it; None: nothing.
+        """Return the state and batches before the first event; None: the recording starts there.
 
         Raises:
-            SessionDamagedError: the file begins late, and that state cannot be read.
+            SessionDamagedError: the beginning was dropped, and that state cannot be read.
         """
         if self.first_seq == 1:
             return None
@@ -423,7 +425,7 @@ class SessionFile:
         return frame
 
     def keyframe(self, place: KeyframePlace) -> Keyframe | None:
-        """A keyframe; None if it is damaged."""
+        """Return a keyframe; None if it is damaged."""
         try:
             row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
             is_whole = self._is_whole(row[1], row[0], (place.seq, place.base_seq))
@@ -432,14 +434,14 @@ class SessionFile:
             return None
 
     def objects(self, chunk: Chunk) -> bytes:
-        """The names of the objects that a chunk's events touch, each between line ends."""
+        """Return the names of the objects that a chunk's events affect, each between line feeds."""
         row = self._row("SELECT objects FROM touches WHERE first_seq = ?", (chunk.first_seq,))
         return b"\n%b\n" % codec.decompress(row[0])
 
     # ---- the small tables
 
     def inputs(self) -> list[RecordedInput]:
-        """The statements in order."""
+        """Return the statements in order."""
         checksum = "checksum" if self._has_checksums else "0"
         rows = self._typed_rows(
             tuple[int, int, int, int, str, str | None, int],
@@ -459,13 +461,13 @@ class SessionFile:
         return found
 
     def bookmarks(self) -> list[Bookmark]:
-        """The named places in order."""
+        """Return the bookmarks in order."""
         statement = "SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq"
         rows = self._typed_rows(tuple[str, str, int, int], statement)
         return [Bookmark(*row) for row in rows]
 
     def summary(self, after_seq: int = 0) -> list[tuple[int, int, Counts]]:
-        """What the time bar draws: event, time, and the counts after it, where they changed."""
+        """Return what the time bar draws: event, time and counts wherever the counts changed."""
         statement = "SELECT * FROM summary WHERE seq > ? ORDER BY seq"
         rows = self._typed_rows(tuple[int, ...], statement, (after_seq,))
         return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in rows]
@@ -506,7 +508,7 @@ class SessionFile:
         return tuple(row)
 
     def _typed_rows(self, kind: type[_Row], statement: str, values: Row = ()) -> Iterator[_Row]:
-        """Rows of columns of these types, up to the damage, if there is any."""
+        """Return rows whose columns have these types, up to the first damage."""
         try:
             for row in self._database.execute(statement, values):
                 yield msgspec.convert(row, kind)
@@ -522,10 +524,10 @@ class SessionFile:
 
 
 def _chunk(numbers: object) -> Chunk:
-    """A chunk of a row's numbers.
+    """Return the chunk that a row describes.
 
     Raises:
-        SessionDamagedError: they are none.
+        SessionDamagedError: the row is malformed.
     """
     try:
         return Chunk(*msgspec.convert(numbers, tuple[int, int, int, int, int, int]))

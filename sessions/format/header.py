@@ -28,21 +28,21 @@ from sessions.format.schema import (
 
 
 class Header(Struct, frozen=True):
-    """What a session file's header says: its schema, and how many bytes it should have."""
+    """A session file's header: its schema, and the number of bytes that it should have."""
 
     schema: int
     bytes_expected: int
 
 
 def read_header(path: Path) -> Header:
-    """The header of a session that this program can read.
+    """Read the header of a session with a supported schema.
 
     Raises:
-        SessionMissingError: there is no such file, or it cannot be read.
-        NotASessionError: it is something else.
-        SessionDamagedError: it is cut off within the header.
+        SessionMissingError: the file does not exist, or cannot be read.
+        NotASessionError: the file is not a session.
+        SessionDamagedError: the file ends within the header.
         SessionNewerError: a newer program wrote it.
-            SessionOlderError: an older program wrote it, with a schema that is no longer supported.
+        SessionOlderError: an older program wrote it, with a schema that is no longer supported.
     """
     try:
         with open_regular(path) as file:
@@ -55,9 +55,9 @@ def read_header(path: Path) -> Header:
     if not head:
         raise NotASessionError(f"{path} is not a session: it is empty.")
     if not head.startswith(MAGIC[: len(head)]):
-        raise NotASessionError(f"{path} is not a session: it is no database.")
+        raise NotASessionError(f"{path} is not a session: it is not a database.")
     if len(head) < HEADER_BYTES:
-        raise SessionDamagedError(f"{path} is damaged: it is cut off after {len(head)} bytes.")
+        raise SessionDamagedError(f"{path} is damaged: it ends after {len(head)} bytes.")
     if _number(head, APPLICATION_ID_AT) != APPLICATION_ID:
         raise NotASessionError(f"{path} is not a session: it is another program's database.")
     schema = _number(head, USER_VERSION_AT)
@@ -76,11 +76,11 @@ def read_header(path: Path) -> Header:
 
 
 def require_session(path: Path) -> None:
-    """Make sure that a file is a session, be it damaged or of another version.
+    """Check that a file is a session, which may be damaged or of another version.
 
     Raises:
-        SessionMissingError: there is no such file, or it cannot be read.
-        NotASessionError: it is something else.
+        SessionMissingError: the file does not exist, or cannot be read.
+        NotASessionError: the file is not a session.
     """
     with suppress(SessionDamagedError, SessionNewerError, SessionOlderError):
         read_header(path)

@@ -1,8 +1,8 @@
 """Keyframes: periodic copies of the read model, as deltas to the previous keyframe.
 
-A full keyframe has no base, the others are based on the previous one, so that an idle cluster of
-any size costs nothing and each run of a log is written about once. Batches of records are left out:
-they are in the chunks.
+A full keyframe has no base. Others are based on the previous one, so that an idle cluster costs
+nothing, whatever its size, and each run of a log is written about once. Batches of records are not
+included; they are in the chunks.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +20,12 @@ from sessions.model.states import Batch, PartitionState, ViewState
 
 
 class Keyframe(msgspec.Struct, array_like=True):
-    """The state after event ``seq`` on top of the keyframe ``base_seq`` (0: of nothing).
+    """The state after event ``seq``, as a delta to the keyframe ``base_seq`` (0: none).
 
-    ``state`` holds only partitions, znodes, producers, consumers and groups that changed since.
-    ``kept`` says of a replica (``orders-0@2``) how many runs its log still has of those it had;
-    ``log`` in ``state`` is what follows them. ``gone_partitions`` and ``gone_znodes`` exist no
-    more.
+    ``state`` contains only the partitions, znodes, producers, consumers and groups that changed.
+    ``kept`` is the number of runs that the log of a replica (``orders-0@2``) still has of its
+    earlier ones; ``log`` in ``state`` has those that follow. ``gone_partitions`` and
+    ``gone_znodes`` were deleted.
     """
 
     base_seq: int
@@ -36,23 +36,23 @@ class Keyframe(msgspec.Struct, array_like=True):
 
     @property
     def seq(self) -> int:
-        """The number of the last event in it."""
+        """The number of the last event that it includes."""
         return self.state.seq
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """The start of a recording that begins late: a state, and batches produced before it."""
+    """The start of a recording whose beginning was dropped: a state and earlier batches."""
 
     snapshot: Snapshot
     batches: list[Batch]
 
 
 EMPTY: Final = ClusterView().snapshot()
-"""What the first keyframe is based on."""
+"""The empty state, on which the first keyframe is based."""
 
 
 def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
-    """The keyframe of ``snapshot``, just taken of ``view``, on top of ``base``."""
+    """Return the keyframe for ``snapshot``, just taken of ``view``, as a delta to ``base``."""
     old, new = base.state, snapshot.state
     since = base.seq
     state = copy(new)
@@ -77,7 +77,7 @@ def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
 def _differences(
     changes: Changes, before: Mapping[str, object], now: Mapping[str, object], since: int
 ) -> tuple[list[str], list[str]]:
-    """Keys that may have changed, and keys that are gone, since the state ``before``."""
+    """Return the keys that may have changed, and those deleted, since the state ``before``."""
     noted = changes.since(since)
     keys = [*before, *(key for key in now if key not in before)] if noted is None else noted
     return [key for key in keys if key in now], [
@@ -88,7 +88,7 @@ def _differences(
 def _short(
     partition: PartitionState, base: PartitionState | None, kept: list[tuple[str, int, int]]
 ) -> PartitionState:
-    """The partition with only what its logs have more than those of ``base``."""
+    """Return the partition with only those runs of its logs that ``base`` does not have."""
     short = copy(partition)
     replicas = short.replica_states = dict(partition.replica_states)
     for broker, replica in partition.replica_states.items():
@@ -115,7 +115,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
         touched.update(frame.state.partitions)
     view.release_changed()
     view.believers_changed()
-    view.count_brokers()  # which of them serve decides whether a partition is leaderless
+    view.count_brokers()  # whether a partition is leaderless depends on which brokers serve
     for tp in touched & view.partitions.keys():
         view.take_over(tp)
     view.start_noting()
@@ -123,7 +123,7 @@ def rebuild(base: Snapshot, frames: Iterable[Keyframe]) -> ClusterView:
 
 
 def _lay_on(view: ClusterView, frame: Keyframe) -> None:
-    """Bring a view's state from the keyframe that ``frame`` is based on to ``frame``."""
+    """Apply ``frame`` to a view's state, which must be at the keyframe that it is based on."""
     old, new = view.state, frame.state
     _join_logs(view, frame)
     for name in _WHOLE:
@@ -141,7 +141,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
 
 
 def _join_logs(view: ClusterView, frame: Keyframe) -> None:
-    """Put the frame's runs behind those that stay; a log of a snapshot is copied for that."""
+    """Append the frame's runs to the kept ones; a snapshot's log is copied first."""
     before, now, frozen = view.state.partitions, frame.state.partitions, view.frozen
     for tp, broker, runs in frame.kept:
         old = before[tp].replica_states[broker]
@@ -154,22 +154,22 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
 
 _BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "groups", "batches"}
 _WHOLE: Final = tuple(name for name in ViewState.__struct_fields__ if name not in _BY_OBJECT)
-"""The parts of a state that every keyframe holds as a whole."""
+"""The parts of a state that every keyframe contains in full."""
 
 _ENCODE: Final = msgspec.msgpack.Encoder(enc_hook=as_list).encode
 _KEYFRAMES: Final = msgspec.msgpack.Decoder(Keyframe)
 
 
 def encode(frame: Keyframe) -> bytes:
-    """A keyframe as compressed bytes."""
+    """Encode a keyframe as compressed bytes."""
     return codec.compress(_ENCODE(frame))
 
 
 def decode(data: bytes) -> Keyframe:
-    """The keyframe that :func:`encode` was given.
+    """Decode a keyframe.
 
     Raises:
-        sessions.format.codec.BlockError: the bytes are none.
+        sessions.format.codec.BlockError: the bytes are not a valid keyframe.
     """
     try:
         return _KEYFRAMES.decode(codec.decompress(data))

@@ -9,8 +9,8 @@ from sessions.format.codec import checksum
 class Origin(Struct, frozen=True):
     """Where a recording comes from; written when it begins.
 
-    ``began`` is the wall clock's UTC time in ISO form, for people only. ``variables`` are a
-    campaign's.
+    ``began`` is the UTC time of day in ISO format, for information only. ``variables`` are those of
+    a campaign.
     """
 
     name: str
@@ -24,10 +24,10 @@ class Origin(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How a recording ended; written when it is closed. All counts but ``events`` are of records.
+    """How a recording ended; written when it is closed. Counts except ``events`` are of records.
 
-    ``diverged`` counts offsets; ``failed`` and ``passed`` are expectations. ``outcome`` is a word
-    chosen by the program that ran it.
+    ``diverged`` counts offsets, ``failed`` and ``passed`` count expectations. ``outcome`` is a word
+    chosen by the program that ran the session.
     """
 
     events: int
@@ -46,11 +46,11 @@ class Outcome(Struct, frozen=True):
 
 
 class Extent(Struct, frozen=True):
-    """Which part of the events a file contains; a file without it has all of them.
+    """The part of the events that a file contains; a file without an extent has all of them.
 
-    ``first_seq`` is its first event, ``before_us`` the time of the one before. ``last_seq`` is the
-    last event of the session that it was trimmed from, 0 for a recording of bounded size, whose
-    beginning is dropped as it grows.
+    ``first_seq`` is its first event, ``before_us`` the time of the one before it. ``last_seq`` is
+    the last event of the session that it was trimmed from; 0 for a recording of bounded size,
+    whose beginning is dropped as it grows.
     """
 
     first_seq: int = 1
@@ -64,7 +64,7 @@ class Extent(Struct, frozen=True):
 
 
 class RecordedInput(Struct, frozen=True):
-    """A statement and the place where it was given; ``statement`` None: known by its text only."""
+    """A statement and its position in the session; ``statement`` None: only its text is known."""
 
     seq: int
     time_us: int
@@ -75,10 +75,10 @@ class RecordedInput(Struct, frozen=True):
 
 
 def meta_checksum(key: str, value: str) -> int:
-    """The checksum of a row of ``meta``."""
+    """Return the checksum of a row of ``meta``."""
     return checksum(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
 
 def input_checksum(numbers: tuple[int, int, int, int], text: str, statement: str | None) -> int:
-    """The checksum of a row of ``inputs``: its numbers and its two texts."""
+    """Return the checksum of a row of ``inputs``, over its numbers and its two texts."""
     return checksum(f"{text}\0{statement or ''}".encode("utf-8", "surrogatepass"), *numbers)

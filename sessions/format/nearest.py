@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 LOOKED_AT_MAX: Final = 10_000
-"""Larger folders are not searched for a name."""
+"""Larger folders are not searched."""
 
 
 def nearest_file(path: Path) -> str:
-    """``; did you mean 'a/run.tide'?`` for the file beside ``path`` that is named most like it.
+    """Return ``; did you mean 'a/run.tide'?`` with the most similar name in the folder of ``path``.
 
-    Empty if there is none.
+    Empty if no name is similar.
     """
     names: list[str] = []
     with suppress(OSError):

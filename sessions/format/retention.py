@@ -1,7 +1,7 @@
 """Recordings of bounded size: their beginning is dropped as they grow.
 
-Periodically a recording gets a possible starting point: a full keyframe. If the file is too large,
-it starts at the next one, and keeps the batches that introduced earlier records.
+A full keyframe is written from time to time as a possible starting point. When the file gets too
+large, it is trimmed to start at the next one, and keeps some batches of earlier records.
 """
 
 from collections import deque
@@ -16,13 +16,13 @@ from sessions.model.batches import named_before
 from sessions.model.states import Batch
 
 PLACES: Final = 8
-"""How many places to begin at there are in a file of full size."""
+"""Number of possible starting points in a file of full size."""
 EARLY_RECORDS_MAX: Final = 100_000
-"""Of how many records before its first event a file knows the keys and values."""
+"""Number of records before its first event whose keys and values a file keeps."""
 
 
 class Place(Struct, frozen=True):
-    """Where a recording could begin, and the first record id that had not been named by then."""
+    """A possible starting point, and the first record id that no earlier event mentions."""
 
     extent: Extent
     next_record: int
@@ -31,7 +31,7 @@ class Place(Struct, frozen=True):
 def newest(
     batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX, characters: int | None = None
 ) -> list[Batch]:
-    """The last of these batches, of so many records and ``characters`` or a few more."""
+    """Return the last batches that together have at least so many records and ``characters``."""
     found: list[Batch] = []
     left = records
     room = sum(map(_characters, batches)) + 1 if characters is None else characters
@@ -49,10 +49,10 @@ def _characters(batch: Batch) -> int:
 
 
 class Bound:
-    """Decides where a recording could begin, and when it has to."""
+    """Decides where a recording may start, and when it is trimmed."""
 
     def __init__(self, limit_bytes: int) -> None:
-        """Keep a file at about ``limit_bytes``, as far as a state and a part of its past fit."""
+        """Keep a file at about ``limit_bytes``, if a state and part of its history fit."""
         self.limit_bytes = limit_bytes
         self.log_pages_max = min(LOG_PAGES_MAX, limit_bytes // PLACES // PAGE_BYTES)
         self._places: deque[Place] = deque()
@@ -60,22 +60,22 @@ class Bound:
         self._frame_bytes = 0
 
     def note_chunk(self, size: int) -> None:
-        """A chunk of so many bytes was written."""
+        """Note that a chunk of so many bytes was written."""
         self._since += size
 
     @property
     def is_place_due(self) -> bool:
-        """Whether there should be a place to begin at after the last chunk."""
+        """Return whether a starting point should follow the last chunk."""
         return self._since >= max(self.limit_bytes // PLACES, self._frame_bytes)
 
     def note_place(self, seq: int, time_us: int, next_record: int, size: int) -> None:
-        """The file could begin after event ``seq``; its keyframe there has ``size`` bytes."""
+        """Note a starting point after event ``seq``, with a keyframe of ``size`` bytes."""
         self._places.append(Place(Extent(first_seq=seq + 1, before_us=time_us), next_record))
         self._since = 0
         self._frame_bytes = size
 
     def next_beginning(self, used_bytes: int) -> Place | None:
-        """Where a file of this size has to begin; None: where it does."""
+        """Return where a file of this size has to start; None: it stays as it is."""
         if used_bytes <= self.limit_bytes or not self._places:
             return None
         return self._places.popleft()

@@ -1,16 +1,15 @@
-"""Finding chunks in a damaged file without the pages that lead to them.
+"""Find chunks in a damaged file without the pages that refer to them.
 
-SQLite finds a row by pages that name other pages. One of those can stand for a hundred chunks, and
-lies anywhere in the file; where it is damaged, or cut off with the end of the file, SQLite reads
-none of them. But each row is whole on pages of its own, and a chunk's checksum says whether it
-is one. So every page is looked at; sections 1.6 and 2.1 of SQLite's "Database File Format" say::
+SQLite finds a row by way of interior pages, which refer to other pages. A single one may refer to a
+hundred chunks and lie anywhere in the file; if it is damaged or truncated, SQLite can read none of
+them. But each row has pages of its own, and its checksum tells whether it is intact. So every page
+is examined. From sections 1.6 and 2.1 of SQLite's "Database File Format"::
 
     leaf page  0x0d | free block, 2 | cells, 2 | content, 2 | fragments, 1 | places of cells, 2 each
     cell       bytes of the record, varint | rowid, varint | record | page where it goes on, 4
     next page  page where it goes on, 4 | more of the record
     record     bytes of this head, varint | type of each column, varint | columns
 
-What is left on pages that are no longer in use may be found, too: shorter forms of a chunk that
 Pages that are no longer in use may contain stale rows too: shorter versions of a chunk that has
 grown since. The longest one counts.
 """
@@ -28,19 +27,19 @@ LEAF: Final = 0x0D
 LEAF_HEAD_BYTES: Final = 8
 RESERVED_AT: Final = 20
 INTEGER_BYTES: Final = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
-"""How long a whole number of each type is; 8 and 9 are 0 and 1 themselves."""
+"""Length of an integer of each type in bytes; types 8 and 9 are the values 0 and 1."""
 BLOB: Final = 12
 NUMBERS: Final = 5
-"""How many numbers are between a chunk's first event, which is the rowid, and its checksum."""
+"""Number of columns between a chunk's first event, which is the rowid, and its checksum."""
 VARINT_BYTES_MAX: Final = 9
 GOES_ON: Final = 0x80
-"""Of each byte of a varint but the ninth, this bit says that there is another one."""
+"""In each byte of a varint but the ninth, this bit means that another byte follows."""
 READ_MAX: Final = 4
 """Limit on reads, in multiples of the file size: hostile rows may all share their pages."""
 
 Numbers = tuple[int, int, int, int, int, int]
 Found = tuple[Numbers, int, bytes]
-"""A chunk's numbers, its checksum, and its block."""
+"""A chunk's numbers, checksum and block."""
 IsWhole = Callable[[bytes, int, Numbers], bool]
 
 
@@ -49,17 +48,17 @@ class NotARowError(Exception):
 
 
 class Salvage:
-    """The chunks of a damaged file, some pages of which may be missing or hold anything.
+    """The chunks of a damaged file, whose pages may be missing or contain anything.
 
-    ``chunks`` has the numbers of every chunk that is whole, by its first event.
+    ``chunks`` has the numbers of every intact chunk by its first event.
     """
 
     def __init__(self, path: Path, is_whole: IsWhole) -> None:
-        """Look at every page of the file, which stays open until :meth:`close`.
+        """Examine every page of the file, which stays open until :meth:`close`.
 
         Raises:
             OSError: the file cannot be read.
-            ValueError: it is empty.
+            ValueError: the file is empty.
         """
         with open_regular(path) as file:
             self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -84,7 +83,7 @@ class Salvage:
         self._content.close()
 
     def row(self, first_seq: int) -> Found | None:
-        """A chunk as it is in the file; None if no complete one is there."""
+        """Return a chunk as stored in the file; None if it is not complete."""
         place = self._places.get(first_seq)
         if place is None:
             return None
@@ -95,7 +94,7 @@ class Salvage:
         return self._content[begin : begin + self._size]
 
     def _cells(self) -> Iterator[tuple[int, int]]:
-        """Where cells of leaf pages may be: the page's beginning, and the place in it."""
+        """Yield possible cells of leaf pages: the offsets of the page and of the cell in it."""
         for begin in range(0, len(self._content) - self._size + 1, self._size):
             head = HEADER_BYTES if begin == 0 else 0
             if self._content[begin + head] != LEAF:
@@ -133,7 +132,7 @@ class Salvage:
         )
 
     def _record(self, page: bytes, at: int, size: int) -> bytes:
-        """A whole record: its part on the leaf, and on the overflow pages."""
+        """Return a whole record, from its leaf page and overflow pages."""
         usable = self._usable
         local = size
         if size > usable - 35:
@@ -155,7 +154,7 @@ class Salvage:
 
 
 def _is_chunk(page: bytes, at: int) -> bool:
-    """Whether a record's head is that of a chunk: its rowid, numbers, and a block."""
+    """Return whether a record's header is that of a chunk: integers and a block."""
     head, place = _varint(page, at)
     end = at + head
     types: list[int] = []
@@ -170,7 +169,7 @@ def _is_chunk(page: bytes, at: int) -> bool:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of one to nine bytes, and the place after it."""
+    """Return a varint of one to nine bytes, and the position after it."""
     value = 0
     for place in range(at, at + VARINT_BYTES_MAX - 1):
         byte = data[place]

@@ -1,16 +1,16 @@
-"""The tables of a session file. The number below changes when what is in them does."""
+"""The tables of a session file. Their version changes whenever their content does."""
 
 from typing import Final
 
-SCHEMA: Final = 9
-"""The version of tables, events and keyframes together; SQLite's ``user_version`` of a file."""
+SCHEMA: Final = 10
+"""The version of tables, events and keyframes; a file's ``user_version`` in SQLite."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
 APPLICATION_ID: Final = 0x74696465
-"""``tide``: what SQLite's header says that the file is."""
+"""``tide``: the application id in SQLite's header."""
 SUFFIX: Final = ".tide.db"
 LIMIT_BYTES_MIN: Final = 1 << 20
-"""A recording of less could not hold the state of a cluster and some of its past."""
+"""A smaller recording could not hold the state of a cluster and some of its history."""
 
 MAGIC: Final = b"SQLite format 3\x00"
 HEADER_BYTES: Final = 100
@@ -20,7 +20,7 @@ USER_VERSION_AT: Final = 60
 APPLICATION_ID_AT: Final = 68
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
-"""What the files are called that SQLite may have beside a session's: its name and one of these."""
+"""The suffixes of the files that SQLite may create beside a session's file."""
 
 _META_6: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
 _META: Final = """
@@ -73,21 +73,22 @@ CREATE TABLE bookmarks (
 TABLES: Final = _META + _INPUTS + _SUMMARY + _OTHERS
 """Numbers are events' ``seq`` and microseconds of virtual time.
 
-``inputs`` are the statements as JSON, each with the number of kernel events before it: enough to
-run it all again. ``chunks`` hold consecutive events (:mod:`sessions.format.codec`); the last one is
-replaced by a longer one until it is full. ``touches`` names the objects of each chunk.
+``inputs`` are the statements as JSON, each with the number of kernel events before it, which is
+enough to run the session again. ``chunks`` contain consecutive events
+(:mod:`sessions.format.codec`); the last one is replaced by a longer one until it is full.
+``touches`` names the objects of each chunk.
 ``keyframes``: :mod:`sessions.format.keyframes`. ``summary`` has the counts after each change.
 ``meta`` holds structs of :mod:`sessions.format.metadata` as JSON: ``origin``, ``outcome`` once the
-recording is closed, and ``extent`` if the file holds a part of what happened. A file that begins
-late has a keyframe on which everything is based right before its first event. Checksums are
+recording is closed, and ``extent`` if the file contains only part of the events. A file whose
+beginning was dropped has a full keyframe right before its first event. Checksums are
 :func:`sessions.format.codec.checksum`.
 """
 CHECKSUMS_SINCE: Final = 7
-"""The schema from which on ``meta`` and ``inputs`` have checksums, and checksums are of bytes."""
+"""From this schema on, ``meta`` and ``inputs`` have checksums, and checksums cover bytes."""
 
 
 def tables_of(schema: int) -> dict[str, str]:
-    """The statement by which each table of this schema was made, by its name; spaces are single."""
+    """Return the SQL that creates each table of a schema, with single spaces."""
     tables = TABLES if schema >= CHECKSUMS_SINCE else _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
     statements = [" ".join(each.split()) for each in tables.split(";") if each.strip()]
     return {each.split()[2]: each for each in statements}

@@ -1,9 +1,9 @@
 """Write a session file: put rows into its tables and commit on request.
 
-Committed data survives the death of the process, because SQLite's write-ahead log is written. The
-log is not fsynced on each commit, which would cost more than everything else: a power failure may
-lose what was committed since the last checkpoint of the log, and never more. A closed file is
-durable, and so is its name.
+Committed data survives the death of the process, because it is in SQLite's write-ahead log. The log
+is not fsynced on each commit, which would cost more than everything else: a power failure may lose
+what was committed since the last checkpoint of the log, but never more. A closed file is durable,
+and so is its name.
 """
 
 import sqlite3
@@ -36,34 +36,34 @@ from sessions.model.states import Batch, Bookmark
 PAGE_BYTES: Final = 1024
 """Small pages keep small sessions small: a campaign has thousands of them."""
 FREE_SHARE: Final = 20
-"""A file of which more than one page in so many is empty is rewritten when it is closed."""
+"""When a file is closed, it is rewritten if more than one page in so many is empty."""
 LOG_PAGES_MAX: Final = 8_000
 """Maximum size of SQLite's write-ahead log before a checkpoint."""
 _JSON: Final = msgspec.json.Encoder().encode
 
 
 class SessionWriter:
-    """One session file that is being written. What is not committed is lost with the process.
+    """A session file that is being written. Uncommitted data is lost with the process.
 
-    ``log_pages_max``: how long SQLite's log may grow; it takes room beside the file.
+    ``log_pages_max`` bounds SQLite's log, which takes space beside the file.
 
     Raises:
-        SessionError: the file cannot be made or written.
+        SessionError: the file cannot be created or written.
     """
 
     def __init__(self, path: Path, origin: Origin, log_pages_max: int = LOG_PAGES_MAX) -> None:
-        """Make the file; one that is there already is refused."""
+        """Create the file; it must not exist yet."""
         self.path = path
         try:
             path.open("xb").close()
         except FileExistsError:
-            message = f"{path} exists already: a recording never overwrites a file."
+            message = f"{path} already exists: a recording never overwrites a file."
             raise SessionError(message) from None
         except OSError as error:
             reason = error.strerror or str(error)
             raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
         self._begun = False
-        # The console opens a scenario in a thread and goes on with it in its own, one at a time.
+        # The console opens a scenario in one thread and continues in another, one at a time.
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             _make_tables(self._database, log_pages_max)
@@ -81,9 +81,9 @@ class SessionWriter:
         self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
     def put_chunk(self, members: list[Event]) -> tuple[int, codec.Groups]:
-        """Store consecutive events, in place of a chunk that began with the same one.
+        """Store consecutive events; they replace a chunk that starts with the same one.
 
-        Returns the number of bytes that they took, and the events by type.
+        Returns their size in bytes, and the events by type.
         """
         groups = codec.group(members)
         data = codec.encode(members, groups)
@@ -101,7 +101,7 @@ class SessionWriter:
         return len(data) + len(objects), groups
 
     def put_input(self, given: RecordedInput) -> None:
-        """Store a statement that was given."""
+        """Store a statement."""
         stored = None if given.statement is None else _text(given.statement)
         numbers = (given.seq, given.time_us, given.steps, given.line)
         self._execute(
@@ -110,7 +110,7 @@ class SessionWriter:
         )
 
     def put_bookmark(self, mark: Bookmark) -> None:
-        """Store a named place, instead of one at the same event."""
+        """Store a bookmark; it replaces one at the same event."""
         self._execute(bookmarks.PUT, (mark.name, mark.note, mark.seq, mark.time_us))
 
     def remove_bookmark(self, seq: int) -> None:
@@ -127,7 +127,7 @@ class SessionWriter:
             )
 
     def put_keyframe(self, frame: Keyframe) -> int:
-        """Store a keyframe; returns its size in bytes."""
+        """Store a keyframe, and return its size in bytes."""
         data = keyframes.encode(frame)
         self._execute(
             "INSERT OR REPLACE INTO keyframes VALUES (?, ?, ?, ?)",
@@ -136,7 +136,7 @@ class SessionWriter:
         return len(data)
 
     def put_batches(self, seq: int, batches: list[Batch]) -> None:
-        """Add batches to a keyframe, at which the file is to begin."""
+        """Add batches to the keyframe at which the file will start."""
         query = "SELECT state FROM keyframes WHERE seq = ?"
         (data,) = self._database.execute(query, (seq,)).fetchone()
         frame = keyframes.decode(data)
@@ -144,9 +144,9 @@ class SessionWriter:
         self.put_keyframe(frame)
 
     def drop_before(self, extent: Extent) -> None:
-        """Let the file begin at the extent's first event, before which there is a full keyframe.
+        """Drop everything before the extent's first event, which follows a full keyframe.
 
-        Statements stay: with them the session can still be run again.
+        Statements are kept, so that the session can still be run again.
         """
         first = extent.first_seq
         for table in ("chunks", "touches"):
@@ -177,13 +177,13 @@ class SessionWriter:
             self._begun = False
 
     def close(self, outcome: Outcome | None) -> None:
-        """End the recording and leave one plain file, whose name and content a power cut spares.
+        """Close the recording; a single file is left, which survives a power failure.
 
-        Once the outcome is written the session is complete. What is then tidied up may fail: where
-        somebody reads the file, or the disk is full, its log stays beside it, which does no harm.
+        Once the outcome is written the session is complete. The cleanup that follows may fail: if
+        another process reads the file, or the disk is full, its log stays beside it without harm.
 
         Raises:
-            sqlite3.Error: what was put could not be written.
+            sqlite3.Error: the data could not be written.
         """
         try:
             if outcome is not None:
@@ -197,7 +197,7 @@ class SessionWriter:
             self._database.close()
 
     def abandon(self) -> None:
-        """Close the file as it was at the last commit, after a write that has failed."""
+        """Close the file as of the last commit, after a failed write."""
         with suppress(sqlite3.Error):
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
@@ -220,10 +220,10 @@ class SessionWriter:
 
 
 def delete_files(path: Path) -> None:
-    """Delete a session's file and what SQLite has beside it.
+    """Delete a session's file and the files that SQLite has beside it.
 
     Raises:
-        OSError: it cannot be deleted.
+        OSError: a file cannot be deleted.
     """
     for beside in BESIDE:
         path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
@@ -236,7 +236,7 @@ def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
         f"BEGIN; {TABLES} COMMIT;"
     )
-    # The header is in the file itself from here on; what follows goes through the log beside it.
+    # The header is now in the file itself; everything after it goes through the log.
     database.executescript(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
         f"PRAGMA wal_autocheckpoint = {log_pages_max};"
@@ -244,7 +244,7 @@ def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
 
 
 def _records(groups: codec.Groups) -> tuple[int, int]:
-    """The lowest and highest id of the records that are named in these events; -1: none are."""
+    """Return the lowest and highest record id in these events; -1: there are none."""
     spans = [
         (event.first_record, event.first_record + len(event.values) - 1)
         for kind in NAMING

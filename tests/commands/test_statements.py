@@ -108,6 +108,8 @@ TABLE: list[tuple[str, Meaning]] = [
     ),
     ("topic alter t --partitions 4", AddPartitions(topic="t", partitions=4)),
     ("topic config t a=1 b=", ConfigureTopic(topic="t", config={"a": "1", "b": ""})),
+    ("topic config t a=1 --delete b", ConfigureTopic(topic="t", config={"a": "1", "b": None})),
+    ("config broker 1 --delete b", inputs.ConfigureBroker(broker=1, config={"b": None})),
     ("topic delete t", DeleteTopic(topic="t")),
     ("topic list", Show("topics")),
     ("topic describe", Show("partitions")),

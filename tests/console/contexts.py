@@ -50,8 +50,8 @@ NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 
 def open_difference(app: TidegaugeApp) -> None:
     """The difference between here and here."""
-    app.bookmarks.do_mark_a()
-    app.bookmarks.do_mark_difference()
+    app.bookmarks.action_mark_a()
+    app.bookmarks.action_mark_difference()
 
 
 OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
@@ -59,11 +59,11 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "broker": lambda app: app.navigation.open_broker(2),
     "znode": lambda app: app.navigation.open_znode("/controller"),
     "event": lambda app: app.navigation.open_event(100),
-    "lost": lambda app: app.navigation.do_lost(),
-    "clients": lambda app: app.navigation.do_clients(),
+    "lost": lambda app: app.navigation.action_lost(),
+    "clients": lambda app: app.navigation.action_clients(),
     "diagram": lambda app: app.navigation.open_diagram(100),
     "record": lambda app: app.navigation.open_record(72_004),
-    "bookmarks": lambda app: app.bookmarks.do_mark_list(),
+    "bookmarks": lambda app: app.bookmarks.action_mark_list(),
     "difference": open_difference,
     "explore": lambda app: app.push_screen(ExploreScreen(app.stage, SmallLibrary())),
     "faults": lambda app: app.push_screen(
@@ -72,7 +72,7 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "menu": lambda app: choose_sort(
         cast(PartitionsScreen, app.screen), app.screen.query_one(PartitionTable)
     ),
-    "page": lambda app: app.do_app_help(),
+    "page": lambda app: app.action_app_help(),
     "notice": lambda app: app.push_screen(NoticeScreen(app.stage, NOTICE)),
 }
 """How a console on the recorded failover comes to each screen without keys."""

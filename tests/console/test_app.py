@@ -3,7 +3,6 @@ import os
 import pytest
 from textual.notifications import Notification
 
-from console.actions.lookup import ACTIONS
 from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.pacer import Pacer
 from console.render.bars import TABS
@@ -195,7 +194,7 @@ async def test_a_recording_refuses_to_be_written_to_in_a_sentence() -> None:
 
 async def test_the_gate_holds_for_the_palette_too() -> None:
     async with console() as driven:
-        driven.app.dispatch(ACTIONS["act.command"])
+        await driven.app.run_action("act_command")
         assert not driven.screen.prompt.is_open
 
 

@@ -4,6 +4,8 @@ A key must do its action's method and nothing else; nothing raises, and the scre
 the registry knows.
 """
 
+from typing import Any
+
 import pytest
 from textual import events as keys
 from textual.keys import key_to_character
@@ -33,7 +35,7 @@ TEXTUAL_NAMES = {
     "+": "plus",
 }
 """What a terminal's key is called where it is no letter."""
-ENDS = {"app.quit", "app.suspend"}
+ENDS = {"app_quit", "app_suspend"}
 """Actions after which there is no console to look at."""
 
 
@@ -56,6 +58,19 @@ async def send(driven: Console, key: str, done: list[str]) -> None:
             return
 
 
+def note_actions(driven: Console, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note the actions that are run; those after which nothing is left to see are not."""
+    done: list[str] = []
+    run_action = driven.app.run_action
+
+    async def note(action: str, *namespaces: Any) -> bool:
+        done.append(action)
+        return action in ENDS or await run_action(action, *namespaces)
+
+    monkeypatch.setattr(driven.app, "run_action", note)
+    return done
+
+
 def source_of(kind: str) -> ListSource:
     """A source in the middle of its events; live ones take statements."""
     return ListSource(failover(), "REPLAY" if kind == "REPLAY" else "LIVE", at=120)
@@ -72,9 +87,9 @@ async def press(driven: Console, action: Action, kind: str, done: list[str]) -> 
     app = driven.app
     context = driven.screen.context
     app.stage.pacer.paused = kind != "LIVE"
-    assert app.handler(action) is not None, f"{action.id} on {context}"
+    assert app.action_method(action.name) is not None, f"{action.id} on {context}"
     await send(driven, action.keys[0], done)
-    assert done == [action.id], f"{action.id} on {context}: {done}"
+    assert done == [action.name], f"{action.id} on {context}: {done}"
     if action.id in ("app.palette", "pane.jump"):
         await app.pop_screen()
     await ready(driven)
@@ -90,22 +105,14 @@ async def test_every_key_of_every_screen_does_its_action(
     kind: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch, *, everywhere: bool
 ) -> None:
     async with console(source_of(kind), size=size) as driven:
-        done: list[str] = []
-        dispatch = driven.app.dispatch
-
-        def note(action: Action) -> None:
-            done.append(action.id)
-            if action.id not in ENDS:
-                dispatch(action)
-
-        monkeypatch.setattr(driven.app, "dispatch", note)
+        done = note_actions(driven, monkeypatch)
         alone = [context for context in SCREENS if context not in BESIDE]
         for context in ("partitions",) if everywhere else alone:
             await open_context(driven, context)
             leads = bound(driven)
             for action in available(context):
                 for key in action.keys:
-                    assert leads[called(key)] == f"app.dispatch({action.id!r})"
+                    assert leads[called(key)] == action.name
             for action in in_context(ANYWHERE if everywhere else context):
                 if driven.screen.context != context:
                     await open_context(driven, context)
@@ -116,20 +123,13 @@ async def test_every_key_of_the_input_line_does_its_action(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with console(ListSource(failover(), "LIVE"), "2") as driven:
-        done: list[str] = []
-        dispatch = driven.app.dispatch
-
-        def note(action: Action) -> None:
-            done.append(action.id)
-            dispatch(action)
-
-        monkeypatch.setattr(driven.app, "dispatch", note)
+        done = note_actions(driven, monkeypatch)
         for action in in_context(PROMPT):
             for key in action.keys:
-                driven.app.time_travel.do_act_command()
+                driven.app.time_travel.action_act_command()
                 await driven.pilot.pause()
                 await send(driven, key, done)
-                assert done == [action.id]
+                assert done == [action.name]
                 driven.screen.prompt.close()
 
 

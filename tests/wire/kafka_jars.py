@@ -40,9 +40,9 @@ def main() -> None:
     """Download every jar that is listed into the folder named by the first argument."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    jars = [line.split() for line in LISTED.read_text("utf-8").splitlines()]
+    listed = [line.split() for line in LISTED.read_text("utf-8").splitlines()]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda jar: download(*jar, folder), jars))
+        list(pool.map(lambda row: download(row[0], row[1], folder), listed))
 
 
 if __name__ == "__main__":

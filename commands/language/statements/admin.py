@@ -6,7 +6,14 @@ import click
 
 from commands.language import values
 from commands.language.declaration import argument, option, statement
-from commands.language.statements.parameters import Broker, SettingWords, Topic, TopicPartition
+from commands.language.statements.parameters import (
+    Broker,
+    DeletedSettings,
+    SettingWords,
+    Topic,
+    TopicPartition,
+    changes,
+)
 from emulator.inputs.statements import (
     AlterPartition,
     CancelReassignment,
@@ -26,7 +33,7 @@ config_app = click.Group("config", help="Configure brokers.")
 @statement(election_app, "preferred")
 def preferred(
     partitions: Annotated[
-        list[str] | None, argument("TP", values.topic_partition, "all if left out")
+        list[str] | None, argument("TP", values.topic_partition, "all by default")
     ] = None,
 ) -> ElectPreferred:
     """Elect preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
@@ -42,7 +49,7 @@ def unclean(partition: TopicPartition) -> ElectUnclean:
 @statement(app, "reassign")
 def reassign(
     first: Annotated[str, argument("TP|cancel", text="a topic-partition")],
-    second: Annotated[str, argument("1,2,3", text="its new replicas; after cancel: the TP")],
+    second: Annotated[str, argument("1,2,3", text="the new replicas; after cancel, the TP")],
 ) -> Reassign | CancelReassignment:
     """Reassign a partition ('reassign TP 1,2,3'), or cancel that ('reassign cancel TP')."""
     if first == "cancel":
@@ -56,10 +63,11 @@ def broker(
     broker: Annotated[
         int | None, argument("B|default", values.broker_or_default, "a broker id, or all of them")
     ],
-    settings: SettingWords,
+    settings: SettingWords = None,
+    deleted: DeletedSettings = None,
 ) -> ConfigureBroker:
-    """Set configuration values of a running broker, or (KRaft) the cluster-wide default."""
-    return ConfigureBroker(broker=broker, config=dict(settings))
+    """Set or delete configuration values of a running broker, or (KRaft) of all brokers."""
+    return ConfigureBroker(broker=broker, config=changes(settings, deleted))
 
 
 @statement(app, "describe")
@@ -76,19 +84,28 @@ def alter_partition(
     leader_epoch: Annotated[
         int,
         option(
-            "--leader-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--leader-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     partition_epoch: Annotated[
         int,
         option(
-            "--partition-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--partition-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     broker_epoch: Annotated[
         int,
         option(
-            "--broker-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--broker-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     isr_epochs: Annotated[

@@ -9,27 +9,42 @@ from typing import Annotated
 from commands.language import values
 from commands.language.declaration import argument, flag, option
 from commands.language.values import Replica, Setting
+from sessions.grammar.words import BadWord
 
 Topic = Annotated[str, argument("T", text="the topic")]
 TopicPartition = Annotated[str, argument("TP", values.topic_partition, "a partition: orders-0")]
 ReplicaName = Annotated[Replica, argument("TP@B", values.replica, "a replica: orders-0@2")]
 Broker = Annotated[int, argument("B", values.broker, "a broker id")]
 Host = Annotated[int, argument("HOST", values.host, "a broker or controller id, zk or clients")]
-NoWait = Annotated[bool, flag("--no-wait", text="go on before it has come up")]
+NoWait = Annotated[bool, flag("--no-wait", text="continue without waiting until it is up")]
 Settings = Annotated[
     list[Setting] | None,
     option(
         "--config",
         metavar="K=V",
         parse=values.setting,
-        text="set a broker property; may be repeated",
+        text="set a property; may be repeated",
     ),
 ]
 SettingWords = Annotated[
-    list[Setting], argument("K=V", values.setting, "settings; an empty V removes one")
+    list[Setting] | None,
+    argument("K=V", values.setting, "values to set; with ZooKeeper an empty V deletes one"),
+]
+DeletedSettings = Annotated[
+    list[str] | None,
+    option("--delete", metavar="K", text="delete a value, so that the default holds again"),
 ]
 Path = Annotated[str, argument("PATH", values.znode_path, "a znode: /brokers/ids")]
 OneWay = Annotated[bool, flag("--one-way", text="only from the first host to the second")]
 Partition = Annotated[
     int | None, option("--partition", metavar="P", parse=values.natural, text="only this partition")
 ]
+
+
+def changes(settings: list[Setting] | None, deleted: list[str] | None) -> dict[str, str | None]:
+    """Return the new values by name; None: delete it."""
+    found: dict[str, str | None] = dict(settings or ())
+    found |= dict.fromkeys(deleted or ())
+    if not found:
+        raise BadWord("needs a value to set (K=V) or to delete (--delete K)")
+    return found

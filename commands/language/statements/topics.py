@@ -6,7 +6,13 @@ import click
 
 from commands.language import values
 from commands.language.declaration import argument, option, statement
-from commands.language.statements.parameters import Settings, SettingWords, Topic
+from commands.language.statements.parameters import (
+    DeletedSettings,
+    Settings,
+    SettingWords,
+    Topic,
+    changes,
+)
 from commands.language.statements.show import Show
 from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
 from sessions.grammar.words import BadWord
@@ -14,7 +20,7 @@ from sessions.grammar.words import BadWord
 app = click.Group("topic", help="Create, change, delete and look at topics.")
 
 PARTITIONS: Final = option(
-    "--partitions", metavar="P", parse=values.partitions, text="how many partitions"
+    "--partitions", metavar="P", parse=values.partitions, text="number of partitions"
 )
 
 
@@ -24,7 +30,9 @@ def create(
     partitions: Annotated[int | None, PARTITIONS] = None,
     replication_factor: Annotated[
         int | None,
-        option("--replication-factor", metavar="R", parse=values.count, text="replicas of each"),
+        option(
+            "--replication-factor", metavar="R", parse=values.count, text="replicas per partition"
+        ),
     ] = None,
     assignment: Annotated[
         values.Assignment | None,
@@ -83,9 +91,11 @@ def alter(
 
 
 @statement(app, "config")
-def config(topic: Topic, settings: SettingWords) -> ConfigureTopic:
-    """Set configuration values of a topic."""
-    return ConfigureTopic(topic=topic, config=dict(settings))
+def config(
+    topic: Topic, settings: SettingWords = None, deleted: DeletedSettings = None
+) -> ConfigureTopic:
+    """Set or delete configuration values of a topic."""
+    return ConfigureTopic(topic=topic, config=changes(settings, deleted))
 
 
 @statement(app, "delete")
@@ -101,6 +111,6 @@ def list_topics() -> Show:
 
 
 @statement(app, "describe")
-def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
+def describe(topic: Annotated[str, argument("T", text="all by default")] = "") -> Show:
     """Print the partitions of one topic, or of all."""
     return Show(what="partitions", target=topic)

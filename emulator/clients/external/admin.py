@@ -89,7 +89,7 @@ class DeleteTopics:
 
 
 class DeleteRecords:
-    """DeleteRecords (KIP-107): completed when the leader has deleted; its followers do so later."""
+    """DeleteRecords (KIP-107): completed when the leader and the live followers have deleted."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Delete records of all partitions in one request."""
@@ -100,7 +100,7 @@ class DeleteRecords:
             for topic in request.topics
             for each in topic.partitions
         }
-        return [protocol.DeleteRecordsRequest(wanted)]
+        return [protocol.DeleteRecordsRequest(wanted, request.timeout_ms * US_PER_MS)]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
         """Return the new log start offset of each partition."""
@@ -253,8 +253,12 @@ def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsRespons
 
 
 def _is_plain(resource: configs.AlterConfigsResource) -> bool:
-    return resource.resource_type == TOPIC and all(
-        each.config_operation in (SET, DELETE) for each in resource.configs
+    """Whether a topic's values are only set and removed, each name once."""
+    names = {each.name for each in resource.configs}
+    return (
+        resource.resource_type == TOPIC
+        and len(names) == len(resource.configs)
+        and all(each.config_operation in (SET, DELETE) for each in resource.configs)
     )
 
 

@@ -12,7 +12,16 @@ from typing import Final
 
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
-from emulator.clients.external import admin, fetch, groups, metadata, produce, quorum, transactions
+from emulator.clients.external import (
+    admin,
+    fetch,
+    groups,
+    metadata,
+    produce,
+    quorum,
+    transaction_states,
+    transactions,
+)
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import refusal
@@ -99,6 +108,9 @@ class ExternalClients:
             "EndTxn": transactions.EndTxn(),
             "WriteTxnMarkers": transactions.WriteTxnMarkers(),
             "TxnOffsetCommit": transactions.TxnOffsetCommit(),
+            "DescribeTransactions": transaction_states.DescribeTransactions(),
+            "ListTransactions": transaction_states.ListTransactions(context.kernel),
+            "DescribeProducers": transaction_states.DescribeProducers(),
             "Fetch": fetch.Fetch(context, EncodedRecords(context.ledger, magic), known_ids),
             "ListOffsets": fetch.ListOffsets(),
             "OffsetForLeaderEpoch": fetch.OffsetForLeaderEpoch(),

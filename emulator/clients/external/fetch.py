@@ -1,6 +1,7 @@
 """Fetches of external consumers: the exact bytes that producers sent, or their equivalent."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Final
 
 from emulator import events, protocol
@@ -16,23 +17,25 @@ from emulator.protocol import (
     FetchResponse,
 )
 from emulator.protocol.errors import ERRORS, NONE
+from emulator.protocol.names import split
 from emulator.wire.exceptions import UnsupportedCompression, WireError
 from emulator.wire.messages import fetch as wire
 from emulator.wire.messages import offsets
-from emulator.wire.types import Message
+from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
-UNKNOWN_ID: Final = FetchedPartition("UNKNOWN_TOPIC_ID", -1, -1, [])
-NO_SESSION: Final = 0
-FINAL_EPOCH: Final = -1
-"""The session epoch of a fetch without a session (KIP-227)."""
+UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
+UNRESOLVED: Final = ":"
+"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
+TOPIC_IDS_SINCE: Final = 13
+"""The first Fetch version that names topics by id (KIP-516)."""
 READ_COMMITTED: Final = 1
 TOO_NEW: Final = ERRORS["UNSUPPORTED_COMPRESSION_TYPE"].code
 CORRUPT: Final = ERRORS["CORRUPT_MESSAGE"].code
 
 
 class Fetch:
-    """Fetch without a fetch session, as a broker responds when its session cache is full."""
+    """Fetch, with the session that the broker may grant (KIP-227)."""
 
     def __init__(
         self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
@@ -48,68 +51,84 @@ class Fetch:
         """Fetch all partitions in one request."""
         request = call.message
         assert isinstance(request, wire.FetchRequest)
-        if request.session_id != NO_SESSION and request.session_epoch != FINAL_EPOCH:
-            return []
         partitions = {
-            f"{self._name(topic)}-{each.partition}": FetchPartition(
+            f"{name}-{each.partition}": FetchPartition(
                 each.fetch_offset,
                 each.current_leader_epoch,
                 each.last_fetched_epoch,
                 each.partition_max_bytes,
             )
             for topic in request.topics
+            for name in (self._name(topic),)
             for each in topic.partitions
-            if self._name(topic)
         }
+        forgotten = [
+            f"{self._name(topic)}-{number}"
+            for topic in request.forgotten_topics_data
+            for number in topic.partitions
+        ]
         return [
             FetchRequest(
                 -1,
                 max(0, request.max_wait_ms) * US_PER_MS,
                 partitions,
+                # a topic that was created anew is forgotten by its old id, and fetched by the new
+                [tp for tp in forgotten if tp not in partitions],
                 rack=request.rack_id,
                 min_bytes=request.min_bytes,
                 max_bytes=request.max_bytes,
                 read_committed=request.isolation_level == READ_COMMITTED,
+                session_id=request.session_id,
+                session_epoch=request.session_epoch,
+                uses_topic_ids=call.header.api_version >= TOPIC_IDS_SINCE,
             )
         ]
 
-    def _name(self, topic: wire.FetchTopic) -> str:
-        return topic.topic or self.known_ids.name(topic.topic_id) or ""
+    def _name(self, topic: wire.FetchTopic | wire.ForgottenTopic) -> str:
+        """The topic's name, or what stands for an id that no topic has."""
+        if topic.topic_id == NO_UUID:
+            return topic.topic
+        return self.known_ids.name(topic.topic_id) or f"{UNRESOLVED}{topic.topic_id.hex()}"
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Return the records of each partition, in the order of the request."""
-        request = call.message
-        assert isinstance(request, wire.FetchRequest)
-        if not answers:
-            return wire.FetchResponse(error_code=ERRORS["FETCH_SESSION_ID_NOT_FOUND"].code)
+        """Return the records of each partition, neighbours of one topic together."""
         (found,) = answers
         assert isinstance(found, FetchResponse)
-        responses = []
-        for topic in request.topics:
-            name = self._name(topic)
-            rows = []
-            for each in topic.partitions:
-                tp = f"{name}-{each.partition}"
-                row = found.partitions[tp] if name else UNKNOWN_ID
-                rows.append(self._partition(each, row, call))
-                self._note_given(call, tp, each.fetch_offset, row)
-            responses.append(wire.FetchableTopicResponse(topic.topic, topic.topic_id, rows))
-        return wire.FetchResponse(responses=responses)
+        topics = [
+            self._topic(name, [self._partition(tp, row, call) for tp, row in rows], call)
+            for name, rows in groupby(found.partitions.items(), lambda each: split(each[0])[0])
+        ]
+        for tp, row in found.partitions.items():
+            self._note_given(call, tp, row)
+        code = ERRORS[found.error].code
+        return wire.FetchResponse(error_code=code, session_id=found.session_id, responses=topics)
 
-    def _partition(
-        self, asked: wire.FetchPartition, row: FetchedPartition, call: Call
-    ) -> wire.PartitionData:
+    def _topic(
+        self, name: str, rows: list[wire.PartitionData], call: Call
+    ) -> wire.FetchableTopicResponse:
+        if call.header.api_version < TOPIC_IDS_SINCE:
+            return wire.FetchableTopicResponse(name, partitions=rows)
+        if name.startswith(UNRESOLVED):
+            topic_id = bytes.fromhex(name.removeprefix(UNRESOLVED))
+        else:
+            topic_id = self.known_ids.id(name)
+        return wire.FetchableTopicResponse(topic_id=topic_id, partitions=rows)
+
+    def _partition(self, tp: str, row: FetchedPartition, call: Call) -> wire.PartitionData:
+        name, number = split(tp)
+        if name.startswith(UNRESOLVED):
+            return wire.PartitionData(number, UNKNOWN_ID, -1)
         try:
             records = self.encoded.of(row.batches, call.header.api_version)
         except UnsupportedCompression:
-            return wire.PartitionData(asked.partition, TOO_NEW, -1)
+            return wire.PartitionData(number, TOO_NEW, -1)
         except WireError:  # invalid compressed data from a client that needs down-conversion
-            return wire.PartitionData(asked.partition, CORRUPT, -1)
+            return wire.PartitionData(number, CORRUPT, -1)
         diverging = wire.EpochEndOffset()
         if row.diverging is not None:
             diverging = wire.EpochEndOffset(*row.diverging)
         return wire.PartitionData(
-            asked.partition,
+            number,
             ERRORS[row.error].code,
             row.high_watermark,
             row.last_stable_offset if self._tells_last_stable_offset(call) else -1,
@@ -125,12 +144,13 @@ class Fetch:
         assert isinstance(request, wire.FetchRequest)
         return self.always_tells_stable or request.isolation_level == READ_COMMITTED
 
-    def _note_given(self, call: Call, tp: str, offset: int, row: FetchedPartition) -> None:
+    def _note_given(self, call: Call, tp: str, row: FetchedPartition) -> None:
         """Note records returned to a consumer for the audit, whether or not it uses them."""
         if row.error == NONE and row.batches:
-            given = _from(row.batches, offset)
+            given = _from(row.batches, row.fetch_offset)
             end = row.batches[-1].end_offset
-            self.kernel.emit(events.RecordsConsumed, call.client, tp, offset, given, end)
+            fields = (call.client, tp, row.fetch_offset, given, end)
+            self.kernel.emit(events.RecordsConsumed, *fields)
 
 
 def _aborted(row: FetchedPartition) -> list[wire.AbortedTransaction] | None:

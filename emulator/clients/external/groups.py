@@ -16,6 +16,10 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
 """group.min.session.timeout.ms to group.max.session.timeout.ms."""
+SKIPS_SINCE: Final = 9
+"""The first JoinGroup version that tells a leader not to assign (KIP-814)."""
+OF_MEMBERS: Final = ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID")
+"""The errors of single members in a response to LeaveGroup."""
 MEMBER_ID_SINCE: Final = 4
 """The first JoinGroup version that assigns a member id before joining (KIP-394)."""
 NULL_PROTOCOL_SINCE: Final = 7
@@ -59,6 +63,8 @@ class JoinGroup:
                 request.protocol_type,
                 [protocol.Protocol(each.name, each.metadata) for each in request.protocols],
                 call.header.api_version >= MEMBER_ID_SINCE,
+                request.group_instance_id or "",
+                call.header.api_version >= SKIPS_SINCE,
             )
         ]
 
@@ -76,9 +82,10 @@ class JoinGroup:
             leader=found.leader,
             member_id=found.member_id,
             members=[
-                wire.JoinGroupResponseMember(member, None, metadata)
+                wire.JoinGroupResponseMember(member, found.instances.get(member) or None, metadata)
                 for member, metadata in found.metadata.items()
             ],
+            skip_assignment=found.skip_assignment,
         )
 
 
@@ -92,7 +99,12 @@ class SyncGroup:
         assignments = {each.member_id: each.assignment for each in request.assignments}
         return [
             protocol.SyncGroupRequest(
-                request.group_id, request.generation_id, request.member_id, {}, assignments
+                request.group_id,
+                request.generation_id,
+                request.member_id,
+                {},
+                assignments,
+                request.group_instance_id or "",
             )
         ]
 
@@ -116,7 +128,12 @@ class Heartbeat:
         request = call.message
         assert isinstance(request, wire.HeartbeatRequest)
         return [
-            protocol.HeartbeatRequest(request.group_id, request.generation_id, request.member_id)
+            protocol.HeartbeatRequest(
+                request.group_id,
+                request.generation_id,
+                request.member_id,
+                request.group_instance_id or "",
+            )
         ]
 
     def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
@@ -133,21 +150,28 @@ class LeaveGroup:
         """Remove each member."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
-        members = [each.member_id for each in request.members]
+        members = request.members
         if call.header.api_version < SEVERAL_SINCE:
-            members = [request.member_id]
-        return [protocol.LeaveGroupRequest(request.group_id, member) for member in members]
+            members = [wire.MemberIdentity(request.member_id)]
+        return [
+            protocol.LeaveGroupRequest(
+                request.group_id, each.member_id, each.group_instance_id or ""
+            )
+            for each in members
+        ]
 
     def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
-        """Return the result for each member."""
+        """Return the result for each member; where there is no coordinator, there is only one."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
         codes = []
         for found in answers:
             assert isinstance(found, protocol.LeaveGroupResponse)
-            codes.append(ERRORS[found.error].code)
-        if call.header.api_version < SEVERAL_SINCE:
-            return wire.LeaveGroupResponse(error_code=codes[0])
+            code = ERRORS[found.error].code
+            is_of_member = found.error in (NONE, *OF_MEMBERS)
+            if call.header.api_version < SEVERAL_SINCE or not is_of_member:
+                return wire.LeaveGroupResponse(error_code=code)
+            codes.append(code)
         members = [
             wire.MemberResponse(each.member_id, each.group_instance_id, code)
             for each, code in zip(request.members, codes, strict=True)
@@ -176,6 +200,7 @@ class OffsetCommit:
                 {tp: each.committed_offset for tp, each in rows.items()},
                 {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
                 {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+                request.group_instance_id or "",
             )
         ]
 
@@ -327,7 +352,12 @@ class DescribeGroups:
                 group.protocol,
                 [
                     admin.DescribedGroupMember(
-                        member, None, each.client, "/127.0.0.1", each.metadata, each.assignment
+                        member,
+                        each.instance_id or None,
+                        each.client,
+                        "/127.0.0.1",
+                        each.metadata,
+                        each.assignment,
                     )
                     for member, each in group.members.items()
                 ],

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from emulator import protocol
 from emulator.protocol import AnyMessage
+from emulator.protocol.errors import NONE
 
 NOWHERE: Final = -1
 """An invalid offset."""
@@ -13,7 +14,8 @@ Refuse = Callable[[Any, str], AnyMessage]
 
 def _fetch(asked: protocol.FetchRequest, error: str) -> AnyMessage:
     row = protocol.FetchedPartition(error, NOWHERE, NOWHERE, [])
-    return protocol.FetchResponse(0, dict.fromkeys(asked.partitions, row))
+    rows = dict.fromkeys(asked.partitions, row)
+    return protocol.FetchResponse(0, rows, error=NONE if rows else error)
 
 
 def _topics(

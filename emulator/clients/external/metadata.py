@@ -112,6 +112,13 @@ class TopicIds:
     def __init__(self, state: ExternalState) -> None:
         """Keep the names in ``state``."""
         self.names = state.topic_names
+        self._by_id: dict[bytes, str] = {}
+        self._by_name: dict[str, bytes] = {}
+        self._index()
+
+    def _index(self) -> None:
+        self._by_id = {uuid_bytes(text): name for text, name in self.names.items()}
+        self._by_name = {name: topic_id for topic_id, name in self._by_id.items()}
 
     def learn(self, found: ClusterMetadataResponse) -> None:
         """Store a broker's topic ids; a re-created topic does not keep its old id."""
@@ -120,14 +127,15 @@ class TopicIds:
                 for old in [old for old, known in self.names.items() if known == name]:
                     del self.names[old]
                 self.names[topic.topic_id] = name
+                self._index()
 
     def name(self, topic_id: bytes) -> str | None:
         """Return the name of a topic, or None if the id is unknown."""
-        if topic_id == NO_UUID:
-            return None
-        return next(
-            (name for text, name in self.names.items() if uuid_bytes(text) == topic_id), None
-        )
+        return self._by_id.get(topic_id)
+
+    def id(self, name: str) -> bytes:
+        """Return the id of a topic, or the zero id if it has none that is known."""
+        return self._by_name.get(name, NO_UUID)
 
 
 class DescribeCluster:

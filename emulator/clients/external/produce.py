@@ -26,6 +26,8 @@ from emulator.wire.types import Message
 US_PER_MS: Final = 1_000
 ADDS_PARTITION_SINCE: Final = 12
 """The first Produce version that adds partitions to a transaction (KIP-890)."""
+KNOWS_ABORTABLE_SINCE: Final = 11
+"""The first Produce version whose producers know TRANSACTION_ABORTABLE."""
 DOUBTS_MAX: Final = 1_000
 """The number of batches remembered for each partition in case they are sent again."""
 
@@ -94,6 +96,7 @@ class Produce:
             len(data),
             request.transactional_id or "",
             call.header.api_version >= ADDS_PARTITION_SINCE,
+            call.header.api_version >= KNOWS_ABORTABLE_SINCE,
         )
 
     def _entered(self, call: Call, acks: int, tp: str, data: bytes, found: Summary) -> int:
@@ -141,6 +144,7 @@ class Produce:
                         each.index,
                         ERRORS[found.error].code,
                         found.base_offset,
+                        found.append_time_ms,
                         log_start_offset=found.log_start,
                     )
                 )
@@ -174,10 +178,13 @@ UNENTERED: Final = (
 )
 """Errors of records that never reached a broker."""
 UNNUMBERED: Final = "bytes "
+CHECKSUM: Final = slice(17, 21)
+"""The position of the checksum in a format 2 batch."""
 
 
 def _mark(data: bytes, found: Summary) -> str:
-    """The identity of a batch: the producer's sequence number, or else its bytes."""
+    """The identity of a batch: the producer's sequence number and checksum, or else its bytes."""
     if found.producer_id >= 0:
-        return f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
+        number = f"{found.producer_id} {found.producer_epoch} {found.base_sequence}"
+        return f"{number} {data[CHECKSUM].hex()}"
     return f"{UNNUMBERED}{crc32(data):08x} {len(data)}"

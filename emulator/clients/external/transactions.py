@@ -198,6 +198,7 @@ class TxnOffsetCommit:
                 {tp: each.committed_offset for tp, each in rows.items()},
                 {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
                 {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+                request.group_instance_id or "",
             )
         ]
 

@@ -59,6 +59,13 @@ CLIENTS: Final = (
         "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
     ),
     Feature(
+        "transaction_partition_verification",
+        "3.6",
+        None,
+        "KIP-890",
+        "a leader asks the coordinator whether it is part of a transaction before it appends",
+    ),
+    Feature(
         "transaction_abortable_error",
         "3.8",
         None,

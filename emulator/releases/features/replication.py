@@ -177,6 +177,13 @@ REPLICATION: Final = (
         ended_by="KAFKA-9338",
     ),
     Feature(
+        "sharded_fetch_session_cache",
+        "3.8",
+        None,
+        "KAFKA-9401",
+        "the slots of fetch sessions are divided among eight parts of the cache, in turn",
+    ),
+    Feature(
         "in_sync_at_log_end",
         "2.1",
         None,

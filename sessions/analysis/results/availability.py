@@ -13,11 +13,11 @@ from sessions.analysis.results.columns import (
 from sessions.dataset.schema import Column, Table
 
 KINDS: Final = {
-    "offline": "its state znode names no leader",
-    "leaderless": "no broker whose process runs acts as its leader, once one has (a crash or "
-    "freeze counts at once)",
-    "under_min_isr": "its ISR is smaller than min.insync.replicas",
-    "under_replicated": "a replica is missing from its ISR",
+    "offline": "the state znode names no leader",
+    "leaderless": "no running broker acts as leader, after the first one did (a crash or freeze "
+    "counts at once)",
+    "under_min_isr": "the ISR is smaller than min.insync.replicas",
+    "under_replicated": "a replica is missing from the ISR",
 }
 """Temporary problems of a partition, and what each word means."""
 
@@ -25,42 +25,42 @@ UNTIL_END: Final = "until the session's end"
 
 
 def _kind_columns(kind: str, meaning: str) -> tuple[Column, ...]:
-    never = "it never was"
+    never = "this never happened"
     return (
-        time(f"{kind}_us", f"time in which {meaning}"),
-        count(f"{kind}_spells", "spells", "how many stretches that was in"),
-        time(f"{kind}_longest_us", "the longest of them", never),
-        event(f"{kind}_longest_seq", "event with which that one began", never),
+        time(f"{kind}_us", f"time during which {meaning}"),
+        count(f"{kind}_spells", "spells", "number of such periods"),
+        time(f"{kind}_longest_us", "the longest such period", never),
+        event(f"{kind}_longest_seq", "event that began the longest period", never),
     )
 
 
 OUTAGES: Final = Table(
     "outages",
-    "a stretch of time in which one thing was wrong with a partition",
+    "a period in which a partition had one problem",
     "",
     (
         *place_columns(),
         text("kind", "; ".join(f"`{kind}`: {meaning}" for kind, meaning in KINDS.items())),
-        event("from_seq", "event with which it began"),
+        event("from_seq", "event that began it"),
         time("from_us", "virtual time of that event"),
-        event("to_seq", "event with which it ended", UNTIL_END),
+        event("to_seq", "event that ended it", UNTIL_END),
         time("to_us", "virtual time of that event", UNTIL_END),
-        time("lasted_us", "how long it lasted, at most until the session's end"),
+        time("lasted_us", "its duration, up to the session's end"),
     ),
 )
 
 AVAILABILITY: Final = Table(
     "availability",
-    "a partition of a session: how long what was wrong with it",
+    "a partition of a session, with the total duration of each problem",
     "",
     (
         *place_columns(),
-        time("existed_us", "time in which it existed"),
+        time("existed_us", "time during which it existed"),
         Column(
             "served_percent",
             "double",
             "percent",
-            "share of that time in which it was not leaderless",
+            "share of that time during which it was not leaderless",
             "no time passed",
         ),
         *(column for kind in KINDS.items() for column in _kind_columns(*kind)),
@@ -69,7 +69,7 @@ AVAILABILITY: Final = Table(
 
 AVAILABILITY_TIMELINE: Final = Table(
     "availability_timeline",
-    "a stretch of time of a session in which as many partitions had each thing wrong with them",
+    "a period of a session in which the number of partitions with each problem did not change",
     "",
     (
         session_column(),
@@ -77,8 +77,11 @@ AVAILABILITY_TIMELINE: Final = Table(
         time(
             "to_us", "virtual time at which it ends: the next row's `from_us`, or the session's end"
         ),
-        event("from_seq", "last of the events that made it so"),
-        count("partitions", "partitions", "that exist"),
-        *(count(kind, "partitions", meaning) for kind, meaning in KINDS.items()),
+        event("from_seq", "last of the events that led to these numbers"),
+        count("partitions", "partitions", "existing partitions"),
+        *(
+            count(kind, "partitions", f"partitions of which {meaning}")
+            for kind, meaning in KINDS.items()
+        ),
     ),
 )

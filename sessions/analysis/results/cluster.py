@@ -13,88 +13,88 @@ from sessions.analysis.results.columns import (
 )
 from sessions.dataset.schema import Column, Table
 
-NO_ISR: Final = "it never had a state znode for any time"
+NO_ISR: Final = "it never had a state znode"
 NEVER: Final = "there was none"
 
 ISR_CHURN: Final = Table(
     "isr_churn",
-    "a partition of a session: how its ISR changed",
+    "a partition of a session, with the changes of its ISR",
     "",
     (
         *place_columns(),
-        count("changes", "changes", "of the ISR in the state znode"),
-        count("shrinks", "changes", "that left a replica out"),
-        count("expands", "changes", "that took a replica in"),
-        count("by_controller", "changes", "that came with a new leader epoch"),
-        count("asked_shrinks", "requests", "by its leaders for a smaller ISR"),
-        count("asked_expands", "requests", "by its leaders for a larger ISR"),
-        count("size_min", "replicas", "the smallest ISR for any time", NO_ISR),
-        Column("size_mean", "double", "replicas", "size of the ISR, weighted by time", NO_ISR),
-        broker(
-            "restless", "the replica that was left out most often (the lowest of several)", NEVER
-        ),
-        count("restless_shrinks", "changes", "how often", NEVER),
-        event("last_shrink_seq", "the last change that left a replica out", NEVER),
+        count("changes", "changes", "changes of the ISR in the state znode"),
+        count("shrinks", "changes", "changes that removed a replica"),
+        count("expands", "changes", "changes that added a replica"),
+        count("by_controller", "changes", "changes with a new leader epoch"),
+        count("asked_shrinks", "requests", "requests of its leaders to shrink the ISR"),
+        count("asked_expands", "requests", "requests of its leaders to expand the ISR"),
+        count("size_min", "replicas", "smallest size of the ISR for more than an instant", NO_ISR),
+        Column("size_mean", "double", "replicas", "time-weighted mean size of the ISR", NO_ISR),
+        broker("restless", "the replica removed most often (of several, the lowest id)", NEVER),
+        count("restless_shrinks", "changes", "number of times it was removed", NEVER),
+        event("last_shrink_seq", "the last change that removed a replica", NEVER),
     ),
 )
 
 LEADER_BALANCE: Final = Table(
     "leader_balance",
-    "a broker of a session: how much of leading was its share",
+    "a broker of a session, with its share of leaders",
     "",
     (
         session_column(),
-        broker("broker", "a broker that was ever assigned a replica"),
+        broker("broker", "a broker that was assigned a replica at any time"),
         Column(
-            "led_mean", "double", "partitions", "that it led, weighted by time", "no time passed"
+            "led_mean", "double", "partitions", "time-weighted mean number led", "no time passed"
         ),
-        count("led_max", "partitions", "the most that it led for any time", "no time passed"),
+        count(
+            "led_max", "partitions", "largest number led for more than an instant", "no time passed"
+        ),
         event("led_max_seq", "event with which that began", "no time passed"),
-        count("led_at_end", "partitions", "that it led at the session's end"),
-        count("preferred_at_end", "partitions", "whose preferred leader it was then"),
-        count("strayed_at_end", "partitions", "of these, not led by it then"),
+        count("led_at_end", "partitions", "partitions led at the session's end"),
+        count("preferred_at_end", "partitions", "partitions whose preferred leader it was then"),
+        count("strayed_at_end", "partitions", "those of them that it did not lead"),
         Column(
             "imbalance_percent",
             "double",
             "percent",
-            "share of these: what leader.imbalance.per.broker.percentage is compared with",
+            "their share, which Kafka compares with leader.imbalance.per.broker.percentage",
             "it was no partition's preferred leader",
         ),
-        count("gained", "changes", "how often it became a partition's leader"),
-        count("lost", "changes", "how often it ceased to be one"),
+        count("gained", "changes", "number of times it became a partition's leader"),
+        count("lost", "changes", "number of times it stopped being one"),
     ),
 )
 
 CONTROLLER_WORK: Final = Table(
     "controller_work",
-    "a controller's time in office",
+    "a controller epoch, with the work of its controller",
     "",
     (
         session_column(),
         broker("broker", "the controller"),
         Column("epoch", "int32", "", "controller epoch"),
         event("from_seq", "ControllerElected"),
-        time("from_us", "virtual time of it"),
+        time("from_us", "virtual time of that event"),
         event("to_seq", "it resigned, or the next one was elected", "until the session's end"),
-        time("to_us", "virtual time of that", "until the session's end"),
+        time("to_us", "virtual time of that event", "until the session's end"),
         time("failover_us", "from its election to the last step of onControllerFailover", NEVER),
-        count("steps", "steps", "of all its procedures"),
-        count("elections", "elections", "in which it found a leader"),
-        count("elections_failed", "elections", "in which it found none"),
-        count("unclean", "elections", "outside the ISR"),
-        count("leader_and_isr", "requests", "LeaderAndIsrRequest that it sent"),
-        count("leader_and_isr_partitions", "partitions", "in these, one counted in each request"),
-        count("update_metadata", "requests", "UpdateMetadataRequest that it sent"),
-        count("update_metadata_partitions", "partitions", "in these, one counted in each request"),
-        count("stop_replica", "requests", "StopReplicaRequest that it sent"),
-        count("stop_replica_partitions", "partitions", "in these, one counted in each request"),
-        count("unanswered", "requests", "of all these that had no response"),
+        count("steps", "steps", "steps of all its procedures"),
+        count("elections", "elections", "elections that found a leader"),
+        count("elections_failed", "elections", "elections that found no leader"),
+        count("unclean", "elections", "elections of a replica outside the ISR"),
+        count("leader_and_isr", "requests", "LeaderAndIsrRequests sent"),
+        count("leader_and_isr_partitions", "partitions", "partitions in all of them, added up"),
+        count("update_metadata", "requests", "UpdateMetadataRequests sent"),
+        count("update_metadata_partitions", "partitions", "partitions in all of them, added up"),
+        count("stop_replica", "requests", "StopReplicaRequests sent"),
+        count("stop_replica_partitions", "partitions", "partitions in all of them, added up"),
+        count("unanswered", "requests", "those of all these requests that had no response"),
     ),
 )
 
 CONTROLLER_STEPS: Final = Table(
     "controller_steps",
-    "a step of a procedure in a controller's time in office",
+    "a step of a procedure in a controller epoch",
     "",
     (
         session_column(),
@@ -103,9 +103,9 @@ CONTROLLER_STEPS: Final = Table(
         text("procedure", "`onControllerFailover`, .."),
         Column("step", "int32", "", "number of the step in the procedure"),
         text("name", "name of the step"),
-        count("times", "steps", "how often it was taken"),
-        event("first_seq", "when it was taken first"),
-        time("first_us", "virtual time of that"),
-        time("last_us", "virtual time at which it was taken last"),
+        count("times", "steps", "number of times it was executed"),
+        event("first_seq", "its first execution"),
+        time("first_us", "virtual time of that event"),
+        time("last_us", "virtual time of its last execution"),
     ),
 )

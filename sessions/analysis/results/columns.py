@@ -50,7 +50,7 @@ def broker(name: str, meaning: str, null: str = "") -> Column:
 def percentile_columns(prefix: str, what: str, null: str) -> tuple[Column, ...]:
     """Return ``PREFIX_n``, ``PREFIX_p50_us``, .. and ``PREFIX_max_us`` of the time ``what``."""
     return (
-        count(f"{prefix}_n", "times", f"how many there are of the time {what}"),
+        count(f"{prefix}_n", "times", f"number of values of the time {what}"),
         *(
             Column(f"{prefix}_{mark}_us", "int64", "us", f"{word} of the time {what}", null)
             for mark, word in MARKS

@@ -15,21 +15,21 @@ from sessions.dataset.schema import Column, Table
 
 NO_COMMIT: Final = "no record was committed"
 NO_ACK: Final = "no record was acknowledged"
-NEVER_LED: Final = "never was a leader with a log"
+NEVER_LED: Final = "there never was a leader with a log"
 
 COMMIT_LATENCY: Final = Table(
     "commit_latency",
-    "a partition of a session and a way to produce to it: how long records took",
+    "a partition of a session and one setting of acks, with the latency of its records",
     "",
     (
         *place_columns(),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
-        count("records", "records", "produced to it so"),
-        count("acked", "records", "acknowledged to their producer"),
-        count("sent", "records", "handed to the network with acks=0, which nobody acknowledges"),
-        count("failed", "records", "ended in an error for it"),
-        count("pending", "records", "had no answer when the session ended"),
-        count("committed", "records", "that the HW of a leader passed"),
+        count("records", "records", "records produced with this setting"),
+        count("acked", "records", "acknowledged records"),
+        count("sent", "records", "records sent with acks=0, which are never acknowledged"),
+        count("failed", "records", "records whose produce failed"),
+        count("pending", "records", "records without a response at the session's end"),
+        count("committed", "records", "records that the HW of a leader passed"),
         *percentile_columns("commit", "from sending a record to its commit", NO_COMMIT),
         event("slowest_seq", "ProduceSent of the record that took longest to commit", NO_COMMIT),
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
@@ -38,23 +38,23 @@ COMMIT_LATENCY: Final = Table(
 
 LATENCY: Final = Table(
     "latency",
-    "a way to produce under a release, over all sessions: how long records took",
+    "a release and one setting of acks, with the latency of records over all sessions",
     "",
     (
-        text("version", "release whose rules the sessions ran by"),
+        text("version", "the emulated release"),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
-        count("sessions", "sessions", "in which something was produced so"),
-        count("records", "records", "produced so"),
+        count("sessions", "sessions", "sessions with records produced with this setting"),
+        count("records", "records", "records produced with this setting"),
         *percentile_columns("commit", "from sending a record to its commit", NO_COMMIT),
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
         text("slowest_session", "session of the record that took longest to commit", NO_COMMIT),
-        event("slowest_seq", "ProduceSent of it", NO_COMMIT),
+        event("slowest_seq", "ProduceSent of that record", NO_COMMIT),
     ),
 )
 
 HW_LAG: Final = Table(
     "hw_lag",
-    "a partition of a session: how far its HW lagged, and how often followers fetched",
+    "a partition of a session, with the lag of its HW and its followers' fetch rounds",
     "",
     (
         *place_columns(),
@@ -63,52 +63,52 @@ HW_LAG: Final = Table(
             "hw_lag_mean",
             "double",
             "records",
-            "LEO - HW on the leader, weighted by time",
+            "time-weighted mean of LEO - HW on the leader",
             NEVER_LED,
         ),
-        count("hw_lag_max", "records", "the most that LEO - HW was for any time", NEVER_LED),
-        event("hw_lag_max_seq", "from which event on it was that", NEVER_LED),
-        time("hw_lag_longest_us", "the longest time for which LEO was above HW", NEVER_LED),
-        event("hw_lag_longest_seq", "event with which that began", "there was no such time"),
+        count("hw_lag_max", "records", "largest LEO - HW for more than an instant", NEVER_LED),
+        event("hw_lag_max_seq", "event from which it had that value", NEVER_LED),
+        time("hw_lag_longest_us", "longest period with LEO above HW", NEVER_LED),
+        event("hw_lag_longest_seq", "event that began this period", "there was none"),
         Column(
             "rounds_mean",
             "double",
             "rounds",
-            "fetch rounds a follower until commit, over records",
+            "mean over records of the fetch rounds per follower until commit",
             NO_COMMIT,
         ),
-        Column("rounds_max", "double", "rounds", "the most for any record", NO_COMMIT),
+        Column("rounds_max", "double", "rounds", "the maximum over records", NO_COMMIT),
     ),
 )
 
 LATENCY_HISTOGRAM: Final = Table(
     "latency_histogram",
-    "records of a session that took about as long",
+    "a bucket of records of a session with similar latency",
     "",
     (
         session_column(),
         text("what", "`commit`: from sending to commit; `ack`: from sending to acknowledgement"),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
-        time("from_us", "shortest time of the group; a quarter of a power of two wide"),
-        time("to_us", "the next group's shortest time"),
-        count("records", "records", "that took so long"),
-        event("example_seq", "ProduceSent of the first of them"),
+        time("from_us", "lower bound; a bucket is a quarter of a power of two wide"),
+        time("to_us", "upper bound, which belongs to the next bucket"),
+        count("records", "records", "records in the bucket"),
+        event("example_seq", "ProduceSent of the first of these records"),
     ),
 )
 
 HW_LAG_BUCKETS: Final = 100
 HW_LAG_TIMELINE: Final = Table(
     "hw_lag_timeline",
-    f"a partition in one of {HW_LAG_BUCKETS} equal stretches of its session's time in which it "
-    "had a leader with a log",
+    f"a partition in one of {HW_LAG_BUCKETS} equal parts of its session, if it had a leader with "
+    "a log then",
     "",
     (
         *place_columns(),
-        Column("bucket", "int32", "", f"which stretch, 0 to {HW_LAG_BUCKETS - 1}"),
+        Column("bucket", "int32", "", f"number of the part, 0 to {HW_LAG_BUCKETS - 1}"),
         time("from_us", "virtual time at which it begins"),
         time("to_us", "virtual time at which it ends"),
-        Column("lag_mean", "double", "records", "LEO - HW on the leader, weighted by time"),
-        count("lag_max", "records", "the most that it was"),
-        event("lag_max_seq", "from which event on it was that"),
+        Column("lag_mean", "double", "records", "time-weighted mean of LEO - HW on the leader"),
+        count("lag_max", "records", "largest LEO - HW"),
+        event("lag_max_seq", "event from which it had that value"),
     ),
 )

@@ -117,7 +117,7 @@ def test_without_zookeeper_a_power_loss_costs_a_record_unless_eligible_replicas_
         assert run_program([*POWER_LOSS, "--version", *kept, "--json"]) == ExitCode.OK
         found = json.loads(capsys.readouterr().out)
         assert (found["constants"]["kraft"], found["constants"]["elr"]) == (True, True)
-        assert (found["states"], found["complete"]) == (2_018, True)
+        assert (found["states"], found["complete"]) == (2_140, True)
 
 
 def test_the_matrix_has_both_modes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,11 +171,13 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--spec", "Kip279", "--constants", "9,2,2,2"], "from 1 to 5"),
         (["--replicas", "7"], "'7' is not a number of replicas (a whole number from 2 to 4)"),
         (["--min-insync-replicas", "3"], "min.insync.replicas 3 is more than the replicas (2)"),
-        (["--acks", "0"], "acks=0 promises nothing to look for"),
+        (["--acks", "0"], "acks=0 guarantees nothing to check"),
         (["--version", "4.9"], "'4.9' is not a version"),
         (["--version", "4.0", "--mode", "zk"], "4.0 has no ZooKeeper mode: 3.9 was the last"),
         (["--version", "2.8", "--mode", "kraft"], "KRaft mode exists since 3.3, not in 2.8"),
         (["--version", "3.9", "--feature", f"{ELR}=1"], f"3.9 has ZooKeeper, and no {ELR}"),
+        (["--version", "3.9", "--fencings", "1"], "explored without it (--mode kraft from 3.3 on)"),
+        (["--version", "2.8", "--shutdowns", "1"], "2.8 has ZooKeeper here"),
         (["--feature", "elr=1"], f"'elr' is not a feature ({ELR})"),
         (["--feature", f"{ELR}=2"], "(a whole number from 0 to 1)"),
         (["--spec", "Kip320", "--mode", "kraft"], "--spec goes with --constants"),

@@ -68,7 +68,16 @@ FOUND: list[tuple[dict[str, Any], tuple[str, ...]]] = [
         for bounds in (
             {"acks": 1, "elections": 1},
             {"records": 1, "elections": 0, "crashes": 0, "power_losses": 2},
+            {"acks": 1, "elections": 0, "crashes": 0, "fencings": 1},
+            {"acks": 1, "elections": 0, "crashes": 0, "shutdowns": 1},
         )
+    ),
+    (
+        {
+            **{"version": "4.1", "kraft": True, "elr": True, "replicas": 3, "records": 1},
+            **{"elections": 0, "isr_changes": 1, "min_insync_replicas": 2},
+        },
+        (ACKNOWLEDGED_KEPT,),
     ),
     *(
         ({"version": version, **bounds}, (ACKNOWLEDGED_KEPT,))
@@ -144,17 +153,22 @@ def test_the_emulator_ends_where_a_random_path_of_the_explorer_does(
     ],
 )
 def test_so_does_a_cluster_without_zookeeper(version: str, seed: int) -> None:
-    """With and without eligible leader replicas, which are compared too."""
+    """With and without eligible leader replicas, which are compared too.
+
+    Brokers are also shut down in an orderly way, and fenced while they run.
+    """
     bounds = Bounds(
         version,
         replicas=2 + seed % 2,
         records=3,
         elections=2,
         crashes=seed % 3,
-        isr_changes=seed % 2,
+        isr_changes=seed // 4 % 2,
         min_insync_replicas=1 + seed // 2 % 2,
         kraft=True,
         elr=version != "3.9" and seed // 3 % 2 == 0,
+        shutdowns=seed // 5 % 3,
+        fencings=seed // 7 % 3,
     )
     assert failures(script_of(wandered(bounds, seed), bounds)) == []
 

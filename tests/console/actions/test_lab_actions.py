@@ -10,7 +10,11 @@ def test_they_are_part_of_the_registry() -> None:
 
 
 def test_what_breaks_things_needs_a_cluster_and_what_writes_files_does_not() -> None:
-    assert {action.id for action in LAB if action.writes} == {"act.fault", "faults.inflict"}
+    assert {action.id for action in LAB if action.writes} == {
+        "act.fault",
+        "faults.inflict",
+        "lab.inflict",
+    }
     files = {action.id for action in LAB if action.files}
     assert files == {"act.save", "sessions.session.export", "sessions.session.analyse"}
     save = ACTIONS["act.save"]

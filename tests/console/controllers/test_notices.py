@@ -50,9 +50,9 @@ async def test_a_broken_invariant_freezes_the_run_and_names_itself(size: tuple[i
         await driven.settle()
         assert (source.seq, source.flushed) == (171, 1)
         text = driven.text()
-        assert "The invariant LeaderInIsr does not hold of orders-1: leader 2 not in [3]" in text
+        assert "The invariant LeaderInIsr does not hold for orders-1: leader 2 not in [3]" in text
         assert "a partition's leader is in its ISR" in text
-        assert "frozen at event #171" in text
+        assert "paused at event #171" in text
         assert "tidegauge replay x.tide.db --at 6.2s --paused" in text
         await driven.press("enter")
         assert driven.screen.context == "event"

@@ -47,6 +47,8 @@ def test_the_oldest_fetch_is_told_of_running_brokers() -> None:
     now = shared.source.time_us
     broker.fetch_sent_us = {1: now - 99_000, 3: now - 9_000}
     assert oldest_fetch_us(shared, broker) == 9_000, "broker 1 is dead: nobody fetches from it"
+    shared.view.state.znodes["/brokers/ids/3"].ctime_us = now - 5_000
+    assert oldest_fetch_us(shared, broker) is None, "that was the process before this one"
 
 
 def test_links_and_configuration_stand_in_the_inspector() -> None:

@@ -56,7 +56,7 @@ def test_under_each_question_stands_what_its_statements_have_come_to() -> None:
 
 def test_what_is_not_known_yet_says_how_to_get_there() -> None:
     rows = told()
-    assert rows[rows.index(" 1. Why?") + 1] == "    not answered yet: J goes on by a statement"
+    assert rows[rows.index(" 1. Why?") + 1] == "    not answered yet: J steps to the next statement"
 
 
 def test_a_wait_tells_its_condition_and_other_statements_what_the_audit_says() -> None:

@@ -8,7 +8,7 @@ async def test_questions_reveal_their_answers_as_one_steps_on() -> None:
     source = ListSource(failover(), "LIVE")
     async with console(source, "7", "enter", size=LARGE, library=SmallLibrary()) as driven:
         assert isinstance(driven.screen, BriefScreen)
-        assert driven.text().count("not answered yet: J goes on by a statement") == 2
+        assert driven.text().count("not answered yet: J steps to the next statement") == 2
         while driven.text().count("not answered yet") == 2:
             await driven.press("J")
         assert "t-0@1.leo == 1 and t-0@0.hw == 1 within 20ms" in driven.text()

@@ -47,11 +47,11 @@ async def test_what_costs_nothing_is_done_at_once_and_a_refusal_is_told() -> Non
     source.reply = Reply("INVALID", "there is no such link")
     async with console(source, "2", "down", "x", "slash") as driven:
         await driven.type("slow")
-        await driven.press("enter", "enter")
+        await driven.press("enter", "I")
         assert any("there is no such link" in toast for toast in toasts(driven))
         assert driven.screen.context == "faults"
         source.reply = Reply()
-        await driven.press("enter")
+        await driven.press("I")
         assert source.submitted[-1].startswith("replica pause orders-")
         assert driven.screen.context == "partitions"
 
@@ -59,7 +59,7 @@ async def test_what_costs_nothing_is_done_at_once_and_a_refusal_is_told() -> Non
 async def test_what_may_cost_something_is_done_after_its_name() -> None:
     async with console(live(), "2", "x", "slash") as driven:
         await driven.type("uncleanly")
-        await driven.press("enter", "enter")
+        await driven.press("enter", "I")
         assert driven.source.submitted == []
         assert "type 'orders-5' to do it" in driven.text()
         await driven.type("orders-4")
@@ -74,7 +74,7 @@ async def test_what_may_cost_something_is_done_after_its_name() -> None:
 
 
 async def test_escape_leaves_it_be_and_words_that_nothing_has_say_so() -> None:
-    async with console(live(), "2", "x", "G", "enter", "escape", "slash") as driven:
+    async with console(live(), "2", "x", "G", "I", "escape", "slash") as driven:
         assert driven.source.submitted == []
         await driven.type("earthquake")
         assert "no fault matches" in driven.text()
@@ -101,7 +101,7 @@ async def test_faults_are_those_of_the_cluster_as_it_is_now_wherever_the_cursor_
 async def test_what_is_marked_is_done_together_after_all_their_names() -> None:
     async with console(live(), "3", "down", "x", "m", "escape", "down", "x", "m") as driven:
         assert "crash broker 2, then crash broker 3" in driven.text()
-        await driven.press("g", "enter")
+        await driven.press("g", "I")
         assert "type 'broker 2 and broker 3' to do it" in driven.text()
         await driven.type("broker 2 and broker 3")
         await driven.press("enter")
@@ -120,5 +120,5 @@ async def test_the_partitions_that_marked_faults_would_change_are_listed_and_ope
             assert "+" in row.partition("crash broker")[2]  # partitions go offline or lose min ISR
             assert "PARTITION" in driven.text()
             assert "partitions changed" in driven.text()
-            await driven.press("tab", "G", "enter")
+            await driven.press("enter", "enter")
             assert driven.screen.context == "partition"

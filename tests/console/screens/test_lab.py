@@ -24,7 +24,7 @@ async def test_the_library_is_listed_and_enter_opens_one_at_its_start(
         assert ("PREDICT, BEFORE YOU STEP ON" in driven.text()) == (size == LARGE)
         await driven.press("enter")
         assert driven.screen.context == "page"
-        assert "1. A record arrives while the fetch is parked" in driven.text()
+        assert "1. A record arrives while the fetch is waiting" in driven.text()
         assert " PAUSED ‖ " in driven.lines()[0]
         assert driven.app.stage.view.state.partitions == {}
         await driven.press("escape")
@@ -112,7 +112,7 @@ async def test_a_fault_from_the_lab_is_foreseen_named_and_done() -> None:
             await foreseen(driven)
             row = next(row for row in driven.lines() if "crash broker 0  " in row)
             assert row.split()[-2] == "2"  # the next controller
-            await driven.press("enter")
+            await driven.press("I")
             assert "type 'broker 0' to do it" in driven.text()
             await driven.type("0")
             await driven.press("enter")
@@ -121,8 +121,23 @@ async def test_a_fault_from_the_lab_is_foreseen_named_and_done() -> None:
             assert "start broker 0" in driven.text()
 
 
+async def test_enter_on_a_fault_of_the_lab_lists_what_it_would_change() -> None:
+    with failing_over() as source:
+        keys = ("3", "down", "down", "7", "tab", "tab", "down", "enter")
+        async with console(source, *keys, library=SmallLibrary()) as driven:
+            assert driven.screen.context == "faults"
+            row = next(row for row in driven.lines() if row.startswith("▌"))
+            assert "power off broker 2" in row
+            await foreseen(driven)
+            await driven.press("enter")
+            assert "PARTITION" in driven.text()
+            pane = driven.screen.current_pane
+            assert pane is not None
+            assert pane.view.row_text().startswith('{"tp":')
+
+
 async def test_a_recording_refuses_faults_at_the_gate() -> None:
-    async with console(None, "7", "tab", "tab", "enter", library=SmallLibrary()) as driven:
+    async with console(None, "7", "tab", "tab", "I", library=SmallLibrary()) as driven:
         assert any(toast.startswith("READ-ONLY: ") for toast in toasts(driven))
         assert not driven.screen.prompt.is_open
         assert "a recording cannot be changed" in driven.text()

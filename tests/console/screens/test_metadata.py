@@ -6,7 +6,7 @@ from console.screens.znodes import ZnodesScreen
 from emulator import events
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.kraft import CLUSTER, FENCED, kraft
-from tests.console.test_every_key import press
+from tests.console.test_every_key import note_actions, press
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL])
@@ -98,14 +98,7 @@ async def test_the_screen_of_znodes_says_that_there_are_none() -> None:
 
 async def test_every_key_of_the_screen_does_its_action(monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(kraft(*FENCED)) as driven:
-        done: list[str] = []
-        dispatch = driven.app.dispatch
-
-        def note(action: object) -> None:
-            done.append(getattr(action, "id", ""))
-            dispatch(action)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(driven.app, "dispatch", note)
+        done = note_actions(driven, monkeypatch)
         for action in in_context("metadata"):
             await driven.press("escape", "escape", "4")
             await press(driven, action, "REPLAY", done)

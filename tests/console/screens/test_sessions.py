@@ -123,14 +123,14 @@ async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
 async def test_an_empty_folder_says_why_and_the_next_key(
     tmp_path: Path, recordings: Path, size: tuple[int, int]
 ) -> None:
-    async with console(None, "6", "tab", size=size, library=SmallLibrary(tmp_path)) as driven:
+    async with console(None, "6", size=size, library=SmallLibrary(tmp_path)) as driven:
         await driven.settle()
         assert "There is no recording in" in driven.text()
         assert "makes one; r looks again" in driven.text()
         await driven.press("enter")
         assert "there is no recording here; r looks again" in toasts(driven)
         os.link(recordings / "E8-broker-failover.tide.db", tmp_path / "new.tide.db")
-        await driven.press("tab", "r")
+        await driven.press("r")
         for _ in range(50):
             if "new.tide.db" in driven.text():
                 break

@@ -21,11 +21,11 @@ def test_the_cursor_begins_at_the_end_of_the_leaders_tape() -> None:
 
 def test_it_goes_no_further_than_there_are_records() -> None:
     view = tapes()
-    view.do_move_first()
-    view.do_move_left()
+    view.action_move_first()
+    view.action_move_left()
     assert view.place() == (view.tapes()[0], 0)
     for _ in range(9):
-        view.do_move_page_down()
+        view.action_move_page_down()
     place = view.place()
     assert place is not None
     assert view.partition is not None
@@ -37,9 +37,9 @@ def test_the_end_is_followed_until_one_goes_sideways() -> None:
     view = tapes(at=60)
     view.stage.source.seek_seq(170)
     assert view.place() == tapes().place()
-    view.do_move_left()
+    view.action_move_left()
     stayed = view.place()
-    view.do_move_last()
+    view.action_move_last()
     assert view.place() != stayed
 
 
@@ -61,5 +61,10 @@ def test_of_a_partition_that_does_not_exist_there_is_no_cursor() -> None:
     assert view.record_id() is None
     assert view.replica() is None
     assert view.cell_text() == view.row_text() == ""
-    for move in (view.do_move_left, view.do_move_first, view.do_move_up, view.do_move_last):
+    for move in (
+        view.action_move_left,
+        view.action_move_first,
+        view.action_move_up,
+        view.action_move_last,
+    ):
         move()

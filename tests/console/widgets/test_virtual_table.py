@@ -1,6 +1,5 @@
 import pytest
 
-from console.actions.registry import ACTIONS
 from console.screens.partitions import PartitionsScreen
 from console.widgets.virtual_table import VirtualTable
 from sessions.model.touches import objects_of
@@ -152,8 +151,8 @@ async def test_a_key_that_is_quicker_than_the_frame_acts_on_what_is_there_now() 
     async with console(ListSource(failover()), "2", "G") as driven:
         assert table_of(driven).selected is not None
         driven.source.seek_seq(1)
-        for id in ("partitions.copy.row", "find.next", "partitions.drill"):
-            driven.app.dispatch(ACTIONS[id])
+        for action in ("copy_row", "find_next", "drill"):
+            await driven.app.run_action(action)
         await driven.settle()
         assert driven.screen.context == "partitions"
         assert table_of(driven).selected is None

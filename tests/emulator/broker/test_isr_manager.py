@@ -89,3 +89,62 @@ def test_a_request_without_a_response_is_made_again_even_soon_after_one_that_had
     timeout_us = cluster.brokers[1].context.config.controller_socket_timeout_us
     do(cluster, Wait(duration_us=timeout_us))
     assert requests() == answered + 2
+
+
+# ---- notifications of the controller, from 0.9 to 2.6
+
+
+def notified(seen: list[events.Event]) -> int:
+    """How many notifications leaders have written."""
+    return sum(
+        isinstance(each, events.ZnodeCreated) and each.path.startswith("/isr_change_notification/")
+        for each in seen
+    )
+
+
+@pytest.mark.parametrize(("version", "count"), [("0.8.2", 0), ("0.9", 1), ("2.5", 1), ("2.7", 0)])
+def test_the_controller_is_notified_of_a_change_once_nothing_changed_for_5_s(
+    version: str, count: int
+) -> None:
+    cluster, seen = with_topic(1, 2, 3, version=version)
+    do(cluster, PauseReplica(tp="t-0", broker=3), produce("a", acks=1))
+    do(cluster, until("t-0", "isr", [1, 2]))
+    do(cluster, Wait(duration_us=4_900_000))
+    assert notified(seen) == 0
+    do(cluster, Wait(duration_us=200_000))
+    assert notified(seen) == count
+    do(cluster, Wait(duration_us=20 * SECOND_US))
+    assert notified(seen) == count
+
+
+@pytest.mark.parametrize(
+    ("quiet_us", "since_told_us", "expected"),
+    [
+        (0, 59_999_999, 0),
+        (0, 60_000_000, 1),
+        (0, 60_000_001, 1),
+        (4_999_999, 0, 0),
+        (5_000_000, 0, 1),
+        (5_000_001, 0, 1),
+    ],
+)
+def test_notifications_wait_for_5_quiet_seconds_but_not_longer_than_a_minute(
+    quiet_us: int, since_told_us: int, expected: int
+) -> None:
+    cluster, seen = with_topic(1, 2, 3, version="2.5")
+    do(cluster, Wait(duration_us=70 * SECOND_US))
+    manager, now_us = cluster.brokers[1].isr, cluster.now_us
+    manager.state.changes["t-0"] = None
+    manager.state.changed_us = now_us - quiet_us
+    manager.state.told_us = now_us - since_told_us
+    manager.propagate_changes()
+    assert notified(seen) == expected
+    assert bool(manager.state.changes) is not bool(expected)
+    assert (manager.state.told_us == now_us) is (bool(expected) or since_told_us == 0)
+
+
+def test_without_a_change_nobody_is_notified() -> None:
+    cluster, seen = with_topic(1, 2, 3, version="2.5")
+    cluster.brokers[1].isr.propagate_changes()
+    do(cluster, Wait(duration_us=20 * SECOND_US))
+    assert notified(seen) == 0

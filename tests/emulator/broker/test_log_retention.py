@@ -4,7 +4,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateTopic,
+    FreezeBroker,
+    StartBroker,
+    ThawBroker,
+)
 from emulator.protocol.errors import ERRORS
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.offsets import (
@@ -54,9 +60,11 @@ def read(lab: WireLab, offset: int) -> tuple[str, int, list[tuple[int, str]]]:
     return NAMES[found.error_code], found.log_start_offset, values_in(found.records or b"")
 
 
-def delete(lab: WireLab, offset: int, broker: int = 0, topic: str = "t") -> tuple[str, int]:
+def delete(
+    lab: WireLab, offset: int, broker: int = 0, topic: str = "t", timeout_ms: int = 4_000
+) -> tuple[str, int]:
     rows = [DeleteRecordsPartition(0, offset)]
-    request = DeleteRecordsRequest([DeleteRecordsTopic(topic, rows)], 30_000)
+    request = DeleteRecordsRequest([DeleteRecordsTopic(topic, rows)], timeout_ms)
     found = lab.ask(lab.connect(broker), request, 2).topics[0].partitions[0]
     return NAMES[found.error_code], found.low_watermark
 
@@ -75,8 +83,7 @@ def test_records_are_deleted_on_the_leader_and_its_followers(version: str) -> No
     lab = made(version)
     produce(lab, "a", "b", "c", "d")
     assert delete(lab, 2) == ("NONE", 2)
-    lab.pass_time(SECOND_US)
-    assert starts(lab) == [2, 2, 2]
+    assert starts(lab) == [2, 2, 2], "it waits for the followers"
     assert read(lab, 2) == ("NONE", 2, [(2, "c"), (3, "d")])
     assert read(lab, 1)[0] == "OFFSET_OUT_OF_RANGE"
     assert delete(lab, -1) == ("NONE", 4)
@@ -85,6 +92,21 @@ def test_records_are_deleted_on_the_leader_and_its_followers(version: str) -> No
     produce(lab, "e")
     assert read(lab, 4) == ("NONE", 4, [(4, "e")])
     assert lost(lab) == 0
+
+
+def test_a_deletion_waits_for_live_followers_as_long_as_it_may() -> None:
+    lab = made()
+    produce(lab, "a", "b")
+    lab.run(FreezeBroker(broker=2))
+    assert delete(lab, 1, timeout_ms=2_000) == ("REQUEST_TIMED_OUT", -1)
+    assert starts(lab)[:2] == [1, 1]
+    lab.run(ThawBroker(broker=2))
+    lab.pass_time(SECOND_US)
+    assert delete(lab, 1) == ("NONE", 1)
+    lab.run(CrashBroker(broker=2))
+    lab.pass_time(20 * SECOND_US)  # until nobody counts on it any more
+    assert delete(lab, 2) == ("NONE", 2)
+    assert starts(lab) == [2, 2, 1]
 
 
 def test_what_cannot_be_deleted_is_refused() -> None:

@@ -4,9 +4,11 @@ import pytest
 
 from emulator.events import LogDeleted, TopicDeleted, ZnodeDeleted
 from emulator.inputs.statements import (
+    AddPartitions,
     CrashBroker,
     CreateTopic,
     DeleteTopic,
+    ElectPreferred,
     PauseReplica,
     Reassign,
     ResumeReplica,
@@ -14,7 +16,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
-from emulator.zookeeper.data import DELETE_TOPICS
+from emulator.zookeeper.data import DELETE_TOPICS, topic_in
 from tests.support.generations import since
 from tests.support.lab import TP, Lab
 
@@ -115,13 +117,26 @@ def test_a_topic_that_is_going_gets_no_new_leader() -> None:
     assert lab.state() == "leader -1 e2 isr [1] v2"
 
 
-def test_a_partition_on_the_move_is_deleted_when_it_has_arrived() -> None:
+def test_a_reassignment_in_progress_does_not_keep_a_deletion_from_starting() -> None:
     lab = with_a_topic()
     lab.do(Reassign(tp=TP, replicas=[1, 3]))
     lab.wait(1)
     lab.do(PauseReplica(tp=TP, broker=3))
     lab.do(DeleteTopic(topic="t"))
     lab.wait(500)
+    assert [lab.cluster.replica(TP, broker) for broker in (1, 2, 3)] == [None] * 3
+    assert lab.cluster.zookeeper.find("/brokers/topics/t") is None
+    assert lab.cluster.zookeeper.find("/admin/reassign_partitions") is not None
+
+
+def test_a_new_controller_halts_a_deletion_for_a_reassignment_in_progress() -> None:
+    lab = with_a_topic()
+    lab.do(Reassign(tp=TP, replicas=[1, 3]))
+    lab.wait(1)
+    lab.do(PauseReplica(tp=TP, broker=3))
+    lab.do(CrashBroker(broker=0))
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(21_000)
     assert lab.cluster.replica(TP, 1) is not None
     lab.do(ResumeReplica(tp=TP, broker=3))
     lab.wait(3000)
@@ -183,3 +198,45 @@ def test_brokers_leave_an_isr_in_the_order_of_a_hash_map_up_to_2_4(version: str,
     lab.do(DeleteTopic(topic="t"))
     lab.wait(100)
     assert lab.state().endswith(f" isr [{left}] v3")
+
+
+@pytest.mark.parametrize(("version", "left"), [("1.1", 3), ("2.0.0", 1), ("3.9", 1)])
+def test_a_topic_that_is_going_gets_no_new_partitions(version: str, left: int) -> None:
+    lab = with_a_topic(version)
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(AddPartitions(topic="t", partitions=3))
+    lab.wait(500)
+    found = topic_in(lab.cluster.zookeeper.get("/brokers/topics/t").data)
+    assert found is not None
+    assert list(found.replicas) == list(range(left))
+    assert lab.cluster.zookeeper.children("/brokers/topics/t/partitions") == ["0"]
+
+
+@pytest.mark.parametrize("version", ["0.11", "1.1", "3.9"])
+def test_a_topic_that_is_going_gets_no_preferred_leader(version: str) -> None:
+    lab = with_a_topic(version)
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(ElectPreferred(partitions=[TP]))
+    lab.wait(100)
+    assert lab.state() == "leader -1 e2 isr [1] v2"
+    assert lab.cluster.zookeeper.find("/admin/preferred_replica_election") is None
+
+
+@pytest.mark.parametrize(("version", "goes"), [("0.10.2", False), ("1.1", False), ("2.0.0", True)])
+def test_a_partition_that_was_never_led_kept_its_topic_from_going(version: str, goes: bool) -> None:
+    lab = Lab(version, brokers=4, config=CONFIG)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(21_000)
+    lab.do(CreateTopic(topic="t", assignment=[[1, 2], [3]]))
+    lab.wait(500)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(StartBroker(broker=3))
+    lab.wait(3000)
+    assert (lab.cluster.zookeeper.find("/brokers/topics/t") is None) is goes

@@ -3,6 +3,7 @@
 import pytest
 
 from emulator.metadata_log.records import BrokerRegistrationChangeRecord
+from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest
 from emulator.quorum_controller.heartbeats import Heartbeat
 from emulator.quorum_controller.result import ApiException
 from emulator.quorum_controller.topics import CreatableTopic
@@ -275,3 +276,47 @@ def test_blocks_of_producer_ids_do_not_overlap_and_survive_a_failover() -> None:
     quorum.fail_over()
     second = quorum.append(quorum.controller.allocate_producer_ids(1, epochs[1]))
     assert [first, second] == [(0, 1_000), (1_000, 1_000)]
+
+
+# ---- which registration counts
+
+
+@pytest.mark.parametrize(("beyond", "caught_up"), [(-1, False), (0, True), (1, True)])
+def test_a_broker_is_unfenced_by_any_heartbeat_from_its_registration_on(
+    beyond: int, *, caught_up: bool
+) -> None:
+    quorum = Quorum()
+    quorum.register(0)
+    registered_at = quorum.end - 1
+    quorum.register(1)
+    reply = quorum.heartbeat(0, offset=registered_at + beyond)
+    assert (reply.is_caught_up, reply.is_fenced) == (caught_up, not caught_up)
+
+
+@pytest.mark.parametrize(("difference", "clean"), [(-1, False), (0, True), (1, False)])
+def test_only_a_broker_that_names_its_last_epoch_has_stopped_cleanly(
+    difference: int, *, clean: bool
+) -> None:
+    quorum = started()
+    quorum.create("t", (0, 1), min_insync_replicas="2")
+    quorum.let_pass(5, 1, 2)
+    assert quorum.partition("t").elr == (0,)
+    last = quorum.controller.image.brokers[0].epoch + difference
+    request = BrokerRegistrationRequest(0, "the next", None, last)
+    quorum.append(quorum.controller.register_broker(request, quorum.end, quorum.now_us))
+    assert (quorum.partition("t").elr == (0,)) is clean
+    assert is_fenced(quorum, 0)
+
+
+def test_an_unknown_broker_is_refused_with_those_that_are_registered() -> None:
+    with pytest.raises(ApiException, match="registered are 0, 1, 2"):
+        started().controller.unregister_broker(7)
+    with pytest.raises(ApiException, match="no broker is"):
+        Quorum().controller.unregister_broker(7)
+
+
+@pytest.mark.parametrize(("release", "count"), [("3.6.2", 0), ("3.9.2", 1)])
+def test_controllers_register_from_3_7_on(release: str, count: int) -> None:
+    result = Quorum(release).controller.register_controller(100, "one")
+    assert len(result.records) == count
+    assert result.is_atomic is bool(count)

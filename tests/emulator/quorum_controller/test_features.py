@@ -3,9 +3,17 @@
 import pytest
 
 from emulator.metadata_log.metadata_version import latest_level, level_of, name_of
-from emulator.metadata_log.records import ConfigRecord, FeatureLevelRecord
+from emulator.metadata_log.records import (
+    ConfigRecord,
+    FeatureLevelRecord,
+    ZkMigrationStateRecord,
+)
 from emulator.quorum_controller.configuration_control import ConfigResource
-from emulator.quorum_controller.feature_control import UpgradeType, default_features
+from emulator.quorum_controller.feature_control import (
+    UpgradeType,
+    bootstrap_records,
+    default_features,
+)
 from emulator.quorum_controller.result import ApiException
 from tests.emulator.quorum_controller.quorum import Quorum
 
@@ -104,6 +112,59 @@ def test_metadata_version_may_go_back_where_no_record_changed() -> None:
     down = UpgradeType.SAFE_DOWNGRADE
     quorum.append(quorum.controller.update_features({"metadata.version": 25}, down))
     assert quorum.controller.image.metadata_version == 25
+
+
+LAST_CHANGE_OF_3_7 = level_of("3.7-IV2")
+
+
+@pytest.mark.parametrize(
+    ("current", "level", "first_lost"),
+    [
+        (LAST_CHANGE_OF_3_7 + 1, LAST_CHANGE_OF_3_7, None),
+        (LAST_CHANGE_OF_3_7, LAST_CHANGE_OF_3_7 - 1, "3.7-IV2"),
+        (LAST_CHANGE_OF_3_7 + 1, LAST_CHANGE_OF_3_7 - 1, "3.7-IV2"),
+        (LAST_CHANGE_OF_3_7 + 1, level_of("3.5-IV2"), "3.6-IV1"),
+        (level_of("3.5-IV2"), level_of("3.5-IV2"), None),
+    ],
+)
+def test_metadata_version_goes_back_to_the_last_change_of_a_record(
+    current: int, level: int, first_lost: str | None
+) -> None:
+    quorum = Quorum("3.9.2", features={"metadata.version": current})
+    down = UpgradeType.SAFE_DOWNGRADE
+    if first_lost is None:
+        quorum.append(quorum.controller.update_features({"metadata.version": level}, down))
+        assert quorum.controller.image.metadata_version == level
+    else:
+        with pytest.raises(ApiException, match=f"metadata.version {first_lost} brought records"):
+            quorum.controller.update_features({"metadata.version": level}, down)
+
+
+def test_an_update_to_the_current_level_and_one_from_nothing_are_upgrades() -> None:
+    quorum = Quorum("4.1.2")
+    quorum.append(quorum.controller.update_features({ELR: 1}))
+    assert quorum.controller.image.features[ELR] == 1
+    with pytest.raises(ApiException, match="2 is no downgrade"):
+        Quorum("4.0.2", features={"transaction.version": 1}).controller.update_features(
+            {"transaction.version": 2}, UpgradeType.UNSAFE_DOWNGRADE
+        )
+
+
+def test_a_validated_update_writes_nothing_and_any_other_is_written() -> None:
+    controller = Quorum("4.0.2").controller
+    assert controller.update_features({ELR: 1}, validate_only=True).records == []
+    assert controller.update_features({ELR: 1}).records != []
+
+
+@pytest.mark.parametrize("has_migration_state", [True, False])
+def test_up_to_3_9_the_first_records_say_that_there_is_no_migration(
+    *, has_migration_state: bool
+) -> None:
+    features = default_features("3.9.2" if has_migration_state else "4.1.2")
+    written = bootstrap_records(features, 1, has_migration_state=has_migration_state)
+    assert (ZkMigrationStateRecord() in written) is has_migration_state
+    minimum = ConfigRecord(4, "", "min.insync.replicas", "1")
+    assert (minimum in written) is (ELR in features)
 
 
 # ---- configurations

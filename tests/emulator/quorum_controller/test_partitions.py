@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from emulator.quorum_controller import elections
+from emulator.quorum_controller.alter_partition import AlterPartitionItem
 from emulator.quorum_controller.configuration_control import ConfigResource
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.result import ApiException
@@ -169,6 +171,81 @@ def test_before_3_9_the_configuration_elects_nobody() -> None:
     quorum.start(1)
     assert quorum.controller.maybe_elect_unclean_leaders().records == []
     assert quorum.partition("t").leader == -1
+
+
+# ---- what several requests, or many partitions, come to
+
+
+def test_each_partition_of_a_request_is_answered_on_its_own(quorum: Quorum) -> None:
+    quorum.create("u", (0, 1, 2))
+    quorum.create("v", (0, 1, 2))
+    image = quorum.controller.image
+
+    def item(topic_id: str, epoch: int = 0) -> AlterPartitionItem:
+        return AlterPartitionItem(topic_id, 0, epoch, 0, ((0, -1), (1, -1)))
+
+    ids = [image.topic_ids[name] for name in "tuv"]
+    items = [item("unknown"), item(ids[0]), item(ids[1], epoch=7), item(ids[2])]
+    broker_epoch = image.brokers[0].epoch
+    answers = quorum.append(quorum.controller.alter_partition(0, broker_epoch, items))
+    assert [each.error for each in answers.values()] == [
+        *("UNKNOWN_TOPIC_ID", "NONE", "NOT_CONTROLLER", "NONE")
+    ]
+    assert [quorum.partition(name).isr for name in "tuv"] == [(0, 1), (0, 1, 2), (0, 1)]
+
+
+def uncleanly_led(*partitions: tuple[int, int]) -> Quorum:
+    """The last member of each ISR is gone, and another replica is back: an election is due."""
+    quorum = Quorum()
+    quorum.start(0, 1)
+    quorum.create("t", *partitions)
+    quorum.let_pass(5, 0)
+    quorum.let_pass(5)
+    quorum.start(1)
+    change = {ConfigResource(2, "t"): {"unclean.leader.election.enable": "true"}}
+    quorum.append(quorum.controller.incremental_alter_configs(change))
+    return quorum
+
+
+@pytest.mark.parametrize(("isr", "error"), [((1,), "NONE"), ((1, 0), "INVALID_REQUEST")])
+def test_a_leader_that_recovers_is_alone_in_its_isr(isr: tuple[int, ...], error: str) -> None:
+    quorum = uncleanly_led((0, 1))
+    quorum.append(quorum.controller.maybe_elect_unclean_leaders())
+    assert quorum.partition("t").leader_recovery_state == 1
+    quorum.start(0)
+    assert quorum.alter_partition("t", *isr, recovery=1).error == error
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4])
+def test_a_periodic_check_makes_so_many_elections_and_is_then_repeated(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elections, "MAX_ELECTIONS_PER_IMBALANCE", limit)
+    quorum = Quorum()
+    quorum.start(0, 1)
+    quorum.create("t", (0, 1), (0, 1), (0, 1))
+    quorum.let_pass(5, 1)
+    quorum.start(0)
+    for number in range(3):
+        quorum.alter_partition("t", 1, 0, number=number)
+    result = quorum.controller.maybe_balance_partition_leaders()
+    assert (len(result.records), result.response) == (min(3, limit), limit <= 3)
+    quorum.append(result)
+    result = quorum.controller.maybe_balance_partition_leaders()
+    assert (len(result.records), result.response) == (max(0, 3 - limit), False)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4])
+def test_as_many_unclean_elections_are_made_at_once(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elections, "MAX_ELECTIONS_PER_IMBALANCE", limit)
+    quorum = uncleanly_led((0, 1), (0, 1), (0, 1))
+    result = quorum.controller.maybe_elect_unclean_leaders()
+    assert (len(result.records), result.response) == (min(3, limit), limit <= 3)
+    quorum.append(result)
+    result = quorum.controller.maybe_elect_unclean_leaders()
+    assert (len(result.records), result.response) == (max(0, 3 - limit), False)
 
 
 # ---- eligible leader replicas (KIP-966)

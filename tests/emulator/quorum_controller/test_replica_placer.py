@@ -84,3 +84,21 @@ def test_without_racks_every_broker_leads_as_often(
     brokers = unfenced(*range(count))
     placed = place(brokers, 10 * count, min(replication_factor, count), drawing(seed))
     assert Counter(replicas[0] for replicas in placed) == dict.fromkeys(range(count), 10)
+
+
+def test_a_rack_whose_brokers_are_all_fenced_gives_its_turn_as_leader_to_the_next() -> None:
+    racks = [UsableBroker(0, "A", fenced=True), *unfenced(10, rack="B"), *unfenced(20, rack="C")]
+    assert place(racks, 1, 3, zeros) == [(10, 0, 20)]
+
+
+def test_brokers_without_a_rack_are_the_first_rack() -> None:
+    assert place([*unfenced(10, rack="A"), *unfenced(20)], 1, 2, zeros) == [(20, 10)]
+
+
+def test_the_order_is_shuffled_after_as_many_partitions_as_unfenced_brokers() -> None:
+    # Collections.shuffle swaps the last, then the last but one, .. with the first if 0 is drawn.
+    placed = place(unfenced(0, 1, 2, 3), 8, 2, zeros)
+    assert placed[:4] == [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert placed[4:] == [(1, 2), (2, 3), (3, 0), (0, 1)]
+    two_racks = [*unfenced(0, rack="A"), *unfenced(10, rack="B")]
+    assert place(two_racks, 4, 2, zeros) == [(0, 10), (10, 0), (10, 0), (0, 10)]

@@ -32,6 +32,7 @@ epoch_end_offset_below_first_epoch 2.0.1..3.9
 truncate_on_each_epoch 2.1..3.9
 leader_epoch_fencing 2.1..3.9
 incremental_fetch_without_epoch 2.1..2.4
+sharded_fetch_session_cache 3.9
 in_sync_at_log_end 2.1..3.9
 high_watermark_in_log 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
@@ -70,6 +71,8 @@ reassignment_needs_live_replicas documents..0.10.0
 unreadable_preferred_election_stays documents..0.11
 admin_requests_data_watched documents..0.11
 unknown_preferred_election_stays documents..2.1
+added_partitions_of_deleted_topic_undone 2.0.0..3.9
+offline_replica_needs_leader documents..1.1
 unclean_broker_config_elects 2.0.0..3.9
 unclean_topic_config_elects 2.1..3.9
 controller_multi 2.1..3.9
@@ -91,6 +94,7 @@ rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9
 offsets_loaded_to_log_end 0.11..3.9
 idempotence 0.11..3.9
+transaction_partition_verification 3.9
 transaction_abortable_error 3.9
 producer_state_keeps_five_batches 1.1..3.9
 unknown_producer_id_error 1.1..2.4

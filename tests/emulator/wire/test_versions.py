@@ -12,6 +12,7 @@ FROM_BROKERS = {
     for release, versions in BROKER_API_VERSIONS.items()
     if (0, 8, 1) <= release <= (4, 2)
 }
+LIST_TRANSACTIONS = 66
 ONLY_KRAFT = {55, 75}
 """DescribeQuorum and DescribeTopicPartitions, which kafka-python asked brokers with ZooKeeper."""
 
@@ -23,6 +24,8 @@ def test_versions_are_those_that_kafka_python_found_in_brokers(release: str) -> 
         for key, (first, last) in FROM_BROKERS[release].items()
         if key in APIS
     }
+    if LIST_TRANSACTIONS in expected:  # patterns of RE2 are not read
+        expected[LIST_TRANSACTIONS] = range(min(expected[LIST_TRANSACTIONS].stop, 2))
     assert versions_of(release) == expected
 
 

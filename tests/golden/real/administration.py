@@ -3,6 +3,7 @@
 import base64
 import json
 import uuid
+from collections.abc import Mapping
 
 from emulator.inputs.statements import (
     AddPartitions,
@@ -76,11 +77,13 @@ def configure_broker(cluster: RealCluster, wanted: ConfigureBroker) -> None:
     _configure(cluster, "brokers", str(wanted.broker), wanted.config)
 
 
-def _configure(cluster: RealCluster, kind: str, name: str, config: dict[str, str]) -> None:
+def _configure(
+    cluster: RealCluster, kind: str, name: str, config: Mapping[str, str | None]
+) -> None:
     path = f"/config/{kind}/{name}"
     found = cluster.get(path)
     before: dict[str, str] = json.loads(found[0])["config"] if found else {}
-    kept = {key: value for key, value in (before | config).items() if value != ""}
+    kept = {key: value for key, value in {**before, **config}.items() if value}
     data = json.dumps({"version": 1, "config": kept}).encode()
     if found:
         cluster.zk.set(path, data)

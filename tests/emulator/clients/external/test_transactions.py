@@ -411,3 +411,32 @@ def test_the_same_inputs_come_to_the_same_state_without_a_client(version: str) -
     assert copy.cluster.brokers[0].replicas.by_name["t-0"].last_stable_offset == 4
     lab.pass_time(120_000_000)
     assert copy.runner.state_hash == lab.runner.state_hash
+
+
+def test_a_transactional_id_that_nobody_uses_is_forgotten() -> None:
+    config = {
+        "transactional.id.expiration.ms": "60000",
+        "transaction.remove.expired.transaction.cleanup.interval.ms": "10000",
+    }
+    lab = WireLab.made(version="3.9", config=config)
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    lab.pass_time(100_000)
+    producer = TransactionalProducer(lab)
+    assert producer.init() == "NONE"
+    producer.transact(["t-0"], "paid", commit=True)
+    lab.pass_time(55_000_000)
+    producer.transact(["t-0"], "shipped", commit=True)  # it is used, and kept
+    lab.pass_time(55_000_000)
+    assert producer.add("t-0") == ["NONE"]
+    lab.pass_time(58_000_000)
+    assert producer.send("t-0", "returned") == "NONE"  # an ongoing transaction keeps it, too
+    assert producer.end(commit=True) == "NONE"
+    lab.pass_time(80_000_000)
+    assert producer.add("t-0") == ["INVALID_PRODUCER_ID_MAPPING"]
+    crashed = leader_of(lab, "__transaction_state-0")
+    lab.run(CrashBroker(broker=crashed))
+    lab.pass_time(10_000_000)
+    assert producer.add("t-0") == ["INVALID_PRODUCER_ID_MAPPING"]
+    again = TransactionalProducer(lab)
+    assert again.init() == "NONE"
+    assert again.id != producer.id

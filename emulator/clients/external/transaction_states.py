@@ -1,0 +1,147 @@
+"""Requests of administrators about transactions and producers (KIP-664)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.protocol import AnyMessage
+from emulator.protocol.errors import ERRORS, NONE
+from emulator.protocol.names import split
+from emulator.simulation.kernel import STARTED_MS, Kernel
+from emulator.wire.messages import transaction_states as wire
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+NEVER_MS: Final = -1
+NOT_HOSTED: Final = "This server does not host this topic-partition."
+STATES: Final = (
+    *("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort"),
+    *("PrepareEpochFence", "Dead"),
+)
+"""The names of all states (``TransactionState``); no transaction stays in the last two."""
+
+
+class DescribeTransactions:
+    """DescribeTransactions."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the named transactions."""
+        request = call.message
+        assert isinstance(request, wire.DescribeTransactionsRequest)
+        return [protocol.DescribeTransactionsRequest(request.transactional_ids)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Return each transaction with its partitions."""
+        request = call.message
+        assert isinstance(request, wire.DescribeTransactionsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeTransactionsResponse)
+        return wire.DescribeTransactionsResponse(
+            transaction_states=[
+                _described(name, found.transactions[name]) for name in request.transactional_ids
+            ]
+        )
+
+
+def _described(name: str, found: protocol.TransactionDescription) -> wire.DescribedTransaction:
+    code = ERRORS[found.error].code
+    if found.error != NONE:
+        return wire.DescribedTransaction(code, name)
+    topics: dict[str, list[int]] = {}
+    for topic, number in map(split, found.partitions):
+        topics.setdefault(topic, []).append(number)
+    return wire.DescribedTransaction(
+        code,
+        name,
+        found.state,
+        found.timeout_us // US_PER_MS,
+        _started_ms(found),
+        found.producer_id,
+        found.producer_epoch,
+        [wire.TopicData(*each) for each in topics.items()],
+    )
+
+
+def _started_ms(found: protocol.TransactionDescription) -> int:
+    return NEVER_MS if found.start_us < 0 else STARTED_MS + found.start_us // US_PER_MS
+
+
+class ListTransactions:
+    """ListTransactions: the transactional ids that the broker coordinates."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        """Compute durations by the clock of ``kernel``."""
+        self.kernel = kernel
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """Request all transactions."""
+        return [protocol.DescribeTransactionsRequest(None)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Return the transactions that all filters let through.
+
+        Source: ``TransactionStateManager.listTransactionStates``.
+        """
+        request = call.message
+        assert isinstance(request, wire.ListTransactionsRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeTransactionsResponse)
+        if found.error != NONE:
+            return wire.ListTransactionsResponse(error_code=ERRORS[found.error].code)
+        rows = [
+            wire.ListedTransaction(name, each.producer_id, each.state)
+            for name, each in found.transactions.items()
+            if self._is_wanted(each, request)
+        ]
+        unknown = [name for name in request.state_filters if name not in STATES]
+        return wire.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
+
+    def _is_wanted(
+        self, found: protocol.TransactionDescription, request: wire.ListTransactionsRequest
+    ) -> bool:
+        ids, states = request.producer_id_filters, request.state_filters
+        if (ids and found.producer_id not in ids) or (states and found.state not in states):
+            return False
+        now_ms = STARTED_MS + self.kernel.now // US_PER_MS
+        wanted_ms = request.duration_filter
+        return wanted_ms < 0 or now_ms - _started_ms(found) > wanted_ms
+
+
+class DescribeProducers:
+    """DescribeProducers."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the producers of all partitions at once."""
+        request = call.message
+        assert isinstance(request, wire.DescribeProducersRequest)
+        named = [f"{each.name}-{n}" for each in request.topics for n in each.partition_indexes]
+        return [protocol.DescribeProducersRequest(named)]
+
+    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+        """Return the producers of each partition."""
+        request = call.message
+        assert isinstance(request, wire.DescribeProducersRequest)
+        (found,) = answers
+        assert isinstance(found, protocol.DescribeProducersResponse)
+        topics = []
+        for topic in request.topics:
+            rows = []
+            for number in topic.partition_indexes:
+                error, producers = found.partitions[f"{topic.name}-{number}"]
+                states = [
+                    wire.ProducerState(
+                        each.producer_id,
+                        each.producer_epoch,
+                        each.last_sequence,
+                        each.last_timestamp_ms,
+                        each.coordinator_epoch,
+                        each.transaction_start,
+                    )
+                    for each in producers
+                ]
+                code = ERRORS[error].code
+                reason = NOT_HOSTED if topic.name in found.unknown_topics else None
+                rows.append(wire.DescribeProducersPartition(number, code, reason, states))
+            topics.append(wire.DescribeProducersTopicResponse(topic.name, rows))
+        return wire.DescribeProducersResponse(topics=topics)

@@ -1,0 +1,555 @@
+"""Conversations in single requests, held with real brokers and with emulated ones.
+
+``python -m tests.wire.same_requests HOST:PORT > requests/RELEASE.json`` holds them with a broker
+that is alone in its cluster, has just been started, and has the settings of :data:`CONFIG`. What
+differs from run to run (ids, times) is left out of what is noted, or is compared with what was told
+before.
+"""
+
+import json
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from emulator.protocol.errors import ERROR_NAMES
+from emulator.wire.apis import API_NAMED
+from emulator.wire.codec import decode_response, encode_request
+from emulator.wire.header import RequestHeader
+from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from emulator.wire.messages.groups import DescribeGroupsRequest
+from emulator.wire.messages.membership import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    LeaveGroupRequest,
+    MemberIdentity,
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
+from emulator.wire.messages.offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from emulator.wire.messages.produce import (
+    InitProducerIdRequest,
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
+from emulator.wire.messages.transaction_states import (
+    DescribeProducersRequest,
+    DescribeProducersTopic,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+)
+from emulator.wire.messages.transactions import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    EndTxnRequest,
+)
+from emulator.wire.records import memory_records, record_batch
+from emulator.wire.records.record import Record
+from emulator.wire.records.record_batch import Producer
+from emulator.wire.types import Message
+
+CONFIG: Final = {
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
+Facts = list[Any]
+AGAIN: Final = (
+    *("CONCURRENT_TRANSACTIONS", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE"),
+    "NOT_COORDINATOR",
+)
+
+
+class Peer(Protocol):
+    """A broker, and connections to it."""
+
+    def connect(self) -> int: ...
+
+    def send(self, connection: int, request: Message, version: int) -> None: ...
+
+    def received(self, connection: int) -> Any: ...  # noqa: ANN401
+
+    def ask(self, connection: int, request: Message, version: int) -> Any: ...  # noqa: ANN401
+
+    def pass_time(self, us: int) -> None: ...
+
+
+class RealBroker:
+    """A broker that listens somewhere."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self.address = host, int(port)
+        self._sockets: list[socket.socket] = []
+        self._asked: list[list[tuple[int, int]]] = []
+
+    def connect(self) -> int:
+        self._sockets.append(socket.create_connection(self.address, 60))
+        self._asked.append([])
+        return len(self._sockets) - 1
+
+    def send(self, connection: int, request: Message, version: int) -> None:
+        key = API_NAMED[type(request).__name__.removesuffix("Request")].key
+        self._asked[connection].append((key, version))
+        frame = encode_request(RequestHeader(key, version, 1, "me"), request)
+        self._sockets[connection].sendall(struct.pack(">i", len(frame)) + frame)
+
+    def received(self, connection: int) -> Any:  # noqa: ANN401
+        stream = self._sockets[connection].makefile("rb")
+        frame = stream.read(int.from_bytes(stream.read(4), "big"))
+        key, version = self._asked[connection].pop(0)
+        return decode_response(key, version, frame)[1]
+
+    def ask(self, connection: int, request: Message, version: int) -> Any:  # noqa: ANN401
+        self.send(connection, request, version)
+        return self.received(connection)
+
+    def pass_time(self, us: int) -> None:
+        time.sleep(us / 1_000_000)
+
+
+def error(code: int) -> str:
+    return ERROR_NAMES.get(code, str(code))
+
+
+def create(peer: Peer, here: int, topic: str, partitions: int = 1) -> bytes:
+    """Create a topic and wait until it has leaders; its id."""
+    peer.ask(here, CreateTopicsRequest([CreatableTopic(topic, partitions, 1)], 5_000), 5)
+    wanted = MetadataRequest([MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+    while True:
+        (found,) = peer.ask(here, wanted, 12).topics
+        rows = found.partitions
+        if len(rows) == partitions and all(row.leader_id >= 0 for row in rows):
+            peer.pass_time(500_000)  # until the leaders know it as well
+            topic_id: bytes = found.topic_id
+            return topic_id
+        peer.pass_time(50_000)
+
+
+def batch(*values: str, timestamp: int = 1_700_000_000_000) -> bytes:
+    return memory_records.build([Record(None, v.encode(), timestamp) for v in values], 2)
+
+
+def produce(peer: Peer, here: int, topic: str, partition: int, data: bytes) -> Any:  # noqa: ANN401
+    rows = [TopicProduceData(topic, partition_data=[PartitionProduceData(partition, data)])]
+    answer = peer.ask(here, ProduceRequest(None, -1, 5_000, rows), 9)
+    return answer.responses[0].partition_responses[0]
+
+
+# ---- fetch sessions (KIP-227)
+
+
+def fetch_sessions(peer: Peer) -> Facts:
+    here, facts, sessions = peer.connect(), Facts(), [0]
+    topic_id = create(peer, here, "sessions", 3)
+
+    def fetch(
+        session: int,
+        epoch: int,
+        offsets: dict[int, int] | None = None,
+        forgotten: tuple[int, ...] = (),
+        version: int = 12,
+    ) -> None:
+        named = {"topic": "sessions"} if version < 13 else {"topic_id": topic_id}
+        rows = [
+            FetchPartition(number, fetch_offset=offset, partition_max_bytes=1 << 20)
+            for number, offset in (offsets or {}).items()
+        ]
+        wanted = FetchRequest(
+            max_wait_ms=50,
+            min_bytes=1,
+            session_id=sessions[session],
+            session_epoch=epoch,
+            topics=[FetchTopic(**named, partitions=rows)] if rows else [],
+            forgotten_topics_data=[ForgottenTopic(**named, partitions=list(forgotten))]
+            if forgotten
+            else [],
+        )
+        answer = peer.ask(here, wanted, version)
+        if answer.session_id not in sessions:
+            sessions.append(answer.session_id)
+        facts.append(
+            [
+                error(answer.error_code),
+                sessions.index(answer.session_id),
+                [
+                    [
+                        row.partition_index,
+                        error(row.error_code),
+                        row.high_watermark,
+                        row.log_start_offset,
+                        [
+                            (each.value or b"").decode()
+                            for each in memory_records.decode(row.records or b"")
+                        ],
+                    ]
+                    for topic in answer.responses
+                    for row in topic.partitions
+                ],
+            ]
+        )
+
+    fetch(0, 0, {0: 0, 1: 0, 2: 0})
+    fetch(1, 1)
+    produce(peer, here, "sessions", 1, batch("a"))
+    fetch(1, 2)
+    fetch(1, 3)
+    fetch(1, 4, {1: 1})
+    for number in range(3):
+        produce(peer, here, "sessions", number, batch(f"b{number}"))
+    fetch(1, 5)
+    fetch(1, 6, {0: 1, 2: 1})
+    fetch(1, 7, {1: 99})
+    fetch(1, 8)
+    fetch(1, 9, {1: 2}, forgotten=(0,))
+    fetch(1, 9)
+    fetch(1, 11)
+    fetch(1, 10, forgotten=(1, 2))
+    fetch(1, 11)
+    fetch(0, 0, {0: 0})
+    fetch(2, 0, {1: 0})
+    fetch(2, 1)
+    fetch(3, 1, {7: 0})
+    fetch(3, 2)
+    fetch(3, 3, {1: 0}, version=13)
+    fetch(3, -1, {0: 0})
+    fetch(3, 3)
+    fetch(0, 0, {0: 0}, version=13)
+    fetch(4, 1, {0: 1}, version=13)
+    fetch(4, 2)
+    return facts
+
+
+# ---- static members (KIP-345)
+
+
+def static_members(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
+    here, facts = peer.connect(), Facts()
+    wanted = FindCoordinatorRequest(coordinator_keys=["static"])
+    while peer.ask(here, wanted, 4).coordinators[0].error_code:
+        peer.pass_time(100_000)
+    peer.pass_time(500_000)
+    known: list[str] = [""]
+
+    def alias(member: str) -> str:
+        if member not in known:
+            known.append(member)
+        return f"member {known.index(member)}" if member else ""
+
+    def join(
+        where: int, member: int, instance: str, *names: str, version: int = 7, waits: bool = False
+    ) -> Callable[[], None]:
+        protocols = [JoinGroupRequestProtocol(name, name.encode()) for name in names or ("range",)]
+        fields = ("static", 6_000, 10_000, known[member], instance, "consumer", protocols)
+        peer.send(where, JoinGroupRequest(*fields), version)
+
+        def take() -> None:
+            answer = peer.received(where)
+            facts.append(
+                [
+                    "join",
+                    error(answer.error_code),
+                    answer.generation_id,
+                    answer.protocol_name,
+                    alias(answer.member_id),
+                    answer.member_id.startswith(f"{instance}-"),
+                    alias(answer.leader),
+                    answer.skip_assignment,
+                    sorted([alias(m.member_id), m.group_instance_id] for m in answer.members),
+                ]
+            )
+
+        if not waits:
+            take()
+        return take
+
+    def sync(
+        where: int, generation: int, member: int, instance: str | None, given: dict[int, bytes]
+    ) -> None:
+        rows = [SyncGroupRequestAssignment(known[each], data) for each, data in given.items()]
+        fields = ("static", generation, known[member], instance)
+        answer = peer.ask(where, SyncGroupRequest(*fields, assignments=rows), 3)
+        facts.append(["sync", error(answer.error_code), answer.assignment.decode()])
+
+    def beat(where: int, generation: int, member: int, instance: str | None) -> None:
+        asked = HeartbeatRequest("static", generation, known[member], instance)
+        facts.append(["heartbeat", error(peer.ask(where, asked, 3).error_code)])
+
+    def leave(*members: tuple[int, str | None]) -> None:
+        rows = [MemberIdentity(known[each], instance) for each, instance in members]
+        answer = peer.ask(here, LeaveGroupRequest("static", members=rows), 3)
+        told = [[error(each.error_code), each.group_instance_id] for each in answer.members]
+        facts.append(["leave", error(answer.error_code), told])
+
+    def describe() -> None:
+        (group,) = peer.ask(here, DescribeGroupsRequest(["static"]), 5).groups
+        rows = [
+            [alias(m.member_id), m.group_instance_id, m.member_assignment.decode()]
+            for m in group.members
+        ]
+        facts.append([group.group_state, sorted(rows)])
+
+    one, two = peer.connect(), peer.connect()
+    join(one, 0, "a", "range", "sticky")  # member 1
+    sync(one, 1, 1, "a", {1: b"all"})
+    take = join(two, 0, "b", "range", "sticky", waits=True)  # member 2
+    peer.pass_time(200_000)
+    beat(one, 1, 1, "a")
+    join(one, 1, "a", "range", "sticky")
+    take()
+    sync(one, 2, 1, "a", {1: b"first", 2: b"second"})
+    sync(two, 2, 2, "b", {})
+    describe()
+    join(two, 0, "b", "range", "sticky")  # member 3 in the place of 2
+    sync(two, 2, 3, "b", {})
+    beat(two, 2, 2, "b")
+    beat(two, 2, 2, None)
+    beat(two, 2, 3, "a")
+    beat(two, 2, 3, "nobody")
+    beat(two, 2, 3, None)
+    join(one, 0, "a", "range", "sticky", version=7)  # member 4 in the place of 1, which leads
+    sync(one, 2, 4, "a", {})
+    join(one, 0, "a", "range", "sticky", version=9)  # member 5
+    join(two, 0, "b", "range", "sticky", version=9)  # member 6
+    join(one, 1, "a", "range", "sticky")
+    describe()
+    leave((0, "nobody"), (2, "b"), (6, "a"), (1, None))
+    leave((6, "b"))
+    peer.pass_time(200_000)
+    beat(one, 2, 5, "a")
+    join(one, 5, "a", "range", "sticky")
+    sync(one, 3, 5, "a", {5: b"all"})
+    leave((0, "a"))
+    peer.pass_time(200_000)
+    describe()
+    return facts
+
+
+# ---- transactions: verification on produce (KIP-890), and how they are described (KIP-664)
+
+
+def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "ledger", 2)
+    wanted = FindCoordinatorRequest(key_type=1, coordinator_keys=["x", "y"])
+    while any(each.error_code for each in peer.ask(here, wanted, 4).coordinators):
+        peer.pass_time(100_000)
+    peer.pass_time(500_000)
+    ids: list[int] = []
+    held: dict[str, tuple[int, int]] = {}
+
+    def init(name: str, timeout_ms: int = 60_000) -> None:
+        request = InitProducerIdRequest(name, timeout_ms, -1, -1)
+        for _ in range(50):
+            answer = peer.ask(here, request, 4)
+            if error(answer.error_code) not in AGAIN:
+                break
+            peer.pass_time(100_000)
+        if answer.producer_id not in ids:
+            ids.append(answer.producer_id)
+        held[name] = answer.producer_id, answer.producer_epoch
+        told = [ids.index(answer.producer_id), answer.producer_epoch]
+        facts.append(["init", name, error(answer.error_code), *told])
+
+    def add(name: str, *numbers: int) -> None:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=name,
+            v3_and_below_producer_id=held[name][0],
+            v3_and_below_producer_epoch=held[name][1],
+            v3_and_below_topics=[AddPartitionsToTxnTopic("ledger", list(numbers))],
+        )
+        for _ in range(50):
+            (topic,) = peer.ask(here, request, 3).results_by_topic_v3_and_below
+            told = [error(each.partition_error_code) for each in topic.results_by_partition]
+            if told[0] not in AGAIN:
+                break
+            peer.pass_time(100_000)
+        facts.append(["add", name, told])
+
+    def send(name: str, number: int, sequence: int, version: int, epoch: int | None = None) -> None:
+        producer = Producer(held[name][0], held[name][1] if epoch is None else epoch, sequence)
+        data = record_batch.build(
+            [Record(None, b"v", 1_700_000_000_000)], producer=producer, is_transactional=True
+        )
+        rows = [TopicProduceData("ledger", partition_data=[PartitionProduceData(number, data)])]
+        answer = peer.ask(here, ProduceRequest(name, -1, 5_000, rows), version)
+        row = answer.responses[0].partition_responses[0]
+        facts.append(["produce", name, number, error(row.error_code), row.base_offset])
+
+    def end(name: str, *, commit: bool) -> None:
+        answer = peer.ask(here, EndTxnRequest(name, *held[name], commit), 3)
+        facts.append(["end", name, error(answer.error_code)])
+        peer.pass_time(500_000)
+
+    def describe(*names: str) -> None:
+        answer = peer.ask(here, DescribeTransactionsRequest(list(names)), 0)
+        for each in answer.transaction_states:
+            facts.append(
+                [
+                    "transaction",
+                    each.transactional_id,
+                    error(each.error_code),
+                    each.transaction_state,
+                    each.transaction_timeout_ms,
+                    each.transaction_start_time_ms > 0,
+                    ids.index(each.producer_id) if each.producer_id in ids else each.producer_id,
+                    each.producer_epoch,
+                    [[topic.topic, sorted(topic.partitions)] for topic in each.topics],
+                ]
+            )
+
+    def listed(
+        states: tuple[str, ...] = (), producers: tuple[int, ...] = (), duration_ms: int = -1
+    ) -> None:
+        request = ListTransactionsRequest(
+            list(states), [ids[each] for each in producers], duration_ms
+        )
+        answer = peer.ask(here, request, 1)
+        rows = [
+            [each.transactional_id, ids.index(each.producer_id), each.transaction_state]
+            for each in answer.transaction_states
+        ]
+        told = [error(answer.error_code), answer.unknown_state_filters]
+        facts.append(["list", *told, sorted(rows)])
+
+    def producers(topic: str = "ledger", *numbers: int) -> None:
+        asked = DescribeProducersRequest([DescribeProducersTopic(topic, list(numbers))])
+        for found in peer.ask(here, asked, 0).topics:
+            for row in found.partitions:
+                rows = [
+                    [
+                        ids.index(each.producer_id),
+                        each.producer_epoch,
+                        each.last_sequence,
+                        each.last_timestamp == 1_700_000_000_000,
+                        each.coordinator_epoch,
+                        each.current_txn_start_offset,
+                    ]
+                    for each in row.active_producers
+                ]
+                told = [error(row.error_code), row.error_message]
+                facts.append(["producers", row.partition_index, *told, sorted(rows)])
+
+    describe("x")
+    init("x")
+    init("y")
+    describe("x", "")
+    send("x", 0, 0, 9)
+    send("x", 0, 0, 11)
+    add("x", 0)
+    send("x", 1, 0, 11)
+    send("x", 0, 0, 9)
+    send("x", 0, 1, 9)
+    describe("x", "y")
+    listed()
+    listed(("Ongoing",))
+    listed(("Ongoing", "Nonsense"), (1,))
+    listed((), (1,))
+    listed((), (), 60_000)
+    listed((), (), 0)
+    producers("ledger", 0, 1, 7)
+    producers("nowhere", 0)
+    end("x", commit=True)
+    producers("ledger", 0)
+    describe("x")
+    send("x", 0, 2, 9)
+    send("x", 0, 2, 11)
+    add("x", 0, 1)
+    send("x", 1, 0, 9)
+    end("x", commit=False)
+    producers("ledger", 0, 1)
+    init("x")
+    add("x", 1)
+    send("x", 1, 1, 9, epoch=0)
+    send("x", 1, 0, 9)
+    init("x")
+    send("x", 1, 1, 9, epoch=1)
+    send("x", 0, 0, 11, epoch=1)
+    producers("ledger", 1)
+    return facts
+
+
+# ---- the times of records
+
+
+def timestamps(peer: Peer) -> Facts:
+    """The times of records where the broker sets them (message.timestamp.type)."""
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "stamped")
+    asked = IncrementalAlterConfigsRequest(
+        [
+            AlterConfigsResource(
+                2, "stamped", [AlterableConfig("message.timestamp.type", 0, "LogAppendTime")]
+            )
+        ]
+    )
+    sent = 1_500_000_000_000
+
+    def write(*values: str) -> int:
+        row = produce(peer, here, "stamped", 0, batch(*values, timestamp=sent))
+        told = row.log_append_time_ms
+        facts.append(["produce", error(row.error_code), row.base_offset, told > sent, told == -1])
+        at: int = told
+        return at
+
+    def read(offset: int) -> list[int]:
+        rows = [FetchPartition(0, fetch_offset=offset, partition_max_bytes=1 << 20)]
+        wanted = FetchRequest(max_wait_ms=50, topics=[FetchTopic("stamped", partitions=rows)])
+        found = peer.ask(here, wanted, 12).responses[0].partitions[0].records or b""
+        return [each.timestamp for each in memory_records.decode(found)]
+
+    def look_up(timestamp: int) -> tuple[int, int]:
+        rows = [ListOffsetsPartition(0, timestamp=timestamp)]
+        wanted = ListOffsetsRequest(topics=[ListOffsetsTopic("stamped", rows)])
+        row = peer.ask(here, wanted, 7).topics[0].partitions[0]
+        return row.offset, row.timestamp
+
+    write("a", "b")
+    facts.append(read(0) == [sent, sent])
+    peer.ask(here, asked, 1)
+    peer.pass_time(500_000)
+    at = write("c", "d")
+    facts.append(read(2) == [at, at])
+    peer.pass_time(50_000)
+    later = write("e")
+    facts.append([later > at, read(2) == [at, at, later]])
+    facts.append([look_up(sent) == (0, sent), look_up(sent + 1) == (2, at)])
+    facts.append([look_up(at + 1) == (4, later), look_up(later + 1) == (-1, -1)])
+    facts.append(look_up(-3)[0])
+    return facts
+
+
+CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
+    "fetch sessions": fetch_sessions,
+    "static members": static_members,
+    "transactions": transactions,
+    "timestamps": timestamps,
+}
+
+
+def hold(peer: Peer) -> dict[str, Facts]:
+    """Hold all conversations."""
+    return {name: conversation(peer) for name, conversation in CONVERSATIONS.items()}
+
+
+if __name__ == "__main__":
+    json.dump(hold(RealBroker(sys.argv[1])), sys.stdout, indent=1)
