@@ -92,7 +92,7 @@ class _Staging:
         self._early = _produced_late(path, states, self.parts)
         for number, action in enumerate(path):
             before, after = states[number], states[number + 1]
-            found.append(f"# {number + 1}. {_told(action)}")
+            found.append(f"# {number + 1}. {action.name} {action.told}")
             found += self._early_produces(number)
             found += self._step(action, before, after)
         return [*found, *self._ending(states[-1])]
@@ -141,7 +141,7 @@ class _Staging:
         return f"reassign {TP} {','.join(map(str, self.order))}"
 
     def _ending(self, state: State) -> Iterator[str]:
-        yield "# what it has come to"
+        yield "# the resulting state"
         quorum = self._quorum(state)
         isr = ",".join(map(str, quorum.isr))
         eligible = self._eligible(state)
@@ -559,9 +559,3 @@ def _leader(state: State, parts: Parts) -> int:
     quorum = state[parts.decided]
     assert isinstance(quorum, Quorum | Metadata)
     return quorum.leader
-
-
-def _told(action: Action) -> str:
-    """Format an action on one line, such as ``Fetch broker 2, leader 1, offset 0``."""
-    details = ", ".join(f"{name} {value}" for name, value in action.details)
-    return f"{action.name} {details}"

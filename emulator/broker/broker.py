@@ -36,6 +36,7 @@ from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller
+from emulator.coordinator import internal_topics
 from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.coordinator.own_requests import OwnRequests, OwnRequestsState
@@ -295,8 +296,9 @@ class Broker:
             self.replica_manager.produce(client, request, message)
 
     def _coordinates(self, tp: str) -> None:
-        self.coordinator.leads(tp)
-        self.transactions.leads(tp)
+        if internal_topics.is_internal(tp):
+            self.coordinator.leads(tp)
+            self.transactions.leads(tp)
 
     def _coordinates_no_more(self, tp: str) -> None:
         self.coordinator.leads_no_more(tp)

@@ -40,8 +40,8 @@ from emulator.replication.partition import (
     Then,
     TruncateLog,
 )
-from emulator.storage.log import Log, tail_of
-from emulator.storage.producer_state import ProducerStates
+from emulator.storage.log import NO_BATCHES, Log, tail_of
+from emulator.storage.producer_state import NO_PRODUCERS, ProducerStates
 
 __all__ = ["FOLLOWER", "LEADER", "OFFLINE", "Replica", "ReplicaIndex", "Replicas"]
 
@@ -55,7 +55,7 @@ class Replica(Partition, array_like=True, gc=False):
     """
 
     log: Log = field(default_factory=Log)
-    producers: ProducerStates = field(default_factory=ProducerStates)
+    producers: ProducerStates = field(default_factory=lambda: NO_PRODUCERS)
     checkpointed_hw: int = 0
     paused: bool = False
     told_stable: int = -1
@@ -174,10 +174,13 @@ class Replicas:
 
     def create(self, tp: str) -> Replica:
         """Create an empty log for a partition."""
-        replica = Replica(tp, self._id)
-        if self.rules.leader_epochs:
-            replica.epochs = LeaderEpochCache()
-        self.by_name[tp] = replica
+        replica = self.by_name[tp] = Replica(
+            tp,
+            self._id,
+            epochs=LeaderEpochCache() if self.rules.leader_epochs else None,
+            log=Log(0, 0, 0, NO_BATCHES),
+            producers=NO_PRODUCERS,
+        )
         self.log_created(tp.rpartition("-")[0])
         self._emit(events.LogCreated, tp, self._id)
         return replica
@@ -214,6 +217,7 @@ class Replicas:
             batch.base_sequence,
             batch.size_bytes,
             batch.kind,
+            batch.append_time_ms,
         )
         if replica.remotes:
             self.index.lagging[replica.tp] = None
@@ -229,6 +233,8 @@ class Replicas:
     def _append(self, replica: Replica, batch: RecordBatch) -> None:
         replica.log.append(batch)
         if batch.producer_id >= 0:
+            if replica.producers is NO_PRODUCERS:
+                replica.producers = ProducerStates()
             replica.producers.append(batch)
         self._emit(
             events.RecordsAppended,
@@ -281,7 +287,8 @@ class Replicas:
         self._note_stable(replica)
 
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
-        replica.producers.rebuild(replica.log)
+        if replica.producers is not NO_PRODUCERS:
+            replica.producers.rebuild(replica.log)
         epochs = None if replica.epochs is None else list(replica.epochs.entries)
         self._emit(
             events.LogLoaded,
@@ -336,21 +343,17 @@ class Replicas:
             effect.follower,
             effect.log_end,
         )
-        self._note_lag(replica)
+        end, lagging = replica.log_end, self.index.lagging
+        for remote in replica.remotes.values():
+            if remote.leo != end:
+                lagging[replica.tp] = None
+                return
+        lagging.pop(replica.tp, None)
 
     def _forget_log_ends(self, replica: Replica, effect: ForgetLogEnds) -> None:
         for follower in effect.followers:
             self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
         self.index.lagging[replica.tp] = None
-
-    def _note_lag(self, replica: Replica) -> None:
-        """Record whether any follower of a partition is behind."""
-        end = replica.log_end
-        for remote in replica.remotes.values():
-            if remote.leo != end:
-                self.index.lagging[replica.tp] = None
-                return
-        self.index.lagging.pop(replica.tp, None)
 
 
 def _both(first: Handler, second: Handler) -> Handler:

@@ -7,6 +7,7 @@ consumers to a leader other than fetches.
 from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from emulator.broker.delayed_delete_records import (
     DelayedDeleteRecords,
@@ -104,26 +105,37 @@ class ReplicaManager:
             return
         replica = self.replicas.get(message.tp)
         log_start = -1 if replica is None else replica.log_start
-        error, base = self._refusal(replica, message), -1
+        error, base, time_ms = self._refusal(replica, message), -1, -1
         if error == NONE and replica is not None:
             verdict = self._verdict(replica, message.batch)
             if verdict is None:
                 base = replica.log_end
                 fetches = self.sessions.session_fetches(replica)
-                self.replicas.do(replica, Append(message.batch, fetches))
+                batch = self._stamped(message)
+                time_ms = batch.append_time_ms
+                self.replicas.do(replica, Append(batch, fetches))
             else:
                 error, base = verdict
             if error == NONE and message.acks == -1:
                 required = base + message.batch.count
-                delayed = DelayedProduce(request, client, message.tp, required, base, log_start)
+                delayed = DelayedProduce(
+                    request, client, message.tp, required, base, log_start, time_ms
+                )
                 self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
                 return
         if message.acks == 0:
             if error != NONE:
                 self.context.close_connection(client, request)
             return
-        response = ProduceResponse(request, message.tp, error, base, log_start)
+        response = ProduceResponse(request, message.tp, error, base, log_start, time_ms)
         self.context.respond(client, request, response)
+
+    def _stamped(self, message: ProduceRequest) -> RecordBatch:
+        """The batch with this broker's time, if the topic's records have that (KIP-32)."""
+        batch = message.batch
+        if not self.context.topic_values(message.tp.rpartition("-")[0]).log_append_time:
+            return batch
+        return replace(batch, append_time_ms=self.context.timestamp_ms)
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""
@@ -188,8 +200,16 @@ class ReplicaManager:
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
             for tp, info in message.partitions.items():
-                replica = self._admit(source, request, tp, info, errors)
-                if replica is not None:
+                replica = self.replicas.get(tp)
+                if replica is not None and _is_stale(info, replica):
+                    errors[tp] = "STALE_CONTROLLER_EPOCH"
+                    self.context.refuse(
+                        source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
+                    )
+                elif mine not in info.replicas:
+                    errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+                else:
+                    replica = replica or self.replicas.create(tp)
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
@@ -218,21 +238,6 @@ class ReplicaManager:
             self._answer_leader_and_isr(source, request, NONE, errors)
         self.locks.hold_fetchers("")
         self.on_fetchers_shut_down()
-
-    def _admit(
-        self, source: int, request: int, tp: str, info: PartitionInfo, errors: dict[str, str]
-    ) -> Replica | None:
-        replica = self.replicas.get(tp)
-        if replica is not None and replica.is_known and info.leader_epoch <= replica.leader_epoch:
-            errors[tp] = "STALE_CONTROLLER_EPOCH"
-            self.context.refuse(
-                source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
-            )
-            return None
-        if self.context.id not in info.replicas:
-            errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
-            return None
-        return self.replicas.create(tp) if replica is None else replica
 
     # ---- StopReplica
 
@@ -326,6 +331,11 @@ class ReplicaManager:
         """This broker's log of a partition, and its high watermark."""
         replica = self.replicas.by_name[tp]
         return replica.log, replica.high_watermark
+
+
+def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
+    """Whether a replica has seen a leader epoch that is as new."""
+    return replica.is_known and info.leader_epoch <= replica.leader_epoch
 
 
 def _become_leader(info: PartitionInfo) -> BecomeLeader:

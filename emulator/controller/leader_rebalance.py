@@ -53,12 +53,17 @@ class LeaderRebalance:
         self.channels.send(batch)
 
     def rebalance(self) -> None:
-        """Run preferred elections for each broker whose leader imbalance is too high."""
+        """Run preferred elections for each broker whose leader imbalance is too high.
+
+        Topics being deleted do not count.
+        """
         state = self.state
         percentage = self.context.broker.config.leader_imbalance_per_broker_percentage
         preferring: dict[int, int] = {}
         elsewhere: dict[int, list[str]] = {}
         for tp, assigned in state.assignments.items():
+            if self.context.is_deleting(tp):
+                continue
             broker = assigned[0]
             preferring[broker] = preferring.get(broker, 0) + 1
             info = state.infos.get(tp)
@@ -72,9 +77,7 @@ class LeaderRebalance:
     def _may_move(self, tp: str, broker: int) -> bool:
         """Whether a preferred replica may be elected: it is in sync and nothing else is pending."""
         info = self.context.refresh(tp)
-        if info is None or self.state.reassigning or self.context.is_deleting(tp):
-            return False
-        return broker in info.isr
+        return info is not None and not self.state.reassigning and broker in info.isr
 
     # ---- requests by /admin/preferred_replica_election
 
@@ -85,8 +88,8 @@ class LeaderRebalance:
     def look(self, *, taken_over: bool = False) -> None:
         """Run the elections requested in /admin/preferred_replica_election, and delete it.
 
-        Malformed content requests nothing. Up to 0.10.2 reading it ends in an exception, and the
-        znode stays.
+        Topics being deleted are skipped. Malformed content requests nothing. Up to 0.10.2 reading
+        it ends in an exception, and the znode stays.
         """
         data = self.zk.data(znodes.PREFERRED_ELECTION)
         asked = znodes.partitions_in(data)
@@ -94,7 +97,7 @@ class LeaderRebalance:
         if is_there and (
             asked is not None or not self.profile.has("unreadable_preferred_election_stays")
         ):
-            self.elect_preferred(asked or [])
+            self.elect_preferred(tp for tp in asked or [] if not self.context.is_deleting(tp))
             if taken_over or not self._stays(asked or []):
                 self._delete()
         self.zk.watch(znodes.PREFERRED_ELECTION)
@@ -117,8 +120,10 @@ class LeaderRebalance:
     def elect_preferred_one(self, tp: str) -> str:
         """Elect a partition's preferred replica if it is in sync; return Kafka's error."""
         state = self.state
-        if tp not in state.assignments or self.context.is_deleting(tp):
+        if tp not in state.assignments:
             return "UNKNOWN_TOPIC_OR_PARTITION"
+        if self.context.is_deleting(tp):
+            return "INVALID_TOPIC_EXCEPTION"
         preferred, info = state.assignments[tp][0], state.infos.get(tp)
         if info is None or preferred not in info.isr or preferred not in state.live:
             return "PREFERRED_LEADER_NOT_AVAILABLE"
@@ -130,8 +135,10 @@ class LeaderRebalance:
     def elect_unclean(self, tp: str) -> str:
         """Elect any live replica for a partition without a leader; return Kafka's error."""
         state = self.state
-        if tp not in state.assignments or self.context.is_deleting(tp):
+        if tp not in state.assignments:
             return "UNKNOWN_TOPIC_OR_PARTITION"
+        if self.context.is_deleting(tp):
+            return "INVALID_TOPIC_EXCEPTION"
         info = state.infos.get(tp)
         if state.partitions.get(tp) == ONLINE and (info is None or info.leader in state.live):
             return "ELECTION_NOT_NEEDED"

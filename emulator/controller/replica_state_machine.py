@@ -59,6 +59,7 @@ class ReplicaStateMachine:
         self.profile = context.profile
         has = context.profile.has
         self.offline_is_eligible = not has("offline_replicas_ineligible_for_deletion")
+        self.offline_needs_leader = has("offline_replica_needs_leader")
 
     @property
     def state(self) -> ControllerState:
@@ -116,9 +117,11 @@ class ReplicaStateMachine:
     def go_offline(self, tp: str, broker: int, batch: Batch) -> None:
         """Take a replica offline: it leaves the ISR, unless it is the last member.
 
-        If it was the leader, the partition has no leader afterwards.
+        If it was the leader, the partition has no leader afterwards. Up to 1.1 a replica of a
+        partition that has never had a leader keeps its state.
         """
-        if not self.move(tp, broker, REPLICA_OFFLINE):
+        is_unled = tp not in self.state.infos
+        if (is_unled and self.offline_needs_leader) or not self.move(tp, broker, REPLICA_OFFLINE):
             return
         info = self.context.refresh(tp)
         if info is None:

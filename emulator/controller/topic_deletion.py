@@ -18,6 +18,7 @@ from emulator.controller.replica_state_machine import (
 )
 from emulator.protocol import StopReplicaRequest
 from emulator.protocol.controller import DURING_DELETE
+from emulator.protocol.names import split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
@@ -95,11 +96,12 @@ class TopicDeletion:
             self.state.deleting[topic].halted = True
 
     def resume_for(self, topics: Collection[str]) -> None:
-        """ResumeDeletionForTopics: make these topics eligible again, if they are queued."""
-        for topic, deletion in self.state.deleting.items():
-            if topic in topics:
-                deletion.halted = False
-        self.resume()
+        """ResumeDeletionForTopics: make these topics eligible again, if any is queued."""
+        queued = [each for topic, each in self.state.deleting.items() if topic in topics]
+        for deletion in queued:
+            deletion.halted = False
+        if queued:
+            self.resume()
 
     def _is_moving(self, topic: str) -> bool:
         return any(tp in self.state.reassigning for tp in self.context.partitions_of(topic))
@@ -137,8 +139,8 @@ class TopicDeletion:
                 epoch = DURING_DELETE if info is None else info.leader_epoch
                 stop.stop_replica(broker, tp, epoch)
                 replicas.go_offline(tp, broker, stop)
-                replicas.move(tp, broker, DELETION_STARTED)
-                delete.delete_replica(broker, tp, DURING_DELETE)
+                if replicas.move(tp, broker, DELETION_STARTED):
+                    delete.delete_replica(broker, tp, DURING_DELETE)
         stop.leader_and_isr, stop.metadata = {}, {}
         self.channels.send(stop)
         self.channels.send(delete)
@@ -191,12 +193,13 @@ class TopicDeletion:
 
     def broker_gone(self, brokers: list[int]) -> None:
         """Handle dead brokers (failReplicaDeletion): their deletions fail, their topics halt."""
-        for topic, deletion in self.state.deleting.items():
-            for tp in self.context.partitions_of(topic):
-                for broker in [b for b in self.state.assignments[tp] if b in brokers]:
-                    self.replicas.move(tp, broker, DELETION_INELIGIBLE)
-                    deletion.halted = True
-        self.resume()
+        lost = [tp for tp in self.context.hosted(brokers) if self.context.is_deleting(tp)]
+        for tp in lost:
+            for broker in [b for b in self.state.assignments[tp] if b in brokers]:
+                self.replicas.move(tp, broker, DELETION_INELIGIBLE)
+            self.halt(split(tp)[0])
+        if lost:
+            self.resume()
 
     def _complete(self, topic: str, partitions: list[str]) -> None:
         """Remove the znodes in Kafka's order once all logs are gone, and forget the topic."""

@@ -284,6 +284,7 @@ class KRaftMode(BrokerActions):
             _error, after = self.controller.alter(metadata, broker, replica)
         if after != metadata:
             others = (taken, (self.parts.decided, metadata, after))
+            details += (("isr", after.isr),)
         action = Action("MetadataUpdate", details)
         yield from self.settle(action, broker, replica, stepped, others, metadata.active)
 

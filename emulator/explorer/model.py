@@ -24,6 +24,14 @@ class Action(Struct, frozen=True, gc=False):
     name: str
     details: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def told(self) -> str:
+        """The details in words, such as ``broker 2, leader 1, offset 0``."""
+        return ", ".join(
+            f"{name} {list(value) if isinstance(value, tuple) else value}"
+            for name, value in self.details
+        )
+
 
 class Step(Struct, frozen=True, gc=False):
     """A possible step: the old and the new value of each part that it changes."""

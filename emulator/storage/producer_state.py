@@ -171,6 +171,10 @@ class ProducerStates(Struct, array_like=True, gc=False):
         return refused, -1
 
 
+NO_PRODUCERS: Final = ProducerStates()
+"""The shared, immutable table of every log without such producers, which most logs are."""
+
+
 def advance(sequence: int, by: int) -> int:
     """Return the sequence number ``by`` positions on, wrapping after :data:`SEQUENCE_MAX`."""
     return (sequence + by) % (SEQUENCE_MAX + 1)

@@ -53,7 +53,8 @@ class TransactionIndex(Struct, array_like=True, gc=False):
 
     def delete_before(self, offset: int) -> None:
         """Remove transactions aborted before the log's new start."""
-        self.aborted = [each for each in self.aborted if each.last_offset >= offset]
+        if self.aborted:
+            self.aborted = [each for each in self.aborted if each.last_offset >= offset]
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """The offset below which every transaction is complete and fully replicated."""

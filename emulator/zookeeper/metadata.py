@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from emulator import events
 from emulator.protocol import PartitionInfo
-from emulator.protocol.names import split
 from emulator.simulation.kernel import Emit
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
@@ -56,7 +55,7 @@ class PartitionMetadata:
             NoNodeError: its topic is gone.
             ConnectionLoss: no response arrived; it may or may not have been written.
         """
-        topic, number = split(tp)
+        topic, _, number = tp.rpartition("-")
         above = znodes.partitions_path(topic)
         path = f"{above}/{number}"
         if self._zk.find(path) is None:

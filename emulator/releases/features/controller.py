@@ -180,6 +180,14 @@ CONTROLLER: Final = (
         "the controller takes partitions out of the znode of a topic that is being deleted",
     ),
     Feature(
+        "offline_replica_needs_leader",
+        "documents",
+        "1.1",
+        "ReplicaStateMachine 0.8.1",
+        "a replica of a partition that was never led cannot go offline, nor its topic be deleted",
+        ended_by="KAFKA-6650",
+    ),
+    Feature(
         "unclean_broker_config_elects",
         "2.0",
         None,

@@ -45,7 +45,7 @@ def test_a_piece_of_a_session_is_cut_and_verifies(
 @pytest.mark.parametrize(
     ("out", "places", "status", "said"),
     [
-        ("run.tide.db", [], 3, "exists already"),
+        ("run.tide.db", [], 3, "already exists"),
         ("piece.db", [], 2, "named *.tide.db"),
         ("no/piece.tide.db", [], 3, "no folder"),
         ("piece.tide.db", ["--from", "#900000"], 3, "there are none from 900,000"),

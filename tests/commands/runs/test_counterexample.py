@@ -72,6 +72,13 @@ FOUND: list[tuple[dict[str, Any], tuple[str, ...]]] = [
             {"acks": 1, "elections": 0, "crashes": 0, "shutdowns": 1},
         )
     ),
+    (
+        {
+            **{"version": "4.1", "kraft": True, "elr": True, "replicas": 3, "records": 1},
+            **{"elections": 0, "isr_changes": 1, "min_insync_replicas": 2},
+        },
+        (ACKNOWLEDGED_KEPT,),
+    ),
     *(
         ({"version": version, **bounds}, (ACKNOWLEDGED_KEPT,))
         for version in ("2.8", "3.9")

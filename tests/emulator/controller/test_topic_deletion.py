@@ -8,6 +8,7 @@ from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
     DeleteTopic,
+    ElectPreferred,
     PauseReplica,
     Reassign,
     ResumeReplica,
@@ -212,3 +213,30 @@ def test_a_topic_that_is_going_gets_no_new_partitions(version: str, left: int) -
     assert found is not None
     assert list(found.replicas) == list(range(left))
     assert lab.cluster.zookeeper.children("/brokers/topics/t/partitions") == ["0"]
+
+
+@pytest.mark.parametrize("version", ["0.11", "1.1", "3.9"])
+def test_a_topic_that_is_going_gets_no_preferred_leader(version: str) -> None:
+    lab = with_a_topic(version)
+    lab.do(CrashBroker(broker=2))
+    lab.wait(21_000)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(ElectPreferred(partitions=[TP]))
+    lab.wait(100)
+    assert lab.state() == "leader -1 e2 isr [1] v2"
+    assert lab.cluster.zookeeper.find("/admin/preferred_replica_election") is None
+
+
+@pytest.mark.parametrize(("version", "goes"), [("0.10.2", False), ("1.1", False), ("2.0.0", True)])
+def test_a_partition_that_was_never_led_kept_its_topic_from_going(version: str, goes: bool) -> None:
+    lab = Lab(version, brokers=4, config=CONFIG)
+    lab.do(CrashBroker(broker=3))
+    lab.wait(21_000)
+    lab.do(CreateTopic(topic="t", assignment=[[1, 2], [3]]))
+    lab.wait(500)
+    lab.do(DeleteTopic(topic="t"))
+    lab.wait(500)
+    lab.do(StartBroker(broker=3))
+    lab.wait(3000)
+    assert (lab.cluster.zookeeper.find("/brokers/topics/t") is None) is goes

@@ -195,6 +195,64 @@ def test_kip_966_who_lost_its_log_does_not_lead_alone_where_another_is_eligible(
         assert (kept.complete, kept.violations) == (True, [])
 
 
+RACE: dict[str, Any] = {"kraft": True, "replicas": 3, "records": 1, "elections": 0}
+RACE |= {"isr_changes": 1, "min_insync_replicas": 2}
+
+
+@pytest.mark.parametrize(("version", "elr"), [("3.9", False), ("4.0", False), ("4.1", True)])
+def test_kafka_13790_metadata_of_the_same_epoch_replaces_a_pending_isr(
+    version: str, elr: bool
+) -> None:
+    """The leader forgets whom it has proposed, and the controller still lets that replica in."""
+    result = searched(version, ISR_HAS_COMMITTED, **RACE, elr=elr, crashes=0)
+    violation = shortest(result, ISR_HAS_COMMITTED)
+    last = violation.path[-1]
+    assert (violation.steps, violation.faults, last.name) == (10, 0, "MetadataUpdate")
+    details = dict(last.details)
+    assert (details["isr"], details["acknowledged"]) == ((1, 2, 3), [0])
+
+
+def test_after_that_race_one_crash_loses_an_acknowledged_record() -> None:
+    result = searched("4.1", ACKNOWLEDGED_KEPT, **RACE, elr=True)
+    violation = shortest(result, ACKNOWLEDGED_KEPT)
+    assert (violation.steps, violation.faults) == (12, 1)
+
+
+@pytest.mark.parametrize("version", ["3.9", "4.0", "4.1"])
+@pytest.mark.parametrize(
+    ("bounds", "states"), [({"fencings": 1}, 57_181), ({"shutdowns": 1}, 27_669)], ids=str
+)
+def test_neither_late_heartbeats_nor_an_orderly_stop_lose_anything(
+    version: str, bounds: dict[str, int], states: int
+) -> None:
+    result = searched(version, kraft=True, elr=version == "4.1", crashes=0, **bounds)
+    assert (result.complete, result.violations, result.states) == (True, [], states)
+
+
+def test_a_fenced_leader_goes_on_and_an_orderly_stop_moves_leadership_first() -> None:
+    """With acks=1 both lose a record that the next leader lacks."""
+    bounds: dict[str, Any] = {"kraft": True, "acks": 1, "elections": 0, "crashes": 0}
+    fenced = searched("4.1", ACKNOWLEDGED_KEPT, **bounds, fencings=1)
+    violation = shortest(fenced, ACKNOWLEDGED_KEPT)
+    assert violation.faults == 1
+    assert "Fence" in [action.name for action in violation.path]
+    stopped = searched("4.1", ACKNOWLEDGED_KEPT, **bounds, shutdowns=1)
+    violation = shortest(stopped, ACKNOWLEDGED_KEPT)
+    assert violation.faults == 0
+    assert "ControlledShutdown" in [action.name for action in violation.path]
+
+
+def test_kip_966_an_orderly_stop_keeps_a_broker_eligible() -> None:
+    """Without ELR, whoever loses its power as the last in the ISR leads again, without records."""
+    bounds: dict[str, Any] = {"kraft": True, "records": 1, "elections": 0, "crashes": 0}
+    bounds |= {"power_losses": 1, "shutdowns": 1, "min_insync_replicas": 2}
+    lost = shortest(searched("4.0", ACKNOWLEDGED_KEPT, **bounds), ACKNOWLEDGED_KEPT)
+    names = [action.name for action in lost.path]
+    assert names.index("ControlledShutdown") < names.index("PowerLoss")
+    kept = searched("4.1", ACKNOWLEDGED_KEPT, **bounds, elr=True)
+    assert (kept.complete, kept.violations) == (True, [])
+
+
 def test_kip_903_what_was_proposed_of_an_earlier_incarnation_is_refused() -> None:
     """In ZooKeeper mode the same bounds let a member in that has lost its log."""
     bounds: dict[str, Any] = {"elections": 0, "crashes": 1, "power_losses": 1}

@@ -70,6 +70,7 @@ unreadable_preferred_election_stays documents..0.11
 admin_requests_data_watched documents..0.11
 unknown_preferred_election_stays documents..2.1
 added_partitions_of_deleted_topic_undone 2.0.0..3.9
+offline_replica_needs_leader documents..1.1
 unclean_broker_config_elects 2.0.0..3.9
 unclean_topic_config_elects 2.1..3.9
 controller_multi 2.1..3.9
