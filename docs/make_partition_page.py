@@ -151,7 +151,7 @@ def _fetching() -> str:
     )
     return (
         "\n## The phases of a fetcher\n\n"
-        "See `emulator/replication/fetching.py`. In each phase only these transitions are possible.\n\n"
+        "See `emulator/replication/fetching.py`. No other transitions are possible.\n\n"
         f"| phase | what happened | then |\n|--|--|--|\n{rows}"
     )
 
