@@ -175,7 +175,7 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--version", "4.9"], "'4.9' is not a version"),
         (["--version", "4.0", "--mode", "zk"], "4.0 has no ZooKeeper mode: 3.9 was the last"),
         (["--version", "2.8", "--mode", "kraft"], "KRaft mode exists since 3.3, not in 2.8"),
-        (["--version", "3.9", "--feature", f"{ELR}=1"], f"3.9 has ZooKeeper, and no {ELR}"),
+        (["--version", "3.9", "--feature", f"{ELR}=1"], f"3.9 uses ZooKeeper, and has no {ELR}"),
         (["--version", "3.9", "--fencings", "1"], "explored without it (--mode kraft from 3.3 on)"),
         (["--version", "2.8", "--shutdowns", "1"], "2.8 has ZooKeeper here"),
         (["--feature", "elr=1"], f"'elr' is not a feature ({ELR})"),
