@@ -135,7 +135,7 @@ def test_of_two_exports_of_one_session_at_once_one_is_refused(tmp_path: Path) ->
             (staging.path / name).mkdir()
             path = staging.path / name / f"{staging.id}-00000.parquet"
             path.write_bytes((tmp_path / name / described[0].name).read_bytes())
-        with pytest.raises(SessionExists, match=r"session s1 is in .* already"):
+        with pytest.raises(SessionExists, match=r"session s1 is already in"):
             staging.commit(["s1"], 1)
     assert Dataset(tmp_path).sessions() == ["s1"]
     assert Dataset(tmp_path).commits() == [commit]

@@ -100,7 +100,7 @@ def test_another_search_is_told_from_this_one(tmp_path: Path) -> None:
         kept(other, work, resume=True)
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / "file").touch()
-    with pytest.raises(ExplorationError, match="something else than a search"):
+    with pytest.raises(ExplorationError, match="something other than a search"):
         kept(SMALL, tmp_path / "else", resume=True)
     (work / "search.json").write_text("{")
     with pytest.raises(ExplorationError, match="is damaged"):
