@@ -457,6 +457,29 @@ def test_who_led_before_goes_on_with_what_it_knows_of_followers() -> None:
     assert (remote.leo, remote.last_fetch_us, remote.last_fetch_leader_leo) == (2, NOW.now_us, 3)
 
 
+@pytest.mark.parametrize(
+    ("entries", "high_watermark", "end"),
+    [([], 2, 2), ([], 5, 5), ([(0, 0)], 2, 5)],
+)
+def test_a_log_without_an_epoch_is_truncated_to_its_high_watermark(
+    entries: list[tuple[int, int]], high_watermark: int, end: int
+) -> None:
+    """As is a log that was written before there were epochs; others ask the leader."""
+    state = Partition("t-0", 1, log_end=5, high_watermark=high_watermark)
+    state.epochs = LeaderEpochCache(entries)
+    now, effects = after(state, BecomeFollower(2, 4, 1, [1, 2], 9, True), MODERN, NOW)
+    assert now.log_end == end
+    truncated = [each for each in effects if isinstance(each, partition.TruncateLog)]
+    assert len(truncated) == (end < 5)
+
+
+@pytest.mark.parametrize("before", [leader(), follower()], ids=[LEADER, FOLLOWER])
+def test_who_follows_nobody_has_no_leader(before: Partition) -> None:
+    now, _ = after(before, partition.FollowNobody(6, 1, [1, 2], 10), MODERN, NOW)
+    assert (now.role, now.leader, now.leader_epoch) == (FOLLOWER, -1, 6)
+    assert (now.isr, now.remotes, now.epoch_start) == ([], {}, None)
+
+
 @pytest.mark.parametrize("leader_id", [0, 3])
 def test_another_leader_is_fetched_from_anew_in_every_release(leader_id: int) -> None:
     command = BecomeFollower(leader_id, 5, 1, [0, 1, 2, 3], 9, True)
