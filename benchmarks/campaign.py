@@ -37,6 +37,8 @@ wait until orders-0.leader == 2
 wait 5s
 """
 SMALL = 40
+TASK = 160
+"""Runs committed together in this process: a task of a campaign commits once a minute, at first."""
 TURNS = 3
 LIMIT_S = 60
 
@@ -89,14 +91,14 @@ def written(made: Plan, dataset: Path) -> None:
         worker.make(range(made.runs))
 
 
-def in_process(small: Plan, folder: Path) -> None:
+def in_process(made: Plan, folder: Path) -> None:
     """Print what a run costs here."""
-    events = emulated(small) / SMALL
-    written(small, folder / "warm")
+    events = emulated(made) / made.runs
+    written(made, folder / "warm")
     bare, whole = [], []
     for turn in range(TURNS):
-        bare.append(seconds(partial(emulated, small)) / SMALL)
-        whole.append(seconds(partial(written, small, folder / f"turn-{turn}")) / SMALL)
+        bare.append(seconds(partial(emulated, made)) / made.runs)
+        whole.append(seconds(partial(written, made, folder / f"turn-{turn}")) / made.runs)
     print(
         f"in one process: {1_000 * median(bare):.1f} ms a run of {events:,.0f} events, "
         f"{1_000 * median(whole):.1f} ms with its tables, {median(whole) / median(bare):.2f} times "
@@ -121,7 +123,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         small, large = campaign(folder, SMALL), campaign(folder, runs)
-        in_process(small, folder)
+        in_process(campaign(folder, TASK), folder)
         on_spark(small, large, folder)
 
 

@@ -41,19 +41,18 @@ FOLLOWS = BecomeFollower(2, 4, 1, [1, 2], 9, True)
 
 INTRODUCTION = f"""# The partition machine
 
-Everything that a broker knows of one partition is one plain state, `Partition`, and everything
-that may happen to it is one function, `step(state, command, rules, moment)`, in
-`emulator/replication/partition.py`. It changes the state and returns the effects, in the order in
-which they have to be carried out. `emulator/broker/replica.py` carries them out in one loop: it
-writes the log, states the events, and calls whoever has to act. The machine knows no broker,
-network, clock, ZooKeeper or event, so it can be called from a test, or searched exhaustively,
-just as brokers call it.
+A broker's knowledge about a partition is one plain state, `Partition`, and every transition is made
+by one function, `step(state, command, rules, moment)`, in `emulator/replication/partition.py`. It
+changes the state and returns the effects in the order in which they must be executed.
+`emulator/broker/replica.py` executes them in one loop: it writes the log, emits the events, and
+calls the components that must act. The state machine does not know brokers, network, clock,
+ZooKeeper or events, so tests and an exhaustive search can call it just as brokers do.
 
-This page is drawn from the code by `python -m docs.make_partition_page`.
+This page is generated from the code by `python -m docs.make_partition_page`.
 
 ## Roles
 
-What becomes of broker 1's replica by the rules of {RELEASE}, and the effects in their order.
+The transitions of broker 1's replica in {RELEASE}, with the effects in their order.
 (`BecomeFollower` names broker 2.)
 
 | role | command | then | effects |
@@ -151,8 +150,8 @@ def _fetching() -> str:
         f"| {phase} | {happened} | {then} |\n" for (phase, happened), then in NEXT.items()
     )
     return (
-        "\n## How a fetcher stands with a partition\n\n"
-        "`emulator/replication/fetching.py`. Nothing else can happen in a phase.\n\n"
+        "\n## The phases of a fetcher\n\n"
+        "See `emulator/replication/fetching.py`. No other transitions are possible.\n\n"
         f"| phase | what happened | then |\n|--|--|--|\n{rows}"
     )
 
@@ -175,7 +174,7 @@ def _rules() -> str:
     return (
         "\n## Rules by release\n\n"
         "Among the recommended releases; `tidegauge versions` has the dates, KIPs and JIRAs.\n\n"
-        f"| rule | holds in |\n|--|--|\n{rows}"
+        f"| rule | releases |\n|--|--|\n{rows}"
     )
 
 

@@ -204,5 +204,9 @@ def split_words(text: str) -> list[Word]:
             words.append(word)
             at = stream.tell()
     except ValueError as error:
-        what = "a quote is not closed" if "quotation" in str(error) else "a \\ stands at the end"
+        what = (
+            "a quote is not closed"
+            if "quotation" in str(error)
+            else "a \\ at the end escapes nothing"
+        )
         raise BadWord(what, text[at:]) from None

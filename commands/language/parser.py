@@ -198,9 +198,11 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
     written = list(reader.read(text, CONSOLE, Path(), ()))
     problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
-        problems.append("there is a cluster already; 'cluster' stands first in a script")
+        problems.append(
+            "a cluster already exists; 'cluster' must be the first statement of a script"
+        )
     if any(isinstance(each.meaning, At) for each in written):
-        problems.append("'at' stands in scripts; here 'wait' lets time pass")
+        problems.append("'at' works only in scripts; use 'wait' to let time pass")
     if problems:
         raise ScriptError(problems, reader.code, reader.column or 1)
     return _steps(written)
@@ -247,7 +249,7 @@ def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) ->
         reader.problem(source, place, message)
     for each in written[1:]:
         if isinstance(each.meaning, CreateCluster):
-            message = "'cluster' stands first in a script, and once"
+            message = "'cluster' must be the first statement, and occur only once"
             reader.problem(each.source, (each.line, each.column), message)
 
 

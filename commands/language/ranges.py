@@ -32,7 +32,7 @@ def variation(word: str) -> Variation:
     known = words.VARIABLE_NAME.fullmatch(name) or name.removeprefix(CONFIG) not in ("", name)
     parts = values.split(",")
     if not (equals and known and all(parts) and words.is_text(word)):
-        raise BadWord(f"'{clean(word)}' varies nothing (written acks=1,all)")
+        raise BadWord(f"'{clean(word)}' has no values (written acks=1,all)")
     if len(set(parts)) < len(parts):
         raise BadWord(f"'{word}' has a value twice")
     return Variation(name, parts)
@@ -42,7 +42,7 @@ def seeds(word: str) -> Seeds:
     """Parse seeds such as ``0..999`` (inclusive), ``7`` or ``1,5,10..20``."""
     found = Seeds(_range(part) for part in word.split(","))
     if sum(last - first + 1 for first, last in found) > SEEDS_MAX:
-        raise BadWord(f"'{word}' are too many seeds (at most {SEEDS_MAX:,})")
+        raise BadWord(f"'{word}' is too many seeds (at most {SEEDS_MAX:,})")
     in_order = sorted(found)
     if any(first <= last for (_, last), (first, _) in pairwise(in_order)):
         raise BadWord(f"'{word}' has a seed twice")
@@ -53,5 +53,5 @@ def _range(word: str) -> tuple[int, int]:
     first, dots, last = word.partition("..")
     ends = words.seed(first), words.seed(last if dots else first)
     if ends[0] > ends[1]:
-        raise BadWord(f"'{word}' ends before it begins (written 0..999)")
+        raise BadWord(f"'{word}' ends before it starts (written 0..999)")
     return ends

@@ -11,24 +11,24 @@ from sessions.grammar.clauses import FIELDS
 HEAD: Final = """\
 # Statements
 
-Every statement of the command language: what a script's lines are, what one types behind `:` in the
-console, and what a recording keeps. `tidegauge statements produce` prints one of them.
+Use these statements in scripts, and after `:` in the console; recordings store them too. To print
+the help of a single statement, run for example `tidegauge statements produce`.
 
-- A script is UTF-8 text, by custom `NAME.tide`: one statement a line, words split as a POSIX shell
-  splits them, `#` starts a comment, a line that ends in `\\` goes on. `-c` takes statements
-  separated by `;`.
+- A script is a UTF-8 text file, usually called `NAME.tide`, with one statement per line. Words are
+  split as in a POSIX shell, `#` starts a comment, and a line that ends in `\\` continues on the
+  next one. `-c` accepts statements separated by `;`.
 - Times are written `250ms`, `2s`, `3m`, `1h`; offsets, ids and counts are whole numbers.
-- A topic-partition is written `orders-0`, a replica `orders-0@2` (partition, then broker). Hosts of
+- A topic-partition is written `orders-0`, a replica `orders-0@2` (partition, then broker). Hosts in
   network statements are a broker id, `zk`, or `clients`.
-- `${NAME}` and `${NAME:-DEFAULT}` stand for what `--set NAME=VALUE` gives.
+- `${NAME}` and `${NAME:-DEFAULT}` are replaced by the value that `--set NAME=VALUE` gives.
 
-A condition is `LEFT OP RIGHT [and LEFT OP RIGHT]..`, OP one of `== != < <= > >= in contains`, RIGHT
-a whole number, a word, `[1,2]` or another LEFT. LEFT is one of
+A condition is `LEFT OP RIGHT [and LEFT OP RIGHT]..`. OP is one of `== != < <= > >= in contains`.
+RIGHT is a whole number, a word, `[1,2]` or another LEFT. LEFT is one of:
 
-| LEFT | what it is of |
+| LEFT | refers to |
 |--|--|
-| `orders-0.FIELD` | a partition, as its znode and its leader say: FIELD is {partition} |
-| `orders-0@2.FIELD` | what that replica itself holds: {replica} |
+| `orders-0.FIELD` | a partition, according to its znode and its leader; FIELD is {partition} |
+| `orders-0@2.FIELD` | that replica's own state: {replica} |
 | `controller.FIELD` | {controller} |
 | `broker.2.FIELD` | {broker} |
 | `zk./path.FIELD` | a znode: {zk} |

@@ -32,9 +32,9 @@ BOTH: Final = f"{LOSS}+{DIVERGE}"
 SHORT: Final = "ISR member short"
 
 MEANINGS: Final = {
-    OK: "no acknowledged record is missing, all logs agree, each ISR member has what is committed",
-    LOSS: "a record that was acknowledged is not in the leader's log",
-    DIVERGE: "two replicas hold different records at one offset",
+    OK: "no acknowledged record is missing, logs agree, ISR members have all committed records",
+    LOSS: "an acknowledged record is not in the leader's log",
+    DIVERGE: "two replicas have different records at the same offset",
     SHORT: "a member of the ISR lacks a committed record, which is lost if it is elected",
 }
 """What the words of an outcome mean; ``loss+diverge`` is both."""
@@ -207,7 +207,7 @@ def find(name: str, among: Sequence[Scenario] = SCENARIOS, release: str | None =
         found = [each for each in found if each.is_written_for(release)] or found
     if len(found) > 1:
         several = ", ".join(each.name for each in found)
-        raise BadWord(f"'{name}' may be any of {several}")
+        raise BadWord(f"'{name}' matches several scenarios: {several}")
     if not found:
         names = [each.name for each in among]
         listed = f" ({', '.join(names)})" if among is SCENARIOS else _listed_by()

@@ -62,7 +62,7 @@ def _sentence(found: Comparison) -> str:
     if found.difference is not None:
         seq = found.difference.seq
         return f"{both} are the same up to event {seq - 1:,}; event {seq:,} differs"
-    also = ", though not the same was asked" if found.asked else ""
+    also = ", although the statements differ" if found.asked else ""
     return f"{both}: all {found.events:,} events are the same{also}"
 
 

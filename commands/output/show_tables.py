@@ -235,7 +235,7 @@ def _log(view: ClusterView, target: str) -> list[Grid]:
     partition = _known_partition(view, tp)
     replica = partition.replica_states.get(int(broker))
     if replica is None:
-        raise BadWord(f"broker {broker} holds no log of {tp}")
+        raise BadWord(f"broker {broker} has no log of {tp}")
     title = f"log of {target}: HW {replica.high_watermark}, LEO {replica.log_end_offset}"
     rows = list(_records(view, replica))
     return [Grid(title, ("OFFSET", "EPOCH", "BELOW HW", "KEY", "VALUE"), rows, empty="empty")]

@@ -61,7 +61,7 @@ def campaign(
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     except KeyboardInterrupt:
         streams.progress("")
-        streams.narrate(f"stopped: {progress.said}; the same command goes on from there")
+        streams.narrate(f"stopped: {progress.said}; run the same command again to continue")
         return None
     finally:
         streams.progress("")
@@ -84,7 +84,7 @@ class _Progress:
             bar = self._bar = Progress("campaign", "runs", reached.runs - reached.done, monotonic)
             self._there, self._began = reached.done, now
             if reached.done:
-                streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are there already")
+                streams.narrate(f"{reached.done:,} of {reached.runs:,} runs are already done")
         self.said = f"about {reached.done:,} of {reached.runs:,} runs"
         bar(reached.done - self._there)
         if not streams.watched() and now - self._line >= LINE_SECONDS:

@@ -20,12 +20,14 @@ def chaos_kinds(words: str) -> Chaos:
         word, separator, number = each.partition(":")
         kind = next((known for known in KINDS if known == word), None)
         if kind is None:
-            raise BadWord(f"'{word}' is no kind of fault: {', '.join(KINDS)}{nearest(word, KINDS)}")
+            raise BadWord(
+                f"'{word}' is not a kind of fault: {', '.join(KINDS)}{nearest(word, KINDS)}"
+            )
         if kind in budgets:
             raise BadWord(f"'{kind}' is given twice")
         if separator and not (number.isascii() and number.isdigit() and int(number) <= BUDGET_MAX):
             raise BadWord(
-                f"'{each}' is no number of faults (written {kind}:2, at most {BUDGET_MAX})"
+                f"'{each}' is not a number of faults (written {kind}:2, at most {BUDGET_MAX})"
             )
         budgets[kind] = int(number) if separator else 1
     return Chaos(budgets)

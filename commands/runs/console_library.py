@@ -73,7 +73,7 @@ class ConsoleLibrary:
         from sessions.playback.rerun import rerun
 
         if not isinstance(source, LiveSource):
-            raise LibraryError("only a live cluster that is open alone can be forked")
+            raise LibraryError("only a single live cluster can be forked")
         with _sentences():
             source.flush()
             with SessionFile(source.recorder.path) as session:
@@ -259,7 +259,7 @@ def script_of_source(source: Source) -> str:
         return script_of_live(source)
     if isinstance(source, ReplaySource):
         return script_of_recording(source)
-    raise CommandError(ExitCode.FAILED, f"of {source.name} it is not known what was asked")
+    raise CommandError(ExitCode.FAILED, f"the statements of {source.name} are unknown")
 
 
 def script_of_live(source: LiveSource) -> str:
@@ -289,7 +289,7 @@ def _script(session: SessionFile, name: str, ending: Ending, source: Source) -> 
     inputs = session.inputs()
     if not inputs or inputs[0].seq != 1:
         raise CommandError(
-            ExitCode.FAILED, f"{session.path} does not hold what its cluster began with"
+            ExitCode.FAILED, f"{session.path} does not contain the creation of its cluster"
         )
 
     def event_at(seq: int) -> Event | None:

@@ -141,7 +141,7 @@ class _Staging:
         return f"reassign {TP} {','.join(map(str, self.order))}"
 
     def _ending(self, state: State) -> Iterator[str]:
-        yield "# what it has come to"
+        yield "# the resulting state"
         quorum = self._quorum(state)
         isr = ",".join(map(str, quorum.isr))
         eligible = self._eligible(state)

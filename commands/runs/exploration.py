@@ -218,13 +218,13 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
     given = [step.input for step in script.steps if isinstance(step, Statement)]
     topic = next((each for each in given if isinstance(each, CreateTopic)), None)
     if topic is None:
-        raise BadWord(f"'{path}' creates no topic whose settings could be explored")
+        raise BadWord(f"'{path}' creates no topic to explore")
     version = script.spec.version
     sent = [e for e in given if isinstance(e, Produce) and e.topic == topic.topic]
     named = [each.acks for each in sent if each.acks is not None]
     acks: int = named[0] if named else producer_defaults(version).acks
     if acks == 0:
-        raise BadWord(f"'{path}' produces with acks=0, which promises nothing to look for")
+        raise BadWord(f"'{path}' produces with acks=0, which guarantees nothing to check")
     values = resolve_topic(resolve(version, script.spec.config), topic.config)
     replicas = len(topic.assignment[0]) if topic.assignment else topic.replication_factor
     found = replace(
@@ -252,10 +252,10 @@ def require_possible(bounds: Bounds) -> None:
     if bounds.min_insync_replicas > bounds.replicas:
         raise BadWord(
             f"min.insync.replicas {bounds.min_insync_replicas} is more than the replicas "
-            f"({bounds.replicas}): nothing could be written"
+            f"({bounds.replicas}): no write could succeed"
         )
     if bounds.acks == 0:
-        raise BadWord("acks=0 promises nothing to look for (1 or all)")
+        raise BadWord("acks=0 guarantees nothing to check (1 or all)")
 
 
 def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
@@ -270,7 +270,7 @@ def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
         kraft = is_kraft(bounds.version, mode)
         chosen = {} if elr is None else {ELIGIBLE_LEADER_REPLICAS: elr}
         if chosen and not kraft:
-            raise BadWord(f"{bounds.version} has ZooKeeper, and no {ELIGIBLE_LEADER_REPLICAS}")
+            raise BadWord(f"{bounds.version} uses ZooKeeper, and has no {ELIGIBLE_LEADER_REPLICAS}")
         features = default_features(bounds.version, chosen) if kraft else {}
     except ConfigError as error:
         raise BadWord(str(error).rstrip(".")) from None

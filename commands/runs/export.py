@@ -43,7 +43,11 @@ def _is_cut_off(session: SessionFile) -> bool:
     """Return whether a session lacks its end and was not trimmed on purpose; if so, say so."""
     if session.complete or (session.extent.is_trimmed and not session.damage):
         return False
-    why = "it is damaged" if session.damage else "its recording goes on, or was killed"
+    why = (
+        "it is damaged"
+        if session.damage
+        else "it is still being recorded, or its recording was killed"
+    )
     streams.narrate(f"{session.path} is not complete: {why}, so it ends at its last event")
     return True
 

@@ -68,7 +68,7 @@ def _run(scenario: Scenario, version: str, script: Script) -> Cell:
     outcome, known = judged(view), scenario.known(version)
     wrong = [f"line {each.line}: {each.text}" for each in runner.tally.failed]
     wrong += [f"{name}: {detail}" for _, name, _, detail, mild in view.state.invariants if not mild]
-    wrong += [] if outcome == known else [f"'{known}' is what is known of Kafka"]
+    wrong += [] if outcome == known else [f"'{known}' is the known outcome in Kafka"]
     audit = summary.audit(view)
     text = scenario.script(version)
     return Cell(scenario.name, version, outcome, audit["lost"], audit["diverged"], text, wrong)

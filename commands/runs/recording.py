@@ -78,7 +78,7 @@ def new_session(target: Path) -> Path:
         message = f"'{target}' is not a name for a session: a session file is named *{SUFFIX}"
         raise CommandError(ExitCode.USAGE, message)
     if target.exists():
-        message = f"'{target}' exists already; a recording never overwrites a file"
+        message = f"'{target}' already exists; a recording never overwrites a file"
         raise CommandError(ExitCode.UNREACHABLE, message)
     return _writable(target)
 
@@ -109,6 +109,6 @@ def _folder(target: Path) -> Path:
     try:
         target.mkdir(parents=True)
     except OSError as error:
-        message = f"cannot make the folder '{target}': {(error.strerror or '').lower()}"
+        message = f"cannot create the folder '{target}': {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     return target

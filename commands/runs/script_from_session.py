@@ -67,7 +67,7 @@ def script_of(
 
     ``of_clients`` is the number of inputs of external clients that were left out.
     """
-    rows = [f"# what was done in {clean(name)}, at the same moments"]
+    rows = [f"# the statements of {clean(name)}, at their original times"]
     if of_clients:
         rows.append(
             f"# without {of_clients:,} connections and requests of clients outside: {AGAIN}"
@@ -142,7 +142,7 @@ def write_script(text: str, path: Path) -> Path:
             file.write(text)
     except FileExistsError:
         free = free_name(path)
-        message = f"'{path.name}' exists already; '{free.name}' is free"
+        message = f"'{path.name}' already exists; '{free.name}' is free"
         raise CommandError(ExitCode.UNREACHABLE, message) from None
     except (OSError, ValueError) as error:
         reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else str(error)

@@ -190,7 +190,7 @@ class ServedCluster:
         """Write the session of everything so far."""
         if self.journal is None:
             where = "elsewhere" if self.recorder is None else str(self.recorder.path)
-            return refused(f"the cluster is recorded already, in {where}")
+            return refused(f"the cluster is already being recorded, in {where}")
         try:
             target = new_session(Path(path))
             self.journal.write(target, origin_of(self.script, target, {}))

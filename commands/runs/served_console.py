@@ -98,4 +98,6 @@ def served_console(
 
 
 def _no_other(_script: Script) -> ServedCluster:
-    raise CommandError(ExitCode.USAGE, "the console serves one cluster; 'tidegauge serve' more")
+    raise CommandError(
+        ExitCode.USAGE, "the console serves only one cluster; use 'tidegauge serve' for more"
+    )

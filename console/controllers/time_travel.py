@@ -8,6 +8,7 @@ from textual.app import App
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.notices import Notices
 from console.controllers.open_sources import OpenSources
+from console.model.library import Library, Opened
 from console.model.lookback import statement_end
 from console.model.questions import answers
 from console.model.workspace import Stage
@@ -123,8 +124,7 @@ class TimeTravel:
 
     def _touch(self, direction: int) -> None:
         screen = self.app.screen
-        objects: Sequence[str] = screen.selection() if isinstance(screen, ConsoleScreen) else ()
-        if not isinstance(screen, ConsoleScreen) or not objects:
+        if not isinstance(screen, ConsoleScreen) or not (objects := screen.selection()):
             self.stage.pacer.step(direction)
             return
         found = screen.next_touch(direction)
@@ -176,7 +176,7 @@ class TimeTravel:
         if not text:
             return None
         if text.strip() in ("help", "?"):
-            self.app.call_after_refresh(self._help)
+            self.app.post_message(ActionRequested("app.help"))
             return None
         if self._is_past():
             self._ask_where(text)
@@ -225,11 +225,14 @@ class TimeTravel:
 
     def _fork(self, texts: Sequence[str]) -> None:
         """Fork with the first statement; further pasted lines are discarded."""
-        source, screen, text = self.stage.source, self.app.screen, texts[0]
+        source, text = self.stage.source, texts[0]
         if texts[1:]:
             self.app.notify(f"only '{text}' runs on the fork: enter the other lines there")
-        if isinstance(screen, ConsoleScreen):
-            screen.request(SourceRequested(lambda library: library.fork(source, text), "compare"))
+
+        def opener(library: Library) -> Opened:
+            return library.fork(source, text)
+
+        self.app.post_message(SourceRequested(opener, "compare"))
 
     def give(self, text: str) -> str | None:
         """Run a statement at the live end; return why it was rejected, if it was."""
@@ -242,11 +245,6 @@ class TimeTravel:
         else:
             self._show_output(text, reply)
         return None
-
-    def _help(self) -> None:
-        screen = self.app.screen
-        if isinstance(screen, ConsoleScreen):
-            screen.request(ActionRequested("app.help"))
 
     def show_replies(self) -> None:
         """Show the results of statements that took time; a recording has none."""

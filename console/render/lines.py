@@ -7,6 +7,8 @@ everything that is shown can be tested as text, without a terminal.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from sessions.text import clean
 
 
@@ -46,11 +48,7 @@ def text_of(spans: Iterable[Span]) -> str:
 
 def cells(text: str) -> int:
     """The columns that a text takes (wide characters take two)."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def width_of(spans: Iterable[Span]) -> int:

@@ -26,7 +26,12 @@ from emulator.broker.isr_manager import IsrManager, IsrManagerState
 from emulator.broker.lifecycle import Lifecycle, LifecycleState
 from emulator.broker.log_retention import LogRetention, RetentionState
 from emulator.broker.metadata_cache import MetadataCache
-from emulator.broker.partition_locks import BEHIND_LOCKS, LocksState, PartitionLocks
+from emulator.broker.partition_locks import (
+    BEHIND_LOCKS,
+    STATE_CHANGE,
+    LocksState,
+    PartitionLocks,
+)
 from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
 from emulator.broker.purgatory import PurgatoryState
 from emulator.broker.replica import Replica, ReplicaIndex, Replicas
@@ -224,7 +229,7 @@ class Broker:
         )
         self.verifier.ask = self.transactions.add_partitions
         self.verifier.partition_of = self.transactions.log.partition_of
-        self.fetchers.on_halt = lambda: self.end_process("crashed")
+        self.fetchers.on_halt = self._halt
         self.locks.on_change = self._locks_changed
         self.replica_manager.on_fetchers_shut_down = self._go_on
         self.lifecycle.on_sockets_closed = self._locks_changed
@@ -526,6 +531,8 @@ class Broker:
 
     def _close_fetchers(self) -> None:
         """End the process once the last requests of its idle fetchers have completed."""
+        if self.fetchers.hangs():
+            return
         if self.state.locks.fetchers:
             self.context.later("close-fetchers", CLOSE_RETRY_US)
         else:
@@ -551,6 +558,19 @@ class Broker:
         self.lifecycle.session_expired()
         if self.state.locks.held and self.zk.usable():
             self._retry_isr_writes()
+
+    def _halt(self) -> None:
+        """End because a follower may not truncate: at once, or from 0.10.0.1 on in order.
+
+        Before 0.11 the thread that began this holds on to the locks of its fetcher. No request of
+        the controller gets past them, and the shutdown waits for the thread for ever.
+        """
+        if not self.context.profile.has("fatal_fetch_error_exits_in_order"):
+            self.end_process("crashed")
+        elif self._process.status == "running":
+            if self.fetchers.exited_is_awaited:
+                self.locks.hold_fetchers(STATE_CHANGE)
+            self.stop()
 
     def end_process(self, status: str) -> None:
         """Discard the process's state: only what is on disk survives."""

@@ -17,6 +17,7 @@ class DelayedProduce(DelayedOperation, frozen=True):
     required_offset: int
     base_offset: int
     log_start: int
+    append_time_ms: int
 
 
 class DelayedProduces:
@@ -47,6 +48,14 @@ class DelayedProduces:
         return acks_all_error(replica, required, replicas.rules, replicas.at(replica))
 
     def _answer(self, delayed: DelayedProduce, error: str) -> None:
-        base, log_start = (delayed.base_offset, delayed.log_start) if error == NONE else (-1, -1)
-        response = ProduceResponse(delayed.request, delayed.tp, error, base, log_start)
+        response = ProduceResponse(delayed.request, delayed.tp, error, -1)
+        if error == NONE:
+            response = ProduceResponse(
+                delayed.request,
+                delayed.tp,
+                error,
+                delayed.base_offset,
+                delayed.log_start,
+                delayed.append_time_ms,
+            )
         self.context.respond(delayed.client, delayed.request, response)

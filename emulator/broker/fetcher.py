@@ -59,12 +59,15 @@ many classes (observed: 25 to 110 ms on a busy machine)."""
 NEXT_THREAD_US = 2_000
 """The minimum delay between the starts of two fetchers."""
 
+EXITED = -1
+"""In place of a fetcher's request: its thread has asked for the process to exit, and is no more."""
+
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """The requests that a fetcher sends to a leader."""
 
 
 class Fetcher(Struct, array_like=True, gc=False):
-    """A fetcher thread for one source broker. ``request`` is the one in flight (0: none).
+    """A fetcher thread for one source broker. ``request`` is the one in flight (0: none; EXITED).
 
     ``changed`` are partitions whose fetch state has not been sent to the leader yet, ``forgotten``
     those removed since. ``in_session`` are the partitions in the leader's fetch session.
@@ -115,6 +118,7 @@ class FetcherManager:
         self.replicas = replicas
         self.rules = replicas.rules
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
+        self.exited_is_awaited = not context.profile.has("exiting_thread_has_ended")
         self.on_idle: Callable[[], None] = _nothing
         self.on_halt: Callable[[], None] = _nothing
         self._gathers = False
@@ -207,9 +211,14 @@ class FetcherManager:
 
     def has_idle_request(self) -> bool:
         """Whether shutdownIdleFetcherThreads waits for an idle fetcher's request (up to 1.0)."""
-        return self.waits_for_idle and any(
-            fetcher.request and not fetcher.partitions for fetcher in self.state.by_source.values()
-        )
+        fetchers = self.state.by_source.values()
+        is_one_idle = any(fetcher.request > 0 and not fetcher.partitions for fetcher in fetchers)
+        return self.waits_for_idle and (is_one_idle or self.hangs())
+
+    def hangs(self) -> bool:
+        """Whether a thread waits for the end of the process, which waits for that thread."""
+        fetchers = self.state.by_source.values()
+        return self.exited_is_awaited and any(fetcher.request == EXITED for fetcher in fetchers)
 
     # ---- the loop
 
@@ -397,12 +406,13 @@ class FetcherManager:
         else:
             fetch_state.advance(ADJUSTED)
             if not self.adjust(self.replicas.by_name[message.tp], message):
+                fetcher.request = EXITED
                 return
         fetcher.changed[message.tp] = None
         self.pump(fetcher)
 
     def adjust(self, replica: Replica, message: ListOffsetsResponse) -> bool:
-        """Truncate to the leader's LEO, or start over; False if the process ended instead."""
+        """Truncate to the leader's LEO, or start over; False if the process is to end instead."""
         topic, _ = split(replica.tp)
         unclean = self.context.unclean_election(topic)
         command = AdjustToLeader(message.log_start, message.log_end_offset, unclean)
@@ -442,7 +452,7 @@ class FetcherManager:
     def connection_lost(self, source: int) -> None:
         """Start a new session after the backoff: the connection to a source broke or timed out."""
         fetcher = self.state.by_source.get(source)
-        if fetcher is None or not fetcher.request:
+        if fetcher is None or fetcher.request <= 0:
             return
         fetcher.request = 0
         fetcher.out_of_range = {}
@@ -460,7 +470,7 @@ class FetcherManager:
         """Close connections whose request has been unanswered for replica.socket.timeout.ms."""
         for source in self.context.timers.overdue(SOCKET_TIMEOUT):
             assert isinstance(source, int)
-            if self.state.by_source[source].request:  # each request resets the deadline
+            if self.state.by_source[source].request > 0:  # each request resets the deadline
                 self.context.network.give_up(self.context.id, source)
                 self.connection_lost(source)
 

@@ -217,6 +217,7 @@ class Replicas:
             batch.base_sequence,
             batch.size_bytes,
             batch.kind,
+            batch.append_time_ms,
         )
         if replica.remotes:
             self.index.lagging[replica.tp] = None

@@ -7,6 +7,7 @@ consumers to a leader other than fetches.
 from collections.abc import Callable, Collection
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from emulator.broker.delayed_delete_records import (
     DelayedDeleteRecords,
@@ -104,26 +105,37 @@ class ReplicaManager:
             return
         replica = self.replicas.get(message.tp)
         log_start = -1 if replica is None else replica.log_start
-        error, base = self._refusal(replica, message), -1
+        error, base, time_ms = self._refusal(replica, message), -1, -1
         if error == NONE and replica is not None:
             verdict = self._verdict(replica, message.batch)
             if verdict is None:
                 base = replica.log_end
                 fetches = self.sessions.session_fetches(replica)
-                self.replicas.do(replica, Append(message.batch, fetches))
+                batch = self._stamped(message)
+                time_ms = batch.append_time_ms
+                self.replicas.do(replica, Append(batch, fetches))
             else:
                 error, base = verdict
             if error == NONE and message.acks == -1:
                 required = base + message.batch.count
-                delayed = DelayedProduce(request, client, message.tp, required, base, log_start)
+                delayed = DelayedProduce(
+                    request, client, message.tp, required, base, log_start, time_ms
+                )
                 self.produces.purgatory.try_complete_else_watch(delayed, message.timeout_us)
                 return
         if message.acks == 0:
             if error != NONE:
                 self.context.close_connection(client, request)
             return
-        response = ProduceResponse(request, message.tp, error, base, log_start)
+        response = ProduceResponse(request, message.tp, error, base, log_start, time_ms)
         self.context.respond(client, request, response)
+
+    def _stamped(self, message: ProduceRequest) -> RecordBatch:
+        """The batch with this broker's time, if the topic's records have that (KIP-32)."""
+        batch = message.batch
+        if not self.context.topic_values(message.tp.rpartition("-")[0]).log_append_time:
+            return batch
+        return replace(batch, append_time_ms=self.context.timestamp_ms)
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""

@@ -182,7 +182,7 @@ class BrokerChanges:
                 if broker in state.assignments[tp]
                 and self.replicas.move(tp, broker, REPLICA_ONLINE)
             ]
-            info = self.context.refresh(tp)
+            info = state.infos.get(tp)
             if info is not None:
                 batch.lead(hosts, tp, info)
         self.partitions.elect_offline(self.context.leaderless(), batch)

@@ -67,7 +67,8 @@ def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRe
         ConfigResource(TOPIC_RESOURCE, topic): {key: value or None for key, value in values.items()}
         for topic, values in message.topics.items()
     }
-    result = controller.incremental_alter_configs(changes)
+    alter = controller.incremental_alter_configs
+    result = (controller.legacy_alter_configs if message.replaces else alter)(changes)
     told = {each.name: error for each, error in result.response.items()}
     return Result([], None) if message.validate_only else result, told
 

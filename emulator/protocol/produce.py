@@ -32,13 +32,17 @@ class ProduceRequest(Message, frozen=True):
 
 
 class ProduceResponse(Message, frozen=True):
-    """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it."""
+    """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it.
+
+    ``append_time_ms`` is the time that the leader gave the records, -1 if they keep theirs.
+    """
 
     request: int
     tp: str
     error: str
     base_offset: int
     log_start: int = -1
+    append_time_ms: int = -1
 
     def detail(self) -> Detail:
         """Error and base offset."""

@@ -18,7 +18,8 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     Ids ``first_record ..`` identify keys and values. ``leader_epoch`` is -1 before message format
     2; ``producer_id`` -1 means not idempotent. ``size_bytes`` is the uncompressed size on the wire
     and in the log; the rest of a truncated batch keeps the size of the whole one. ``kind`` is
-    ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch.
+    ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch. ``append_time_ms`` is the leader's
+    time in place of the producer's (message.timestamp.type), -1 if the records keep theirs.
     """
 
     base_offset: int
@@ -30,6 +31,7 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     base_sequence: int = -1
     size_bytes: int = 0
     kind: int = PLAIN
+    append_time_ms: int = -1
 
     @property
     def is_control(self) -> bool:

@@ -61,6 +61,24 @@ def incremental_alter_configs(
     return user_operation(_with_cleared_elrs(context, records), response)
 
 
+def legacy_alter_configs(
+    context: Context, wanted: Mapping[ConfigResource, Mapping[str, str | None]]
+) -> Result[dict[ConfigResource, ApiError]]:
+    """Replace configurations: those that are not named are removed (AlterConfigs, KIP-133)."""
+    changes = {
+        resource: {
+            **values,
+            **{
+                name: None
+                for name in context.image.configs.get(config_key(*resource), {})
+                if name not in values
+            },
+        }
+        for resource, values in wanted.items()
+    }
+    return incremental_alter_configs(context, changes)
+
+
 def alter_new_topic(context: Context, topic: str, values: Mapping[str, str]) -> list[AnyRecord]:
     """Return the configurations of a new topic.
 

@@ -164,6 +164,13 @@ class QuorumController:
         """Set dynamic configurations, or remove them with None."""
         return configuration_control.incremental_alter_configs(self.context, changes)
 
+    def legacy_alter_configs(
+        self,
+        wanted: Mapping[configuration_control.ConfigResource, Mapping[str, str | None]],
+    ) -> Result[dict[configuration_control.ConfigResource, ApiError]]:
+        """Replace dynamic configurations."""
+        return configuration_control.legacy_alter_configs(self.context, wanted)
+
     def update_features(
         self,
         updates: Mapping[str, int],

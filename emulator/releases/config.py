@@ -110,9 +110,9 @@ class BrokerConfig(Struct, frozen=True):
     transaction_topic_min_isr: int
     transaction_max_timeout_us: int
     transaction_abort_interval_us: int
-    transaction_verification: bool
     transactional_id_expiration_us: int
     transaction_expiry_interval_us: int
+    transaction_verification: bool
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
     replica_fetch_max_bytes: int
@@ -123,6 +123,7 @@ class BrokerConfig(Struct, frozen=True):
     num_partitions: int
     default_replication_factor: int
     socket_request_max_bytes: int
+    connections_max_idle_us: int
     broker_session_timeout_us: int
     broker_heartbeat_interval_us: int
     quorum_election_timeout_us: int
@@ -143,7 +144,8 @@ class BrokerConfig(Struct, frozen=True):
 class TopicValues(Struct, frozen=True):
     """The effective values of a topic's partitions on one broker; -1 means unlimited.
 
-    ``deletes``: the start of a log may be deleted (cleanup.policy).
+    ``deletes``: the start of a log may be deleted (cleanup.policy). ``log_append_time``: leaders
+    set the records' times (message.timestamp.type).
     """
 
     min_insync_replicas: int
@@ -154,6 +156,7 @@ class TopicValues(Struct, frozen=True):
     segment_bytes: int = INT_MAX
     segment_us: int = LONG_MAX
     deletes: bool = True
+    log_append_time: bool = False
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -293,6 +296,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         int(segment_bytes),
         in_us["segment.ms"],
         "delete" in policy,
+        overrides.get("message.timestamp.type") == "LogAppendTime",
     )
 
 

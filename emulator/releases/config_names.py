@@ -440,6 +440,15 @@ SETTINGS: Final = (
         minimum=1,
     ),
     Setting(
+        "connections.max.idle.ms",
+        "connections_max_idle_us",
+        "milliseconds",
+        ((_SINCE_EVER, 600_000),),
+        "how long a client's connection may be idle before the broker closes it",
+        minimum=1,
+        since="0.8.2",
+    ),
+    Setting(
         "broker.session.timeout.ms",
         "broker_session_timeout_us",
         "milliseconds",
@@ -614,7 +623,7 @@ TOPIC_DEFAULTS: Final = {
     "compression.type": "producer",
     "message.timestamp.type": "CreateTime",
 }
-"""Topic settings without any effect here, and the values that clients read."""
+"""Settings of topics alone, and the values that clients read."""
 
 Allowed = int | tuple[str, ...] | type | None
 """The valid values: integers from a minimum on, words, a type, or (None) anything."""

@@ -518,7 +518,7 @@ class AskAgain(Struct, frozen=True, gc=False):
 
 
 class Halt(Struct, frozen=True, gc=False):
-    """The broker's process halts (Runtime.halt)."""
+    """The broker's process ends (Runtime.halt; from 0.10.0.1 on System.exit)."""
 
 
 class LoadLog(Struct, frozen=True, gc=False):

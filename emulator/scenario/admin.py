@@ -60,10 +60,10 @@ class Admin:
         if not is_topic_name(topic):
             raise RefusedError(
                 "INVALID_TOPIC_EXCEPTION",
-                f"{topic!r} is no topic name: up to 249 letters, digits, '.', '_' and '-'.",
+                f"{topic!r} is not a valid name: up to 249 letters, digits, '.', '_' and '-'.",
             )
         if self.cluster.has_topic(topic):
-            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} exists already.")
+            raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} already exists.")
         if not {".", "_"} & set(topic):  # a name without either cannot collide
             return
         clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
@@ -85,7 +85,7 @@ class Admin:
         for name, number in live.items():
             if number is None:
                 raise RefusedError(
-                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is no broker's id."
+                    "UNKNOWN_SERVER_ERROR", f"{znodes.BROKER_IDS}/{name} is not a broker id."
                 )
         return sorted(number for number in live.values() if number is not None)
 
@@ -124,19 +124,17 @@ class Admin:
         needs_topic(self.cluster, wanted.topic)
         if wanted.assignment:
             raise RefusedError(
-                "INVALID_REQUEST", "Replicas of new partitions can be named in KRaft mode only."
+                "INVALID_REQUEST", "Replicas of new partitions can be specified only in KRaft mode."
             )
         path = znodes.topic_path(wanted.topic)
         found = znodes.topic_in(self.zookeeper.get(path).data)
         if found is None or 0 not in found.replicas:
-            raise RefusedError(
-                "UNKNOWN_SERVER_ERROR", f"{path} does not say where partition 0 of the topic is."
-            )
+            raise RefusedError("UNKNOWN_SERVER_ERROR", f"{path} has no replicas of partition 0.")
         have = len(found.replicas)
         if wanted.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
-                f"Topic {wanted.topic} has {have} partitions already: it can only grow.",
+                f"Topic {wanted.topic} has {have} partitions; the number can only grow.",
             )
         policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
         new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
@@ -190,7 +188,7 @@ class Admin:
         """
         if wanted.broker is None:
             raise RefusedError(
-                "INVALID_REQUEST", "A default for all brokers can be set in KRaft mode only."
+                "INVALID_REQUEST", "A default for all brokers can be set only in KRaft mode."
             )
         needs_broker(self.cluster, wanted.broker)
         settings, config = self.cluster.settings, _written(wanted.config)
@@ -216,7 +214,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", f"Topic {wanted.topic} is being deleted already."
+                "NodeExistsError", f"Topic {wanted.topic} is already being deleted."
             ) from None
 
     def _write(self, path: str, data: str) -> None:
@@ -238,7 +236,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.PREFERRED_ELECTION, data)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", "A preferred replica election is under way already."
+                "NodeExistsError", "A preferred replica election is already in progress."
             ) from None
 
     def _all_partitions(self) -> list[str]:
@@ -269,7 +267,7 @@ class Admin:
             self.zookeeper.create(self.environment, 0, znodes.REASSIGN_PARTITIONS, data)
         except errors.NodeExistsError:
             raise RefusedError(
-                "NodeExistsError", "A reassignment is under way already; wait until it has ended."
+                "NodeExistsError", "A reassignment is already in progress; wait until it has ended."
             ) from None
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:

@@ -60,11 +60,12 @@ class Processes:
         replica = self._replica(broker, tp)
         if replica.role == LEADER:
             raise RefusedError(
-                "NOT_LEADER_OR_FOLLOWER", f"Broker {number} leads {tp}: name one of its followers."
+                "NOT_LEADER_OR_FOLLOWER",
+                f"Broker {number} is the leader of {tp}: name one of its followers.",
             )
         if replica.role != FOLLOWER or replica.leader < 0:
             raise RefusedError(
-                "NOT_LEADER_OR_FOLLOWER", f"Broker {number} follows no leader of {tp}."
+                "NOT_LEADER_OR_FOLLOWER", f"Broker {number} is not following a leader of {tp}."
             )
         if replica.paused:
             raise RefusedError(
@@ -107,7 +108,7 @@ class Processes:
         broker = self.broker(wanted.broker)
         if broker.state.state not in DOWN:
             state = self.cluster.broker_state(broker.id)
-            raise RefusedError("NONE", f"Broker {broker.id} is {state} already.")
+            raise RefusedError("NONE", f"Broker {broker.id} is already {state}.")
         if wanted.clean:
             for tp in broker.state.replicas:
                 self.kernel.emit(events.LogDeleted, tp, broker.id)
@@ -118,7 +119,7 @@ class Processes:
         """Freeze the process until it is thawed."""
         broker = self.up(wanted.broker)
         if self.kernel.state.hosts[broker.id].frozen:
-            raise RefusedError("NONE", f"Broker {broker.id} is frozen already.")
+            raise RefusedError("NONE", f"Broker {broker.id} is already frozen.")
         self.kernel.freeze_host(broker.id)
         self.kernel.emit(events.BrokerStateChanged, broker.id, "frozen")
 
@@ -139,7 +140,7 @@ class Processes:
         if kraft is None:
             raise RefusedError(
                 "UNSUPPORTED_VERSION",
-                "There are no controllers of their own: the brokers elect one in ZooKeeper mode.",
+                "In ZooKeeper mode a broker is the controller; there are no others.",
             )
         found = cluster.controllers
         if which == "all":
@@ -154,7 +155,7 @@ class Processes:
         if which != "last":
             kraft.meant = self._meant(which)
         if kraft.meant < 0:
-            message = f"No controller is meant by '{which}' now."
+            message = f"There is no controller to which '{which}' refers now."
             raise RefusedError("BROKER_NOT_AVAILABLE", message)
         return [found[kraft.meant]]
 
@@ -194,14 +195,14 @@ class Processes:
         frozen = self.kernel.state.hosts[controller.id].frozen
         if action == "start":
             if status not in DOWN:
-                raise RefusedError("NONE", f"{name} is running already.")
+                raise RefusedError("NONE", f"{name} is already running.")
         elif status in DOWN:
             raise RefusedError("BROKER_NOT_AVAILABLE", f"{name} is {status}: start it first.")
         elif action == "stop" and frozen:
             message = f"{name} is frozen: thaw it first, or crash it."
             raise RefusedError("BROKER_NOT_AVAILABLE", message)
         elif action == "freeze" and frozen:
-            raise RefusedError("NONE", f"{name} is frozen already.")
+            raise RefusedError("NONE", f"{name} is already frozen.")
         elif action == "thaw" and not frozen:
             raise RefusedError("NONE", f"{name} is not frozen.")
 
@@ -248,7 +249,7 @@ class Processes:
             if number == ZOOKEEPER and self.cluster.kraft is not None:
                 raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)
         if source == destination:
-            raise RefusedError("BROKER_NOT_AVAILABLE", "A link has two different ends.")
+            raise RefusedError("BROKER_NOT_AVAILABLE", "A link needs two different hosts.")
         pair = (source, destination)
         return [pair] if one_way else [pair, (destination, source)]
 

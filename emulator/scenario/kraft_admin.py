@@ -99,11 +99,13 @@ class KRaftAdmin:
         """Request a topic's ELRs as known to a live broker (DescribeTopicPartitions, KIP-966)."""
         cluster = self.cluster
         if cluster.kraft is None:
-            raise RefusedError("UNSUPPORTED_VERSION", "Eligible leader replicas are KRaft's alone.")
+            raise RefusedError(
+                "UNSUPPORTED_VERSION", "Eligible leader replicas exist only in KRaft mode."
+            )
         live = [b for b in cluster.brokers if cluster.host_works(b)]
         topic = cluster.kraft.brokers[live[0]].image.topic(wanted.topic) if live else None
         if topic is None:
-            return Outcome(output="nobody knows it")
+            return Outcome(output="no broker knows it")
         found = {
             f"{topic.name}-{number}": {
                 "elr": list(each.elr),
@@ -139,7 +141,7 @@ class KRaftAdmin:
         """Send the active controller a leader's request, with epochs that may be wrong."""
         kraft = self.cluster.kraft
         if kraft is None:
-            raise RefusedError("UNSUPPORTED_VERSION", "alterpartition is for KRaft mode.")
+            raise RefusedError("UNSUPPORTED_VERSION", "alterpartition works only in KRaft mode.")
         needs_partition(self.cluster, wanted.tp)
         controller = self.cluster.active_controller()
         if controller is None:

@@ -240,7 +240,7 @@ REFUSALS: Final = {
     "ELIGIBLE_LEADERS_NOT_AVAILABLE": "No replica of {tp} is alive.",
     "NO_REASSIGNMENT_IN_PROGRESS": "{tp} is not being reassigned.",
     "NOT_CONTROLLER": "There was no controller for 60 s.",
-    "REQUEST_TIMED_OUT": "No controller answered for 60 s.",
+    "REQUEST_TIMED_OUT": "No controller responded for 60 s.",
 }
 """The admin client's errors, each as a sentence."""
 

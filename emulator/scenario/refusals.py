@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from emulator.cluster import Cluster
 from emulator.releases.profiles import Profile
 
-NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a log of metadata."
+NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a metadata log."
 """The reason for rejecting a ZooKeeper statement."""
 
 

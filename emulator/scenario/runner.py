@@ -424,7 +424,7 @@ class Runner:
     def _expect_events(self, wanted: inputs.ExpectEvents) -> Outcome:
         """Return the caller's verdict, since a cluster keeps no history."""
         if wanted.passed is None:
-            raise RefusedError("INVALID_REQUEST", "Nobody here keeps the events to look it up.")
+            raise RefusedError("INVALID_REQUEST", "Past events are not available here.")
         message = "" if wanted.passed else wanted.actual
         return Outcome(message=message, passed=wanted.passed, actual=wanted.actual)
 

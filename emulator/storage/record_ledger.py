@@ -115,7 +115,9 @@ class RecordLedger:
         return keys if has_keys else [], [text_of(each.value) for each in records]
 
     def timestamps_of(self, batch: RecordBatch) -> list[int]:
-        """The creation times of a batch's records, in milliseconds since 1970."""
+        """The times of a batch's records, in milliseconds since 1970."""
+        if batch.append_time_ms >= 0:
+            return [batch.append_time_ms] * batch.count
         entry = self.entry_of(batch.first_record)
         if not entry.encoded:
             return [STARTED_MS + entry.created_us // 1_000] * batch.count

@@ -158,7 +158,7 @@ def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | N
         if not out.exists():
             return None
         if not (out / NOTE).exists():
-            raise AnalysisError(f"{out} exists already; choose a new folder for the results")
+            raise AnalysisError(f"{out} already exists; choose a new folder for the results")
         note = msgspec.json.decode((out / NOTE).read(), type=Note)
     except LocationError as error:
         raise AnalysisError(str(error)) from error
@@ -172,7 +172,7 @@ def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | N
         )
     if out.path is None:
         raise AnalysisError(
-            f"{out} exists already, and results can only be added to on this machine"
+            f"{out} already exists, and results can only be added to on this machine"
         )
     return note
 

@@ -89,7 +89,7 @@ def spark_session(
     elif active := SparkSession.getActiveSession():
         running = active.sparkContext.master
         if asked not in (None, running):
-            raise AnalysisError(f"this process runs Spark on {running} already, not on {master}")
+            raise AnalysisError(f"this process already runs Spark on {running}, not on {master}")
         with _configured(active, given):
             yield active
     elif is_submitted:
@@ -384,7 +384,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
         return [(str(part.hostname), part.port or PORTS[scheme]) for part in parts]
     except ValueError as error:
         raise AnalysisError(
-            f"{url} is no URL of Spark's: local[*], spark://HOST:PORT, sc://HOST:PORT, yarn, k8s://.."
+            f"{url} is not a Spark URL: local[*], spark://HOST:PORT, sc://HOST:PORT, yarn, k8s://.."
         ) from error
 
 
@@ -398,4 +398,4 @@ def _require_answer(url: str) -> None:
         except OSError as error:
             reasons.append(error.strerror or str(error))
     if reasons:
-        raise SparkUnavailable(f"nobody answers at {url}: {reasons[0]}")
+        raise SparkUnavailable(f"nothing responds at {url}: {reasons[0]}")

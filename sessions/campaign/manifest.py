@@ -74,14 +74,14 @@ class CampaignFolder:
         if found is None:
             if dataset.exists and any(commit.sessions for commit in dataset.commits()):
                 raise DatasetError(
-                    f"{self.dataset} holds sessions that no campaign put there; choose a new "
+                    f"{self.dataset} contains sessions that are not from a campaign; choose a new "
                     "dataset"
                 )
             return plan
         if different := found.difference(plan):
             raise DatasetError(
-                f"{self.dataset} holds another campaign: {different}; choose a new "
-                "dataset, or give the command that it was begun with"
+                f"{self.dataset} contains another campaign: {different}; choose a new "
+                "dataset, or use the command with which it was started"
             )
         return found.grown(plan)
 

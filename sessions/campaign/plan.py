@@ -143,7 +143,7 @@ class Plan(Struct, frozen=True, dict=True):
         shared = [(mine[each.id], each) for each in other.variants if each.id in mine]
         checks = {
             "the script differs": self.source == other.source,
-            "what is varied differs": _names(self) == _names(other),
+            "the varied values differ": _names(self) == _names(other),
             "the program differs": self.program == other.program,
             "the faults drawn differ": self.chaos == other.chaos,
             "what the script reads differs": all(one == another for one, another in shared),

@@ -322,7 +322,7 @@ class Dataset:
         there = sorted(session for session, file in pairs if commit_of(file) not in besides)
         if there:
             more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
-            raise SessionExists(f"session {there[0]}{more} is in {self} already")
+            raise SessionExists(f"session {there[0]}{more} is already in {self}")
 
     def enter(self, commit: Commit, folder: Path, sessions: Collection[str]) -> None:
         """Make the files in a staging folder part of the dataset; delete those that they replace.
@@ -348,7 +348,7 @@ class Dataset:
                 if each.id != commit.id and not set(commit.replaces).isdisjoint(each.replaces):
                     raise DatasetError(
                         f"another process has changed the same sessions of {self} meanwhile; this "
-                        "change was not made"
+                        "change was withdrawn"
                     )
             self.require_new(sessions, besides=(*commit.replaces, commit.id))
         except DatasetError:
@@ -557,7 +557,7 @@ def layout_of(location: Location) -> int | None:
             return None
         marker = location / MARKER
         if not location.is_folder() or not marker.exists():
-            raise DatasetError(f"{location} is no dataset of {PROGRAM} ({MARKER} is missing)")
+            raise DatasetError(f"{location} is not a dataset of {PROGRAM} ({MARKER} is missing)")
         found = msgspec.json.decode(marker.read(), type=Marker)
     except LocationError as error:
         raise DatasetError(str(error)) from error
@@ -566,7 +566,7 @@ def layout_of(location: Location) -> int | None:
     except msgspec.MsgspecError as error:
         raise DatasetUnreadable(f"{location / MARKER} is damaged: {error}") from error
     if found.dataset != PROGRAM:
-        raise DatasetError(f"{location} is no dataset of {PROGRAM} but of {found.dataset}")
+        raise DatasetError(f"{location} is not a dataset of {PROGRAM} but of {found.dataset}")
     return found.layout
 
 
@@ -582,7 +582,7 @@ def _is_dataset(location: Location) -> bool:
     if layout < LAYOUT:
         raise DatasetUnreadable(
             f"{location} has layout {layout}, of older {PROGRAM} than this one (layout {LAYOUT}); "
-            f"'tidegauge dataset convert {location} --out NEW' makes a new dataset of it"
+            f"'tidegauge dataset convert {location} --out NEW' converts it to a new dataset"
         )
     return True
 

@@ -42,7 +42,7 @@ class Location:
         elif self._text.startswith("file:"):
             parts = urlsplit(self._text)
             if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-                raise LocationError(f"{self._text} is no URI of a file here: file:///FOLDER")
+                raise LocationError(f"{self._text} is not the URI of a local file: file:///FOLDER")
             self.path = Path(unquote(parts.path))
         else:
             self._require_whole()
@@ -51,8 +51,8 @@ class Location:
         scheme, _, rest = self._text.partition(":")
         if not rest.startswith("//") or not urlsplit(self._text).netloc:
             raise LocationError(
-                f"{self._text} is no URI: {scheme}://HOST/FOLDER is; a local folder of this name "
-                f"is written ./{self._text}"
+                f"{self._text} is not a URI: {scheme}://HOST/FOLDER is; write a local folder "
+                f"of this name as ./{self._text}"
             )
 
     def __str__(self) -> str:

@@ -61,7 +61,9 @@ class WorkFolder:
         with self.told():
             found = self.read(ASKED, Asked)
             if found is None and self.location.listed():
-                raise ExplorationError(f"{self} holds something else than a search; choose another")
+                raise ExplorationError(
+                    f"{self} contains something other than a search; choose another"
+                )
             if found is not None:
                 self._require(found, asked, resume)
             self.location.create_folder()
@@ -78,14 +80,18 @@ class WorkFolder:
             )
         if found.question != asked.question:
             raise ExplorationError(
-                f"{self} holds another search: {_difference(found.question, asked.question)}; "
-                "choose a new folder, or give the options that it was begun with"
+                f"{self} contains another search: {_difference(found.question, asked.question)}; "
+                "choose a new folder, or use the options with which it was started"
             )
         if found.on_spark != asked.on_spark:
-            where = "on Spark: go on with" if found.on_spark else "in one process: go on without"
-            raise ExplorationError(f"{self} holds a search {where} --master")
+            where = (
+                "on Spark: continue it with"
+                if found.on_spark
+                else "in one process: continue it without"
+            )
+            raise ExplorationError(f"{self} contains a search {where} --master")
         if not resume:
-            raise ExplorationError(f"{self} holds this search already; --resume goes on with it")
+            raise ExplorationError(f"{self} already contains this search; --resume continues it")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

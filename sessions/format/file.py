@@ -127,7 +127,7 @@ class SessionFile:
         if check or self._short or self.damage:
             self.check()
         if self._short and not self.damage:
-            self.damage = f"{self.path} is cut short: what it held after its events may be lost."
+            self.damage = f"{self.path} is truncated: data after its events may be lost."
 
     def __enter__(self) -> "SessionFile":
         return self
@@ -333,7 +333,7 @@ class SessionFile:
             return
         named, last, outcome = self._last_named(), self.last_seq, self.outcome
         if named is None:
-            self._damaged("what it says of its end cannot be read")
+            self._damaged("its final state cannot be read")
         elif named > last:
             self._find_more(self.chunks, last + 1)
         elif outcome is not None and outcome.events < last:
@@ -398,8 +398,8 @@ class SessionFile:
             if chunk.first_seq < self.first_seq:
                 self.refresh()
                 raise SessionDroppedError(
-                    f"{self.path} begins with event {self.first_seq:,} by now: "
-                    "what was before has been dropped."
+                    f"{self.path} now begins with event {self.first_seq:,}: "
+                    "earlier events have been dropped."
                 ) from None
         # A table scan can still find a row that an index search misses because of damage.
         return self._row(statement.format("+first_seq"), (chunk.first_seq,))

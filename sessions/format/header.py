@@ -55,9 +55,9 @@ def read_header(path: Path) -> Header:
     if not head:
         raise NotASessionError(f"{path} is not a session: it is empty.")
     if not head.startswith(MAGIC[: len(head)]):
-        raise NotASessionError(f"{path} is not a session: it is no database.")
+        raise NotASessionError(f"{path} is not a session: it is not a database.")
     if len(head) < HEADER_BYTES:
-        raise SessionDamagedError(f"{path} is damaged: it is cut off after {len(head)} bytes.")
+        raise SessionDamagedError(f"{path} is damaged: it ends after {len(head)} bytes.")
     if _number(head, APPLICATION_ID_AT) != APPLICATION_ID:
         raise NotASessionError(f"{path} is not a session: it is another program's database.")
     schema = _number(head, USER_VERSION_AT)

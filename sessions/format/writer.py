@@ -57,7 +57,7 @@ class SessionWriter:
         try:
             path.open("xb").close()
         except FileExistsError:
-            message = f"{path} exists already: a recording never overwrites a file."
+            message = f"{path} already exists: a recording never overwrites a file."
             raise SessionError(message) from None
         except OSError as error:
             reason = error.strerror or str(error)

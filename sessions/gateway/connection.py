@@ -29,6 +29,8 @@ class ConnectionHandler(Protocol):
 class ClientConnection(asyncio.Protocol):
     """Passes requests on to a handler, and responses back.
 
+    ``used_us`` is the virtual time of its last request, which the handler notes.
+
     As in Kafka's ``SocketServer``, the next request is passed on once the previous one has been
     answered and its response written. So a client's memory use is bounded, however fast it sends
     and however slowly it reads: one response, and the maximum number of queued requests.
@@ -40,6 +42,7 @@ class ClientConnection(asyncio.Protocol):
         self.broker = broker
         self.number = 0
         self.peer = ""
+        self.used_us = 0
         self._transport: asyncio.Transport | None = None
         self._frames = FrameBuffer(limit_bytes)
         self._waiting: deque[bytes] = deque()

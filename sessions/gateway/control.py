@@ -90,7 +90,7 @@ class ControlChannel:
         try:
             asked = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.MsgspecError as error:
-            return {"ok": False, "error": f"that is no JSON object: {error}"}
+            return {"ok": False, "error": f"this is not a JSON object: {error}"}
         return await self._answer(asked)
 
 

@@ -38,6 +38,9 @@ LOOKAHEAD_US: Final = 1_000
 SLICE_STEPS: Final = 512
 """Kernel events between two polls of the sockets: some milliseconds."""
 CONNECTIONS_MAX: Final = 10_000
+US_PER_SECOND: Final = 1_000_000
+IDLE_LOOK_SECONDS: Final = 60.0
+"""How often idle connections are looked for, unless they may be idle for less than that."""
 DRAIN_SECONDS: Final = 1.0
 """How long a graceful shutdown waits for pending responses."""
 FIND_COORDINATOR: Final = API_NAMED["FindCoordinator"].key
@@ -69,6 +72,7 @@ class Gateway(Delivery):
         self._last_number = 0
         self._asking = 0
         self._wakes: asyncio.Handle | None = None
+        self._idles: asyncio.Handle | None = None
         self._waiting: list[tuple[Ticket, asyncio.Future[Ticket]]] = []
         self._following = asyncio.Lock()
         self._opening: set[asyncio.Task[None]] = set()
@@ -161,8 +165,9 @@ class Gateway(Delivery):
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
         await self._close_connections()
-        if self._wakes is not None:
-            self._wakes.cancel()
+        for handle in (self._wakes, self._idles):
+            if handle is not None:
+                handle.cancel()
         for task in self._opening:
             task.cancel()
         self.cluster.clients.external.delivery = None
@@ -213,6 +218,8 @@ class Gateway(Delivery):
         self._last_number += 1
         number = connection.number = self._last_number
         self.connections[number] = connection
+        connection.used_us = self.runner.now_us
+        self._watch_idle(0)
         wanted = OpenConnection(
             connection=number, broker=connection.broker, address=connection.peer
         )
@@ -224,6 +231,7 @@ class Gateway(Delivery):
         number = connection.number
         if number not in self.connections:
             return False
+        connection.used_us = self.runner.now_us
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
         wanted = ReceiveRequest(connection=number, frame=frame)
@@ -247,6 +255,30 @@ class Gateway(Delivery):
         )
         self.closed(connection, reason)
         connection.close(abort=True)
+
+    def _close_idle(self) -> None:
+        """Close connections that have been idle for connections.max.idle.ms; look again later.
+
+        Source: ``Selector.IdleExpiryManager``.
+        """
+        self._idles = None
+        now_us = self.runner.now_us
+        limit_us = {
+            broker: each.context.config.connections_max_idle_us
+            for broker, each in self.cluster.brokers.items()
+        }
+        for connection in list(self.connections.values()):
+            idle_us = now_us - connection.used_us
+            if idle_us > limit_us[connection.broker] and not connection.is_waiting:
+                self.closed(connection, "idle for connections.max.idle.ms")
+                connection.close()
+        if self.connections:
+            seconds = min(limit_us.values()) / US_PER_SECOND / self.clock.speed
+            self._watch_idle(min(IDLE_LOOK_SECONDS, seconds / 2))
+
+    def _watch_idle(self, seconds: float) -> None:
+        if self._idles is None and not self._is_stopping:
+            self._idles = asyncio.get_running_loop().call_later(seconds, self._close_idle)
 
     def _is_ended(self) -> bool:
         return self.cluster.clients.external.delivery is None

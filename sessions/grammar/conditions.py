@@ -146,7 +146,7 @@ class _Reader(Generic[T]):
         self.refuse_foreign(word)
         if word.text.startswith(")"):
             raise self.bad("a parenthesis is closed that was not opened", word)
-        raise self.bad(f"'{word.text}' stands where only 'and' or 'or' may", word)
+        raise self.bad(f"'{word.text}' is not allowed here, only 'and' or 'or'", word)
 
     def bad(self, message: str, word: _Word | None = None) -> BadWord:
         """Build an error about a word; without one, something is missing at the end."""

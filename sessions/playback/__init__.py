@@ -1,1 +1,1 @@
-"""What is done with a finished recording: replay, verify, compare, trim."""
+"""Operations on finished recordings: replay, verify, compare, trim."""

@@ -1,4 +1,4 @@
-"""A place in time within a recording, and what all sources answer with."""
+"""A position in time, common to recordings and live clusters, and the reply to a statement."""
 
 from time import perf_counter
 from typing import Final
@@ -15,7 +15,7 @@ FOLD_EVENTS: Final = 256
 
 
 class Reply(Struct, frozen=True):
-    """A statement's outcome, or (``pending``) none yet."""
+    """A statement's outcome; ``pending``: it has none yet."""
 
     error: str = "NONE"
     message: str = ""
@@ -24,7 +24,7 @@ class Reply(Struct, frozen=True):
 
 
 class Cursor:
-    """What live clusters and recordings have in common: a past to walk in."""
+    """The interface of live clusters and recordings: a past that can be navigated."""
 
     def __init__(self, chunks: Chunks) -> None:
         """Begin before the first event of ``chunks``."""
@@ -43,7 +43,7 @@ class Cursor:
         self.replay_us = max(time_us, self.replay.view.time_us)
 
     def play(self, duration_us: int, end_us: int, budget_ms: float) -> int:
-        """Go on in time as far as the budget allows; says how many events passed."""
+        """Advance in time as far as the budget allows; return the number of events."""
         replay = self.replay
         begin = replay.seq
         goal_us = min(self.replay_us + duration_us, end_us)

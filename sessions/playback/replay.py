@@ -1,4 +1,4 @@
-"""Replay: the read model at any event of a recording, from the nearest state that is known.
+"""Replay: the read model at any event of a recording, computed from the nearest known state.
 
 States are known at keyframes, and at places that earlier moves left behind: snapshots share what
 did not change, so stepping back event by event costs little.
@@ -50,7 +50,7 @@ class Replay:
     # ---- moving
 
     def seek_seq(self, seq: int) -> None:
-        """Go to the state right after event ``seq``; numbers outside what exists mean its ends."""
+        """Go to the state right after event ``seq``, clamped to the recording's events."""
         with collector_paused():
             while True:
                 begin = self._beginning().seq
@@ -73,7 +73,7 @@ class Replay:
         self._fold_to(seq)
 
     def _leave_breadcrumbs(self, seq: int) -> None:
-        """Keep states shortly before ``seq``: who goes back a little will do so again."""
+        """Keep states shortly before ``seq``: a step back is often followed by another."""
         for distance in BREADCRUMBS:
             if self.view.seq < seq - distance:
                 self._fold_to(seq - distance)
@@ -115,7 +115,7 @@ class Replay:
             self.view = self._view_of(kept)
 
     def _skip(self, seq: int) -> None:
-        """Go ahead to a known state that lies well before ``seq``, if there is one."""
+        """Jump to a later known state well before ``seq``, if there is one."""
         here = self.view.seq
         place = self._nearest_keyframe(seq)
         kept = self._nearest_snapshot(seq)
@@ -137,7 +137,7 @@ class Replay:
         return places[index] if index >= 0 else None
 
     def _load(self, place: KeyframePlace) -> ClusterView:
-        """The view at a keyframe; at an earlier one if what it is based on is damaged."""
+        """The view at a keyframe, or at an earlier one if its data is damaged."""
         frames: list[Keyframe] = []
         base: Snapshot | None = None
         wanted: KeyframePlace | None = place

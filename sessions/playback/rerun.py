@@ -1,4 +1,4 @@
-"""A cluster made again from a recording, up to any of its events: what a fork begins from."""
+"""A cluster rebuilt from a recording, up to any of its events: the start of a fork."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ def rerun(
     observer: Callable[[Event], None],
     announce: Callable[[Statement], None],
 ) -> Runner:
-    """Run a session's statements again up to event ``seq``; ``observer`` is given every event.
+    """Run a session's statements again up to event ``seq``; ``observer`` receives every event.
 
     The cluster is as it was after the simulation's step in which that event happened. ``announce``
     is told of each statement before it is given.
@@ -45,9 +45,9 @@ def rerun(
 
 
 def watches_at(path: Path, seq: int, observer: Callable[[Event], None]) -> Watches:
-    """Who watches which znode after the step of the simulation in which event ``seq`` happened.
+    """Return each znode's watchers after the simulation step in which event ``seq`` happened.
 
-    No event says that a watch is set, so the session is run again up to there.
+    Setting a watch emits no event, so the session is run again up to that point.
 
     Raises:
         SessionError: the recording cannot be read, or does not hold all statements up to there.

@@ -1,4 +1,4 @@
-"""Cutting a piece from a session: a session of its own, that opens and verifies as far as it goes.
+"""Cut a part of a session into a new session, which opens and verifies up to its end.
 
 Its events keep their numbers. What came before them is in the file as one state, and all
 statements up to its end stay, so that it can be run again.
@@ -28,7 +28,7 @@ Progress = Callable[[int], object]
 
 
 class Trimmed(Struct, frozen=True):
-    """What was cut: the events ``first_seq`` to ``last_seq``, of ``of_events`` that there were."""
+    """The part that was cut: events ``first_seq`` to ``last_seq``, of ``of_events`` in all."""
 
     path: Path
     first_seq: int
@@ -60,7 +60,7 @@ def trim(
             f"so there are none from {first_seq:,} to {last_seq:,}."
         )
     if target.exists():
-        raise SessionError(f"{target} exists already: a session is never overwritten.")
+        raise SessionError(f"{target} already exists: a session is never overwritten.")
     scratch = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         _copy(session, scratch, first, last, progress)
@@ -109,7 +109,7 @@ def _beginning(chunks: Chunks, first: int) -> Beginning:
 
 
 def _put_the_rest(session: SessionFile, recorder: Recorder, first: int, last: int) -> None:
-    """Write what is no event: statements, bookmarks, which part this is, and the end if it is."""
+    """Write everything but events: statements, bookmarks, the part's range, and the outcome."""
     writer = recorder.writer
     for given in session.inputs():
         if given.seq <= last:

@@ -155,7 +155,7 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         inputs = session.inputs()
         statements = [_statement(session, each) for each in inputs]
         if not inputs:
-            raise SessionIncompleteError(f"{session.path} holds no statement: nothing to run.")
+            raise SessionIncompleteError(f"{session.path} contains no statement: nothing to run.")
         outcome = session.outcome if session.complete else None
         ended = None if outcome is None else outcome.events
         comparer = Comparer(session.all_events(), session.first_seq, progress, ended)
@@ -194,9 +194,9 @@ def _note(session: SessionFile) -> str:
         return f" {session.damage}"
     first, note = session.first_seq, ""
     if first > 1:
-        note = f" What was before event {first:,} is not in it."
+        note = f" It does not contain the events before event {first:,}."
     if session.outcome is None:
-        how = "was cut there" if session.extent.is_trimmed else "was not closed"
+        how = "was trimmed there" if session.extent.is_trimmed else "was not closed"
         note += f" The recording {how}, so there is no final state to compare."
     return note
 

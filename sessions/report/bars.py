@@ -1,4 +1,4 @@
-"""Horizontal bars of several parts on one scale: text as text, so that it is read at any width."""
+"""Horizontal bars of several parts on one scale, with text that is readable at any width."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ Text = Callable[[float], str]
 
 
 class Part(NamedTuple):
-    """A part of a bar; ``kind`` is the style sheet's word for it, ``text`` people's."""
+    """A part of a bar: ``kind`` is its CSS class, ``text`` its label."""
 
     kind: str
     length: float
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar with what it is about, its sum in words, and the event that it leads to."""
+    """A bar with its subject, its total in words, and the event that it links to."""
 
     session: str
     tp: str
@@ -78,7 +78,7 @@ def _bar(row: Bar, scale: float) -> Element:
 
 
 def event_button(seq: int, session: str | None = None) -> Element:
-    """The number of an event, which gives its command when it is pressed.
+    """A button with an event's number, which shows the command that opens the event.
 
     ``session`` is the event's, if it is not that of the element around.
     """

@@ -17,7 +17,7 @@ Axis = Literal["time", "latency"]
 
 
 class Series(Struct, frozen=True):
-    """Values of one kind; ``kind`` is the style sheet's word for them, ``meaning`` people's."""
+    """One series of values: ``kind`` is its CSS class, ``meaning`` its label."""
 
     kind: str
     name: str
@@ -64,5 +64,5 @@ def chart(drawn: Chart, title: str, summary: str, session: str = "", tp: str = "
 
 
 def json_text(value: object) -> str:
-    """JSON that may be put into a script element: nothing in it ends the element."""
+    """JSON that is safe inside a script element: nothing in it closes the element."""
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Where a number comes from: the one command that opens its session at its event."""
+"""The origin of a number: the command that opens its session at its event."""
 
 import shlex
 from typing import Final
@@ -51,9 +51,9 @@ class Origins:
         return {session: self._found[session] for session in sorted(sessions)}
 
     def anywhere(self, command: str) -> str:
-        """A command of the campaign, with the script's absolute path.
+        """The campaign's command, with the script's absolute path.
 
-        The campaign's own names the script as whoever began the campaign did.
+        The recorded command has the path as it was given when the campaign was started.
         """
         if self._plan is None or not self._plan.path:
             return command

@@ -1,4 +1,4 @@
-"""The page as a whole: what was analysed, a section for each question, and nothing from outside."""
+"""The whole page: the analysed data, a section for each question, and no external resources."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -89,7 +89,7 @@ class Analysed(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the dataset is called, however it was named."""
+        """The dataset's name, whatever its path or URI looks like."""
         return self.dataset.name
 
 
@@ -176,7 +176,7 @@ def _named_sessions(main: Element) -> Iterator[str | None]:
 
 
 def _source(name: str) -> str:
-    """How a policy names an inline script or style sheet."""
+    """The source expression of an inline script or style sheet in a Content-Security-Policy."""
     return f"'sha256-{b64encode(sha256(_asset(name).encode()).digest()).decode()}'"
 
 

@@ -24,7 +24,7 @@ class Material(Struct, frozen=True):
 
 
 def section(name: str, title: str, lead: str, *content: Content) -> Element:
-    """A section with its heading and a sentence on what it shows."""
+    """A section with its heading and one introductory sentence."""
     heading = element("h2", title, id=f"{name}-title")
     return element(
         "section", heading, element("p", lead), *content, id=name, aria_labelledby=f"{name}-title"

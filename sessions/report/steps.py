@@ -1,4 +1,4 @@
-"""Values over time as steps: at most as many as a chart can show, and no outage lost.
+"""Values over time as steps: no more than a chart can show, without losing any outage.
 
 A session may have a hundred thousand changes, and a chart has a thousand columns of pixels. Where
 there are more changes than columns, a column takes the highest value of each series in its time, so
@@ -37,7 +37,7 @@ class Steps(Struct, frozen=True):
         return max(known, default=None)
 
     def first(self, name: str) -> int | None:
-        """Of the steps with a value above 0 the first; None if there is none."""
+        """The first step with a value above 0; None if there is none."""
         places = (at for at, value in enumerate(self.values[name]) if value)
         return next(places, None)
 
@@ -66,7 +66,7 @@ def _each(rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> Steps:
 
 
 class _Column:
-    """What falls into a column: the highest of each value, and the gravest row of all."""
+    """The rows in a column: the highest of each value, and the most severe row."""
 
     __slots__ = ("begin", "event", "gravest", "highest")
 
@@ -77,7 +77,7 @@ class _Column:
         self.event: int | None = None
 
     def add(self, row: tuple[int, ...]) -> None:
-        """Another row; of several that are equally grave, the first counts."""
+        """Add a row; the first of several equally severe rows counts."""
         values, begin = row[3:], row[0]
         if self.highest is None:
             self.highest = list(values)
@@ -105,7 +105,7 @@ def _merged(
 
 
 class _Making:
-    """Steps while they are put together; one that changes nothing is left out."""
+    """Builds steps; a step that changes nothing is omitted."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names

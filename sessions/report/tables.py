@@ -1,4 +1,4 @@
-"""Rows of a result as a table of the page: each value as people read it, and as it was.
+"""Rows of a result as an HTML table: each value in a readable form, and the raw value.
 
 What a number counts is declared with its column, and so is how it is written. A value that an event
 led to has the event's number beside it: a button that gives the command to open its session there.
@@ -70,7 +70,7 @@ def table(shown: Shown, rows: Sequence[Row], in_all: int | None = None) -> Eleme
 
 
 def framed(title: str, made: Element, *below: Content) -> Element:
-    """A table with its title; what is too wide for the page is scrolled to."""
+    """A table with its title; a table wider than the page scrolls."""
     made.insert(0, element("caption", title, class_="hidden"))
     scrolled = element(
         "div", made, class_="scrolled", tabindex=0, role="region", aria_label=f"table: {title}"

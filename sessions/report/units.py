@@ -1,4 +1,4 @@
-"""Numbers as people read them: virtual times, shares, counts; and where an axis has its marks."""
+"""Formatting of numbers: virtual times, shares and counts; and the tick marks of an axis."""
 
 from math import ceil, floor, log10
 from typing import Final
@@ -13,7 +13,7 @@ NOTHING: Final = "-"
 
 
 def time_text(time_us: float | None) -> str:
-    """A length of virtual time in the unit that suits it, with three significant digits."""
+    """Format a virtual duration in a suitable unit, with three significant digits."""
     if time_us is None:
         return NOTHING
     for unit, us in (("h", US_PER_HOUR), ("min", US_PER_MINUTE), ("s", US_PER_SECOND)):
@@ -25,7 +25,7 @@ def time_text(time_us: float | None) -> str:
 
 
 def clock_text(time_us: int | None) -> str:
-    """A point in virtual time as the console's clock has it, with microseconds where it needs them.
+    """Format a virtual time like the console's clock, with microseconds if needed.
 
     ``01:19``, ``01:19.250``, ``02:00:00.000391``.
     """
@@ -50,14 +50,14 @@ def _digits(value: float) -> str:
 
 
 def number_text(value: float | None) -> str:
-    """A number with its thousands apart; nothing is a dash."""
+    """Format a number with thousands separators; None is a dash."""
     if value is None:
         return NOTHING
     return f"{value:,}" if isinstance(value, int) else _digits(value) if value else "0"
 
 
 def marks(largest: float) -> list[float]:
-    """Round numbers from 0 up to the first that is not below ``largest``: at most seven."""
+    """Return at most seven round numbers, from 0 to the first that is at least ``largest``."""
     if largest <= 0:
         return [0.0, 1.0]
     rough = largest / MARKS_MAX

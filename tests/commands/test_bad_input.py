@@ -44,9 +44,9 @@ STATEMENTS = [
         "'expect': 'zk.path.exists' does not name a value (written such as",
     ),
     ("expect error", "'expect': needs an error's name"),
-    ("mark ''", "'mark': needs a name that can be seen"),
+    ("mark ''", "'mark': needs a name with visible characters"),
     ("run nowhere.tide", "cannot read 'nowhere.tide': No such file or directory"),
-    ("cluster", "'cluster' stands first in a script, and once"),
+    ("cluster", "'cluster' must be the first statement, and occur only once"),
 ]
 
 CLUSTERS = [
@@ -80,7 +80,7 @@ REFUSED = [
         "REFUSED UNKNOWN_TOPIC_OR_PARTITION: There is no topic x; the nearest is t.",
     ),
     ("broker crash 9", "REFUSED BROKER_NOT_AVAILABLE: There is no broker 9; there are 0, 1, 2."),
-    ("broker start 1", "REFUSED: Broker 1 is running already."),
+    ("broker start 1", "REFUSED: Broker 1 is already running."),
     ("fetch t-7@1", "REFUSED UNKNOWN_TOPIC_OR_PARTITION: There is no partition t-7; the nearest"),
     (
         "topic config t min.insync.replica=2",
@@ -109,7 +109,7 @@ REFUSED = [
     ("topic create u --replica-assignment 0:7", "REFUSED INVALID_REPLICA_ASSIGNMENT: There is no"),
     (
         "topic alter t --partitions 1",
-        "REFUSED INVALID_PARTITIONS: Topic t has 1 partitions already",
+        "REFUSED INVALID_PARTITIONS: Topic t has 1 partitions; the number can only grow",
     ),
     ("reassign cancel t-0", "REFUSED NO_REASSIGNMENT_IN_PROGRESS: t-0 is not being reassigned."),
     ("election unclean t-0", "REFUSED ELECTION_NOT_NEEDED: t-0 has a leader."),
@@ -321,7 +321,7 @@ def test_what_is_no_session_is_refused_by_every_command(
         database.execute("PRAGMA user_version = 99")
     expected = {
         "empty.tide.db": (ExitCode.BAD_SESSION, "is not a session: it is empty."),
-        "text.tide.db": (ExitCode.BAD_SESSION, "is not a session: it is no database."),
+        "text.tide.db": (ExitCode.BAD_SESSION, "is not a session: it is not a database."),
         "folder.tide.db": (ExitCode.UNREACHABLE, "cannot be read: Is a directory."),
         "newer.tide.db": (ExitCode.BAD_SESSION, "has schema 99 and this program knows schemas up"),
     }
@@ -365,7 +365,7 @@ def test_a_session_without_a_readable_event_is_not_exported(
         (
             "there.tide.db",
             ExitCode.UNREACHABLE,
-            "'there.tide.db' exists already; a recording never",
+            "'there.tide.db' already exists; a recording never",
         ),
         (
             "there.txt",
@@ -373,7 +373,7 @@ def test_a_session_without_a_readable_event_is_not_exported(
             "'there.txt' is not a folder, and a session file is named",
         ),
         ("a/b/c.tide.db", ExitCode.UNREACHABLE, "cannot record: there is no folder 'a/b'"),
-        ("there.txt/x", ExitCode.UNREACHABLE, "cannot make the folder 'there.txt/x': not a dir"),
+        ("there.txt/x", ExitCode.UNREACHABLE, "cannot create the folder 'there.txt/x': not a dir"),
         ("/proc/x.tide.db", ExitCode.UNREACHABLE, "/proc/x.tide.db cannot be written"),
     ],
 )
@@ -398,7 +398,7 @@ def test_a_dataset_never_takes_the_place_of_something_else(
     for target in ("file", "folder"):
         arguments = ["sessions", "export", str(recorded), "--out", target]
         assert run_program(arguments) == ExitCode.UNREACHABLE
-        assert said(capsys).startswith(f"{target} is no dataset of tidegauge")
+        assert said(capsys).startswith(f"{target} is not a dataset of tidegauge")
     assert os.listdir("folder") == ["file"]
 
 
@@ -406,7 +406,7 @@ def test_a_dataset_never_takes_the_place_of_something_else(
     ("dataset", "message"),
     [
         ("nowhere", "nowhere does not exist or is empty; export a session"),
-        ("file", "file is no data"),
+        ("file", "file is not a da"),
     ],
 )
 def test_what_is_no_dataset_is_not_analyzed(

@@ -4,6 +4,7 @@ from emulator.inputs.statements import (
     AnyInput,
     ConfigureBroker,
     ConfigureTopic,
+    CrashBroker,
     ElectUnclean,
     HealLinks,
     ReleaseMessages,
@@ -45,6 +46,7 @@ def heal(runner: Runner) -> None:
     for _ in range(3):
         _start_what_is_down(runner)
         _pass(runner, MINUTE_US)
+        _kill_what_hangs(runner)
     _resume(runner)
     if not cluster.profile.has("broker_epochs"):
         _do(runner, ZkCommand(command="delete", path="/controller"))
@@ -84,6 +86,14 @@ def _elect_where_nobody_is_left(runner: Runner) -> None:
             _pass(runner, MINUTE_US)
             _do(runner, ElectUnclean(tp=tp))
             _pass(runner, MINUTE_US)
+
+
+def _kill_what_hangs(runner: Runner) -> None:
+    """From 0.10.0.1 to 0.10.2 a broker whose follower may not truncate never ends by itself."""
+    cluster = runner.cluster
+    for broker in cluster.brokers:
+        if cluster.broker_state(broker) == "controlled_shutdown":
+            _do(runner, CrashBroker(broker=broker))
 
 
 def _start_what_is_down(runner: Runner) -> None:

@@ -19,6 +19,11 @@ from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from emulator.wire.messages.groups import DescribeGroupsRequest
@@ -30,6 +35,11 @@ from emulator.wire.messages.membership import (
     MemberIdentity,
     SyncGroupRequest,
     SyncGroupRequestAssignment,
+)
+from emulator.wire.messages.offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
 )
 from emulator.wire.messages.produce import (
     InitProducerIdRequest,
@@ -478,10 +488,61 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
     return facts
 
 
+# ---- the times of records
+
+
+def timestamps(peer: Peer) -> Facts:
+    """The times of records where the broker sets them (message.timestamp.type)."""
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "stamped")
+    asked = IncrementalAlterConfigsRequest(
+        [
+            AlterConfigsResource(
+                2, "stamped", [AlterableConfig("message.timestamp.type", 0, "LogAppendTime")]
+            )
+        ]
+    )
+    sent = 1_500_000_000_000
+
+    def write(*values: str) -> int:
+        row = produce(peer, here, "stamped", 0, batch(*values, timestamp=sent))
+        told = row.log_append_time_ms
+        facts.append(["produce", error(row.error_code), row.base_offset, told > sent, told == -1])
+        at: int = told
+        return at
+
+    def read(offset: int) -> list[int]:
+        rows = [FetchPartition(0, fetch_offset=offset, partition_max_bytes=1 << 20)]
+        wanted = FetchRequest(max_wait_ms=50, topics=[FetchTopic("stamped", partitions=rows)])
+        found = peer.ask(here, wanted, 12).responses[0].partitions[0].records or b""
+        return [each.timestamp for each in memory_records.decode(found)]
+
+    def look_up(timestamp: int) -> tuple[int, int]:
+        rows = [ListOffsetsPartition(0, timestamp=timestamp)]
+        wanted = ListOffsetsRequest(topics=[ListOffsetsTopic("stamped", rows)])
+        row = peer.ask(here, wanted, 7).topics[0].partitions[0]
+        return row.offset, row.timestamp
+
+    write("a", "b")
+    facts.append(read(0) == [sent, sent])
+    peer.ask(here, asked, 1)
+    peer.pass_time(500_000)
+    at = write("c", "d")
+    facts.append(read(2) == [at, at])
+    peer.pass_time(50_000)
+    later = write("e")
+    facts.append([later > at, read(2) == [at, at, later]])
+    facts.append([look_up(sent) == (0, sent), look_up(sent + 1) == (2, at)])
+    facts.append([look_up(at + 1) == (4, later), look_up(later + 1) == (-1, -1)])
+    facts.append(look_up(-3)[0])
+    return facts
+
+
 CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "fetch sessions": fetch_sessions,
     "static members": static_members,
     "transactions": transactions,
+    "timestamps": timestamps,
 }
 
 

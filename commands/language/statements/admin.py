@@ -33,7 +33,7 @@ config_app = click.Group("config", help="Configure brokers.")
 @statement(election_app, "preferred")
 def preferred(
     partitions: Annotated[
-        list[str] | None, argument("TP", values.topic_partition, "all if left out")
+        list[str] | None, argument("TP", values.topic_partition, "all by default")
     ] = None,
 ) -> ElectPreferred:
     """Elect preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
@@ -49,7 +49,7 @@ def unclean(partition: TopicPartition) -> ElectUnclean:
 @statement(app, "reassign")
 def reassign(
     first: Annotated[str, argument("TP|cancel", text="a topic-partition")],
-    second: Annotated[str, argument("1,2,3", text="its new replicas; after cancel: the TP")],
+    second: Annotated[str, argument("1,2,3", text="the new replicas; after cancel, the TP")],
 ) -> Reassign | CancelReassignment:
     """Reassign a partition ('reassign TP 1,2,3'), or cancel that ('reassign cancel TP')."""
     if first == "cancel":
@@ -84,19 +84,28 @@ def alter_partition(
     leader_epoch: Annotated[
         int,
         option(
-            "--leader-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--leader-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     partition_epoch: Annotated[
         int,
         option(
-            "--partition-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--partition-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     broker_epoch: Annotated[
         int,
         option(
-            "--broker-epoch", metavar="D", parse=values.difference, text="added to the true one"
+            "--broker-epoch",
+            metavar="D",
+            parse=values.difference,
+            text="difference from the true one",
         ),
     ] = 0,
     isr_epochs: Annotated[

@@ -23,14 +23,20 @@ controller_app = click.Group(
 
 Which = Annotated[
     str,
-    argument("C", values.controller, "its id, active, standby, any, or last (as the last word)"),
+    argument(
+        "C",
+        values.controller,
+        "id, active, standby, any, or last (the one that such a word last chose)",
+    ),
 ]
 
 
 @statement(app, "stop")
 def stop(
     broker: Broker,
-    no_wait: Annotated[bool, flag("--no-wait", text="go on before its process has ended")] = False,
+    no_wait: Annotated[
+        bool, flag("--no-wait", text="continue without waiting for its process to end")
+    ] = False,
 ) -> StopBroker:
     """Start a controlled shutdown of a broker; ends when its process has exited."""
     return StopBroker(broker=broker, wait=not no_wait)

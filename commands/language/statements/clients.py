@@ -39,7 +39,7 @@ Retries = Annotated[
         "--retries",
         metavar="N",
         parse=values.natural,
-        text="how often to try again",
+        text="number of retries",
         default="the release's",
     ),
 ]
@@ -67,7 +67,7 @@ InFlight = Annotated[
         default="1",
     ),
 ]
-Idempotent = Annotated[bool, flag("--idempotent", text="with a producer id and sequence numbers")]
+Idempotent = Annotated[bool, flag("--idempotent", text="use a producer id and sequence numbers")]
 ProducerName = Annotated[
     str, option("--producer", metavar="PRODUCER", text="the producer", default="p1")
 ]
@@ -88,7 +88,7 @@ StrictRetries = Annotated[
     bool,
     flag(
         "--strict-retries",
-        text="what is sent again counts as a retry at once, as in Kafka's producer, not after 3 s",
+        text="count each resend as a retry, as in Kafka's producer, not only after 3 s",
     ),
 ]
 Background = Annotated[bool, flag("--async", text="do not wait for the responses")]
@@ -171,7 +171,7 @@ Then = Annotated[
         "--then",
         metavar="|".join(ENDINGS),
         parse=values.choice(*ENDINGS),
-        text="what the member does afterwards: it stays, leaves, or is killed",
+        text="what the member does afterwards: stay, leave, or be killed",
         default="stay",
     ),
 ]
@@ -201,7 +201,7 @@ MinBytes = Annotated[
         "--min-bytes",
         metavar="N",
         parse=values.natural,
-        text="fetch.min.bytes: how much a broker waits for",
+        text="fetch.min.bytes: the amount of data that a broker waits for",
         default="1",
     ),
 ]
@@ -211,7 +211,7 @@ MaxWait = Annotated[
         "--max-wait",
         metavar="D",
         parse=duration,
-        text="fetch.max.wait.ms: how long a broker waits for it",
+        text="fetch.max.wait.ms: the longest time that a broker waits",
         default="500ms",
     ),
 ]
@@ -277,7 +277,7 @@ def inject(
     error: Annotated[str, argument("ERROR", values.kafka_error, "NOT_ENOUGH_REPLICAS, ..")],
     times: Annotated[
         int,
-        option("--times", metavar="N", parse=values.count, text="number of brokers", default="1"),
+        option("--times", metavar="N", parse=values.count, text="number of requests", default="1"),
     ] = 1,
 ) -> InjectError:
     """Fail the next requests of external clients (`tidegauge serve`) without executing them."""

@@ -40,7 +40,7 @@ def cluster(
     ] = 0,
     racks: Annotated[
         values.Names | None,
-        option("--racks", metavar="a,b,..", parse=values.names, text="one name a broker"),
+        option("--racks", metavar="a,b,..", parse=values.names, text="one rack per broker"),
     ] = None,
     hosts: Annotated[
         values.Names | None,
@@ -71,7 +71,7 @@ def cluster(
             "--mode",
             metavar="kraft|zk",
             parse=values.choice("kraft", "zk"),
-            text="without ZooKeeper (3.3 to 4.1), or with it (up to 3.9)",
+            text="with ZooKeeper (up to 3.9) or without it (3.3 to 4.1)",
             default="zk up to 3.9",
         ),
     ] = None,

@@ -22,7 +22,7 @@ FORMS = (
 
 @statement(app, "expect", RAW)
 def expect(
-    what: Annotated[list[str], argument(FORMS, text="what must hold")],
+    what: Annotated[list[str], argument(FORMS, text="what to assert")],
 ) -> Expect | ExpectError | ExpectEvents:
     """Assert a condition, an error, an event, or the order of several events.
 
@@ -83,12 +83,12 @@ def _expect_order(what: list[str]) -> ExpectEvents:
 @statement(app, "mark")
 def mark(
     name: Annotated[str, argument("NAME", text="the bookmark's name")],
-    note: Annotated[list[str] | None, argument("NOTE", text="words about it")] = None,
+    note: Annotated[list[str] | None, argument("NOTE", text="a note about it")] = None,
 ) -> Mark:
     """Set a bookmark in the recording; with --json also a snapshot.
 
     If two marks have the same name, the recording keeps both, and the later snapshot is used.
     """
     if not name.strip():
-        raise BadWord("needs a name that can be seen")
+        raise BadWord("needs a name with visible characters")
     return Mark(name=name, note=" ".join(note or []))

@@ -64,7 +64,13 @@ def drop(
     source: Host,
     destination: Host,
     percent: Annotated[
-        float, option("--percent", metavar="PERCENT", parse=values.percent, text="of the messages")
+        float,
+        option(
+            "--percent",
+            metavar="PERCENT",
+            parse=values.percent,
+            text="share of the messages to lose",
+        ),
     ],
     one_way: OneWay = False,
 ) -> DropOnLink:

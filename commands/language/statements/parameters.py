@@ -16,7 +16,7 @@ TopicPartition = Annotated[str, argument("TP", values.topic_partition, "a partit
 ReplicaName = Annotated[Replica, argument("TP@B", values.replica, "a replica: orders-0@2")]
 Broker = Annotated[int, argument("B", values.broker, "a broker id")]
 Host = Annotated[int, argument("HOST", values.host, "a broker or controller id, zk or clients")]
-NoWait = Annotated[bool, flag("--no-wait", text="go on before it has come up")]
+NoWait = Annotated[bool, flag("--no-wait", text="continue without waiting until it is up")]
 Settings = Annotated[
     list[Setting] | None,
     option(

@@ -30,7 +30,7 @@ def fetch(
 def tick(
     task: Annotated[str, argument("|".join(TASKS), values.choice(*TASKS), "the periodic task")],
     broker: Annotated[
-        int | None, argument("B", values.broker, "a broker id; all running brokers if left out")
+        int | None, argument("B", values.broker, "a broker id; all running brokers by default")
     ] = None,
 ) -> Tick:
     """Run one periodic task now."""

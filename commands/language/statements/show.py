@@ -37,7 +37,7 @@ _plain("cluster", "Brokers, controller and counts in a few lines.")
 _plain("partitions", "Every partition: state, leader, epoch, ISR, HW, LEO.")
 _plain("brokers", "Every broker: state, session, leaders, replicas.")
 _plain("producers", "Every producer: acknowledged, failed, retries.")
-_plain("clients", "Every connection of a client: library, last request, errors told, lag.")
+_plain("clients", "Every connection of a client: library, last request, errors, lag.")
 _plain("groups", "Every consumer group: state, members, committed offsets, lag.")
 _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
@@ -64,7 +64,7 @@ def truths(partition: TopicPartition) -> Show:
 def events(
     what: Annotated[
         list[str] | None,
-        argument("[EVENT] [CONDITION] [since MARK]", text="which events; all if left out"),
+        argument("[EVENT] [CONDITION] [since MARK]", text="the events to print; all by default"),
     ] = None,
 ) -> Show:
     """Print past events, such as 'show events LogTruncated broker=2 since failover'.

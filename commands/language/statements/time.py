@@ -55,7 +55,7 @@ def _wait_until(what: list[str]) -> WaitUntil:
 @statement(app, "settle")
 def settle(
     quiet: Annotated[
-        int, argument("D", words.duration, "how long nothing must happen; 1s if left out")
+        int, argument("D", words.duration, "duration without other traffic; 1s by default")
     ] = 1_000_000,
 ) -> Settle:
     """Wait until only idle traffic has happened for D; at most 20s."""

@@ -20,7 +20,7 @@ from sessions.grammar.words import BadWord
 app = click.Group("topic", help="Create, change, delete and look at topics.")
 
 PARTITIONS: Final = option(
-    "--partitions", metavar="P", parse=values.partitions, text="how many partitions"
+    "--partitions", metavar="P", parse=values.partitions, text="number of partitions"
 )
 
 
@@ -30,7 +30,9 @@ def create(
     partitions: Annotated[int | None, PARTITIONS] = None,
     replication_factor: Annotated[
         int | None,
-        option("--replication-factor", metavar="R", parse=values.count, text="replicas of each"),
+        option(
+            "--replication-factor", metavar="R", parse=values.count, text="replicas per partition"
+        ),
     ] = None,
     assignment: Annotated[
         values.Assignment | None,
@@ -109,6 +111,6 @@ def list_topics() -> Show:
 
 
 @statement(app, "describe")
-def describe(topic: Annotated[str, argument("T", text="all if left out")] = "") -> Show:
+def describe(topic: Annotated[str, argument("T", text="all by default")] = "") -> Show:
     """Print the partitions of one topic, or of all."""
     return Show(what="partitions", target=topic)

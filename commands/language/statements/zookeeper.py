@@ -44,7 +44,7 @@ def create(
     path: Path,
     data: Annotated[str | None, argument("DATA", text="its data")] = None,
     ephemeral: Annotated[bool, flag("-e", text="ephemeral")] = False,
-    sequential: Annotated[bool, flag("-s", text="sequential: with a number added")] = False,
+    sequential: Annotated[bool, flag("-s", text="sequential: append a number to the name")] = False,
 ) -> ZkCommand:
     """Create a znode."""
     return ZkCommand(
@@ -74,7 +74,7 @@ def expire(host: Host) -> ExpireSession:
 
 @statement(app, "watches")
 def watches(
-    path: Annotated[str | None, argument("PATH", values.znode_path, "only of this znode")] = None,
+    path: Annotated[str | None, argument("PATH", values.znode_path, "only this znode")] = None,
 ) -> ZkCommand:
     """Print which hosts watch which znodes."""
     return ZkCommand(command="watches", path=path or "")

@@ -253,8 +253,12 @@ def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsRespons
 
 
 def _is_plain(resource: configs.AlterConfigsResource) -> bool:
-    return resource.resource_type == TOPIC and all(
-        each.config_operation in (SET, DELETE) for each in resource.configs
+    """Whether a topic's values are only set and removed, each name once."""
+    names = {each.name for each in resource.configs}
+    return (
+        resource.resource_type == TOPIC
+        and len(names) == len(resource.configs)
+        and all(each.config_operation in (SET, DELETE) for each in resource.configs)
     )
 
 

@@ -46,7 +46,10 @@ class EncodedRecords:
         data = self.ledger.encoded.get(batch.first_record)
         if data is None or not self._is_whole(data, batch):
             data = self._built_of(batch)
-        return memory_records.place(data, batch.base_offset, batch.leader_epoch)
+        placed = memory_records.place(data, batch.base_offset, batch.leader_epoch)
+        if batch.append_time_ms >= 0 and self.magic == NEWEST:
+            return record_batch.with_log_append_time(placed, batch.append_time_ms)
+        return placed
 
     def _is_whole(self, data: bytes, batch: RecordBatch) -> bool:
         """Whether the batch is complete: its log may have been truncated within it."""

@@ -144,6 +144,7 @@ class Produce:
                         each.index,
                         ERRORS[found.error].code,
                         found.base_offset,
+                        found.append_time_ms,
                         log_start_offset=found.log_start,
                     )
                 )

@@ -1,4 +1,4 @@
-"""Brokers, their sessions, the links between hosts and who controls."""
+"""Brokers, their sessions, the links between hosts, and the controller."""
 
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from sessions.model.states import BrokerState, LinkState
 
 
 def cluster_created(model: Model, event: events.ClusterCreated) -> None:
-    """The cluster's brokers, none of which runs yet."""
+    """Add the cluster's brokers; none is running yet."""
     state = model.state
     state.version, state.seed = event.version, event.seed
     state.stepwise, state.config = event.stepwise, event.config
@@ -34,7 +34,7 @@ def _without_config_node(model: Model, seq: int) -> None:
 
 
 def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None:
-    """A process starts, runs, freezes or ends; at its end only its disk is left."""
+    """A process starts, runs, freezes or ends; once it has ended, only its disk is left."""
     broker = model.broker(event.broker, event.seq)
     broker.state = event.state
     model.count_brokers()
@@ -87,7 +87,7 @@ def controller_elected(model: Model, event: events.ControllerElected) -> None:
 
 
 def message_sent(model: Model, event: events.MessageSent) -> None:
-    """Remember the last one (it may be held at once) and when a broker fetched from whom."""
+    """Remember the last message, which may be held at once, and each broker's latest fetches."""
     model.last_sent = event
     if event.name == "FetchRequest" and event.source >= 0:
         broker = model.broker(event.source, event.seq)
@@ -99,7 +99,7 @@ def message_sent(model: Model, event: events.MessageSent) -> None:
 
 
 def message_held(model: Model, event: events.MessageHeld) -> None:
-    """A message waits on its link: it is the one that was sent last."""
+    """Add a held message to its link: the last message sent."""
     state = model.state
     sent = model.last_sent
     if sent is not None and sent.seq == event.message:
@@ -112,7 +112,7 @@ def message_held(model: Model, event: events.MessageHeld) -> None:
 
 
 def message_gone(model: Model, event: events.MessageReleased | events.MessageLost) -> None:
-    """Remove a message that is no longer held; a lost one changes nobody's state."""
+    """Remove a message that is no longer held; if it is lost, no host's state changes."""
     if isinstance(event, events.MessageLost):
         model.state.updates.pop(event.message, None)
     link = model.state.held.pop(event.message, None)
@@ -129,7 +129,7 @@ def _waiting(model: Model, source: int, destination: int, step: int) -> None:
 
 
 def link_changed(model: Model, event: events.LinkChanged) -> None:
-    """A link has other faults; one without any, on which nothing waits, is no longer listed."""
+    """Update a link's faults; a link without faults or held messages is removed."""
     state = model.state
     key = (event.source, event.destination)
     link = next((k for k in state.links if (k.source, k.destination) == key), None)

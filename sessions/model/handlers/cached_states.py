@@ -1,4 +1,4 @@
-"""Who takes a partition's state to be another than its znode says, until told better.
+"""Hosts whose cached partition state differs from the znode.
 
 The controller has its cache (:data:`~sessions.model.folding.CACHE`), each broker the metadata that
 it passes on to clients. Almost always all agree, so only those who do not are kept: a change of the
@@ -20,7 +20,7 @@ LOADED: Final = "initializeControllerContext"
 
 
 def znode_moves(model: Model, partition: PartitionState) -> None:
-    """The znode is about to say something else, and everybody believes what it says now."""
+    """The znode is about to change; all hosts still have its present value."""
     if not model.believers:
         return
     before = said(partition)
@@ -33,14 +33,14 @@ def znode_moves(model: Model, partition: PartitionState) -> None:
 
 
 def znode_gone(model: Model, tp: str) -> None:
-    """The state was deleted: a party without one is correct again."""
+    """The state was deleted; a host without it is up to date again."""
     behind = model.state.beliefs.get(tp, {})
     for who in [who for who, belief in behind.items() if belief is None]:
         _agrees(model, tp, who)
 
 
 def forgotten(model: Model, broker: BrokerState) -> None:
-    """A process is gone, and with it all that it could tell."""
+    """A process has ended, and its cache is gone."""
     broker.live_brokers = None
     model.believers_changed()
     for tp in [tp for tp, behind in model.state.beliefs.items() if broker.id in behind]:
@@ -74,7 +74,7 @@ def controller_step(model: Model, event: events.ControllerStep) -> None:
 
 
 def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
-    """A broker tells clients of other states, and of other brokers that are alive."""
+    """Update the states and the live brokers that a broker returns to clients."""
     state, me = model.state, event.broker
     broker = model.broker(me, event.seq)
     rows = state.updates.pop(event.request, [])
@@ -97,7 +97,7 @@ def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
 
 
 def _knows_nothing_but(model: Model, broker: int, told: set[str | int]) -> None:
-    """A broker that was told for the first time: what it was not told of does not exist for it."""
+    """Handle a broker's first update: other partitions do not exist for the broker."""
     for tp, partition in model.partitions.items():
         if partition.leader is not None and tp not in told:
             _believes(model, tp, broker, None)

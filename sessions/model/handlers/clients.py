@@ -9,7 +9,7 @@ from sessions.model.states import Batch, ConsumerState, ProducerState
 
 
 def _producer(model: Model, name: str, seq: int) -> ProducerState:
-    """The producer, about to be changed by event ``seq``."""
+    """Return the producer, to be changed by event ``seq``."""
     producers = model.state.producers
     producer = producers.get(name)
     if producer is None:
@@ -21,7 +21,7 @@ def _producer(model: Model, name: str, seq: int) -> ProducerState:
 
 
 def _consumer(model: Model, name: str, seq: int) -> ConsumerState:
-    """The consumer, about to be changed by event ``seq``."""
+    """Return the consumer, to be changed by event ``seq``."""
     consumers = model.state.consumers
     consumer = consumers.get(name)
     if consumer is None:
@@ -50,7 +50,7 @@ NamingEvent = (
 
 
 def batch_of(event: NamingEvent) -> Batch:
-    """The batch that such an event names; a coordinator's is sent by ``group NAME``, say."""
+    """Return the batch of an event; a coordinator's sender is, for example, ``group NAME``."""
     acks = -1
     match event:
         case events.ProduceSent():
@@ -73,7 +73,7 @@ def sent(model: Model, event: events.ProduceSent) -> None:
 
 
 def produce_sent(model: Model, event: events.ProduceSent) -> None:
-    """A batch is on its way; its values are named here and nowhere else."""
+    """Add a batch in flight; only this event has its values."""
     sent(model, event)
     model.state.batches.append(batch_of(event))
 
@@ -84,12 +84,12 @@ def records_written(
     | events.TransactionRecordWritten
     | events.TransactionMarkerWritten,
 ) -> None:
-    """Records of a coordinator are named: they are among what producers sent."""
+    """Add a coordinator's records to those that producers sent."""
     model.state.batches.append(batch_of(event))
 
 
 def produce_retried(model: Model, event: events.ProduceRetried) -> None:
-    """A batch will be sent again; waiting for a leader uses up no retry."""
+    """Count a retry of a batch; waiting for a leader does not count."""
     producer = _producer(model, event.producer, event.seq)
     if event.counted:
         producer.retries += 1

@@ -11,7 +11,7 @@ FETCH: Final = "Fetch"
 
 
 def _connection(model: Model, number: int, seq: int) -> ConnectionState:
-    """The connection, about to be changed by event ``seq``."""
+    """Return the connection, to be changed by event ``seq``."""
     connections = model.state.connections
     connection = connections[number]
     if connection.changed <= model.frozen:

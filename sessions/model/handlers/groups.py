@@ -11,7 +11,7 @@ DEAD: Final = "Dead"
 
 
 def _group(model: Model, name: str, seq: int) -> GroupState:
-    """The group, about to be changed by event ``seq``."""
+    """Return the group, to be changed by event ``seq``."""
     groups = model.state.groups
     group = groups.get(name)
     if group is None:

@@ -1,4 +1,4 @@
-"""Topics and partitions: assignment, configuration, what the ``state`` znode says, ground truth."""
+"""Topics and partitions: assignment, configuration, ``state`` znode, and ground truth."""
 
 from sys import intern
 from typing import Final
@@ -10,14 +10,14 @@ from sessions.model.states import PartitionState
 
 
 def topic_created(model: Model, event: events.TopicCreated) -> None:
-    """All partitions of a new topic, without leaders yet."""
+    """Add the partitions of a new topic, which have no leaders yet."""
     if event.config:
         model.state.topic_configs[event.topic] = event.config
     _assign(model, event.topic, 0, event.assignment, event)
 
 
 def partitions_added(model: Model, event: events.PartitionsAdded) -> None:
-    """A topic's new partitions, without leaders yet."""
+    """Add a topic's new partitions, which have no leaders yet."""
     _assign(model, event.topic, event.first, event.assignment, event)
 
 
@@ -35,7 +35,7 @@ def _assign(
 
 
 def topic_deleted(model: Model, event: events.TopicDeleted) -> None:
-    """The topic is forgotten; a partition stays while a disk that could not be told holds it."""
+    """Remove the topic; a partition stays while an unreachable broker has it on disk."""
     model.state.topic_configs.pop(event.topic, None)
     # An outsider may have numbered them with gaps.
     for tp in [tp for tp, known in model.partitions.items() if known.topic == event.topic]:
@@ -59,7 +59,7 @@ def replicas_assigned(model: Model, event: events.ReplicasAssigned) -> None:
 
 
 def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
-    """The ``state`` znode: leader, epoch, ISR. A leader from outside the former ISR is unclean."""
+    """Update leader, epoch and ISR; a leader from outside the former ISR was elected uncleanly."""
     partition = model.partition(event.tp, event.seq)
     cached_states.znode_moves(model, partition)
     leader = event.leader
@@ -113,7 +113,7 @@ def audited(model: Model, event: events.AuditChanged) -> None:
 
 
 def config_changed(model: Model, event: events.ConfigChanged) -> None:
-    """A topic's or broker's configuration; min.insync.replicas may change what is wrong."""
+    """Update a configuration; min.insync.replicas may change which partitions have a problem."""
     state = model.state
     values: dict[str, str]
     if event.entity == "topic":

@@ -1,4 +1,4 @@
-"""KRaft: controllers, the quorum's leader, the metadata log, and how far each host has it."""
+"""KRaft: controllers, the quorum's leader, the metadata log, and each host's position in it."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ def _quorum(model: Model) -> QuorumState:
 
 
 def controller_state_changed(model: Model, event: events.ControllerStateChanged) -> None:
-    """A controller's process: one that is gone leads no more."""
+    """Update a controller's process; once it has ended, it is no longer the leader."""
     quorum = _quorum(model)
     quorum.controllers[event.controller] = event.state
     if event.state in GONE:
@@ -28,7 +28,7 @@ def controller_state_changed(model: Model, event: events.ControllerStateChanged)
 
 
 def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
-    """Who leads: the last that was elected, until it leads no more."""
+    """Update the quorum's leader: the one elected last, until it resigns."""
     quorum = _quorum(model)
     quorum.roles[event.controller] = event.role
     if event.role == "leader":
@@ -66,14 +66,14 @@ def folder_moved(model: Model, event: events.ReplicaFolderMoved) -> None:
 
 
 def snapshot_taken(model: Model, event: events.MetadataSnapshotTaken) -> None:
-    """A host has one more snapshot; one that was fetched replaces all."""
+    """Add a host's snapshot; a fetched snapshot replaces all others."""
     snapshots = _quorum(model).snapshots
     before = [] if event.reason == "fetched" else snapshots.get(event.host, [])
     snapshots[event.host] = [*before, (event.end_offset, event.epoch)]
 
 
 def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> None:
-    """A host's log begins later, and the snapshots before that are gone."""
+    """Move a host's log start, and remove the snapshots before it."""
     quorum = _quorum(model)
     quorum.log_starts[event.host] = start = event.start_offset
     kept = [each for each in quorum.snapshots.get(event.host, []) if each[0] >= start]
@@ -81,7 +81,7 @@ def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> No
 
 
 def statement_finished(model: Model, _event: events.InputFinished) -> None:
-    """The first statement is the one that makes the cluster: when it ends, the cluster is up."""
+    """The first statement creates the cluster: when it finishes, the cluster is up."""
     quorum = model.state.quorum
     if quorum is not None and quorum.booted < 0:
         quorum.booted = quorum.log[-1].offset + 1 if quorum.log else 0

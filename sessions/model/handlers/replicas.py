@@ -20,7 +20,7 @@ def log_created(model: Model, event: events.LogCreated) -> None:
 
 
 def log_deleted(model: Model, event: events.LogDeleted) -> None:
-    """A disk no longer holds the partition; with the last one a deleted topic's partition goes."""
+    """Remove a replica from disk; with its last replica, a deleted topic's partition is removed."""
     partition = model.partition(event.tp, event.seq)
     partition.replica_states.pop(event.broker, None)
     if not partition.replicas and not partition.replica_states and partition.state == "nonexistent":
@@ -28,7 +28,7 @@ def log_deleted(model: Model, event: events.LogDeleted) -> None:
 
 
 def log_loaded(model: Model, event: events.LogLoaded) -> None:
-    """A starting broker has what its disk has: the log may have lost its end."""
+    """Load a starting broker's log from disk; the end of the log may be lost."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
     replica.role = "offline"
     cut_end(replica, event.log_end_offset)
@@ -39,7 +39,7 @@ def log_loaded(model: Model, event: events.LogLoaded) -> None:
 
 
 def role_changed(model: Model, event: events.ReplicaRoleChanged) -> None:
-    """A broker leads, follows or serves no longer; only a leader remembers followers."""
+    """Update a replica's role; only leaders keep the state of followers."""
     partition, replica = model.replica(event.tp, event.broker, event.seq)
     was, replica.role = replica.role, event.role
     replica.leader_epoch = event.leader_epoch
@@ -79,7 +79,7 @@ def records_appended(model: Model, event: events.RecordsAppended) -> None:
 
 
 def _run(partition: PartitionState, index: int, run: Run) -> Run:
-    """The leader's object of a run that its log has too: copies of a log share nearly all."""
+    """Return the leader's object for the same run, so that copies of a log share most of it."""
     leader = partition.leader_replica
     if leader is not None and index < len(leader.log) and leader.log[index] == run:
         return leader.log[index]
@@ -111,7 +111,7 @@ def log_truncated(model: Model, event: events.LogTruncated) -> None:
 
 
 def log_start_changed(model: Model, event: events.LogStartOffsetChanged) -> None:
-    """The beginning of a log is gone; one that starts past its end is empty."""
+    """Move the log start; a log that starts past its end is empty."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
     cut_start(replica, event.log_start)
     replica.log_end_offset = max(replica.log_end_offset, event.log_start)
@@ -131,7 +131,7 @@ def checkpointed(model: Model, event: events.HighWatermarksCheckpointed) -> None
 
 
 def fetch_paused(model: Model, event: events.ReplicaFetchPaused) -> None:
-    """A follower was told to stop or go on fetching."""
+    """Pause or resume a follower's fetching."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
     replica.paused = event.paused
 
@@ -161,7 +161,7 @@ def cut_start(replica: ReplicaState, log_start: int) -> None:
 
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
-    """A process is gone: its replicas are what its disk holds."""
+    """A process has ended; its replicas are what its disk has."""
     for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
         partition, replica = model.replica(tp, broker, seq)
         led, replica.role = replica.role == "leader", "offline"
@@ -174,7 +174,7 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
 
 
 def process_paused(model: Model, broker: int, seq: int) -> None:
-    """A process froze or thawed: what it leads is served no longer, or again."""
+    """A process froze or thawed; the partitions it leads are unavailable, or available again."""
     for tp, partition in list(model.partitions.items()):
         replica = partition.replica_states.get(broker)
         if replica is not None and replica.role == "leader":
@@ -182,7 +182,7 @@ def process_paused(model: Model, broker: int, seq: int) -> None:
 
 
 def stable_offset_changed(model: Model, event: events.LastStableOffsetChanged) -> None:
-    """How far a replica lets who reads committed read."""
+    """Update a replica's last stable offset, the limit for read_committed consumers."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
     replica.stable_offset = event.last_stable_offset
 

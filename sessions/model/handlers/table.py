@@ -19,7 +19,7 @@ from sessions.model.handlers import (
 
 
 def changes_nothing(_model: Model, _event: events.Event) -> None:
-    """The event tells how something came about, not what is."""
+    """Do nothing: the event explains a change, but does not make one."""
 
 
 HANDLERS: Final[Handlers] = {

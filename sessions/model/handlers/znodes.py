@@ -1,4 +1,4 @@
-"""The tree of znodes with their Stat, and what three of them say of brokers and the controller."""
+"""The tree of znodes with their Stat; three of them also update brokers and the controller."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ BROKER_IDS: Final = "/brokers/ids/"
 
 
 class ControllerData(msgspec.Struct):
-    """What /controller says; it has other fields that do not matter here."""
+    """The fields of /controller that are needed here."""
 
     brokerid: int
 
@@ -76,7 +76,7 @@ def znode_deleted(model: Model, event: events.ZnodeDeleted) -> None:
 
 
 def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
-    """What the loss of a znode says of brokers and the controller."""
+    """Update brokers and the controller when a znode is deleted."""
     path = event.path
     if path.startswith(BROKER_IDS):
         _unregistered(model, path.removeprefix(BROKER_IDS), event.seq)

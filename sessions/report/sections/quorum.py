@@ -1,4 +1,4 @@
-"""Who led KRaft's quorum, and whom its controllers fenced."""
+"""The leaders of KRaft's quorum, and the brokers that its controllers fenced."""
 
 from typing import Final
 

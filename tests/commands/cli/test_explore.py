@@ -171,7 +171,7 @@ def test_at_a_limit_it_tells_what_is_known(
         (["--spec", "Kip279", "--constants", "9,2,2,2"], "from 1 to 5"),
         (["--replicas", "7"], "'7' is not a number of replicas (a whole number from 2 to 4)"),
         (["--min-insync-replicas", "3"], "min.insync.replicas 3 is more than the replicas (2)"),
-        (["--acks", "0"], "acks=0 promises nothing to look for"),
+        (["--acks", "0"], "acks=0 guarantees nothing to check"),
         (["--version", "4.9"], "'4.9' is not a version"),
         (["--version", "4.0", "--mode", "zk"], "4.0 has no ZooKeeper mode: 3.9 was the last"),
         (["--version", "2.8", "--mode", "kraft"], "KRaft mode exists since 3.3, not in 2.8"),

@@ -82,7 +82,7 @@ def test_a_name_without_a_value_is_refused(text: str, message: str) -> None:
     ("text", "message"),
     [
         ("mark 'a", "a quote is not closed"),
-        ("mark a\\", "stands at the end"),
+        ("mark a\\", "at the end escapes nothing"),
         ("mark " + "a" * 70_000, "a statement of 70,005 characters is too long"),
         ("mark \udcff", r"'mark \\udcff' is not UTF-8 text"),
     ],

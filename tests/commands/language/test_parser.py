@@ -156,7 +156,7 @@ BAD = [
     ("show log t-0", "'show log': 't-0' is not a replica"),
     ("mark 'a", "a quote is not closed"),
     ("mark ${NAME}", "${NAME} has no value (give it with --set NAME=VALUE)"),
-    ("cluster", "'cluster' stands first in a script, and once"),
+    ("cluster", "'cluster' must be the first statement, and occur only once"),
 ]
 
 
@@ -320,7 +320,7 @@ def test_an_empty_line_asks_nothing() -> None:
     ("text", "message"),
     [
         ("setle", "there is no statement 'setle'; did you mean 'settle'?"),
-        ("cluster", "there is a cluster already; 'cluster' stands first in a script"),
+        ("cluster", "a cluster already exists; 'cluster' must be the first statement of a script"),
     ],
 )
 def test_a_wrong_line_is_told_without_a_place(text: str, message: str) -> None:

@@ -79,7 +79,7 @@ def test_a_damaged_session_is_compared_as_far_as_it_can_be_read(
     cut = folder / "cut.tide.db"
     cut.write_bytes(whole[:-1])
     assert diff(folder, "one", "cut") == 5
-    assert "cut.tide.db is cut short" in capsys.readouterr().err
+    assert "cut.tide.db is truncated" in capsys.readouterr().err
     cut.unlink()
 
 

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_lists_its_sessions_and_what_is_wrong_with_them(folder: Path) -> None:
     bad, two = listing(folder).plain()
     assert bad["file"] == "bad.tide.db"
-    assert "no database" in str(bad["ended"])
+    assert "not a database" in str(bad["ended"])
     assert (two["file"], two["version"], two["seed"]) == ("two.tide.db", "3.9", 9)
     assert (two["ended"], two["failed"], two["lost"]) == ("failed", 1, 0)
 
@@ -37,7 +37,7 @@ def test_a_folder_lists_its_sessions_and_what_is_wrong_with_them(folder: Path) -
 def test_a_list_in_json_has_the_tables_columns_and_more(folder: Path) -> None:
     bad, two = listed_plain(folder)
     assert (bad["file"], bad["origin"], bad["outcome"]) == ("bad.tide.db", None, None)
-    assert "no database" in bad["problem"]
+    assert "not a database" in bad["problem"]
     table = listing(folder).plain()[1]
     assert {name: two[name] for name in table} == table
     assert (two["first_event"], two["bookmarks"], two["problem"]) == (1, 1, "")

@@ -157,7 +157,7 @@ def test_the_cluster_is_a_few_facts(view: ClusterView) -> None:
     [
         ("partitions", "tt", "there is no topic 'tt'; did you mean 't'?"),
         ("epochs", "t-1", "there is no partition 't-1'; did you mean 't-0'?"),
-        ("log", "t-0@5", "broker 5 holds no log of t-0"),
+        ("log", "t-0@5", "broker 5 has no log of t-0"),
         ("truths", "x-0", "there is no partition 'x-0'"),
     ],
 )

@@ -91,7 +91,7 @@ def test_progress_is_of_what_was_missing(
     bar = "campaign  [######------------------]  25%  25 of 100 runs"
     assert shown[0].startswith(bar)
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "10 of 110 runs are there already"
+    assert said[0] == "10 of 110 runs are already done"
     assert said[1].endswith(" 50%  50 of 100 runs  1 /s  70 s left")
 
 
@@ -107,7 +107,7 @@ def test_a_campaign_that_is_stopped_says_how_to_go_on(
     monkeypatch.setattr(work, "run_campaign", stopped)
     assert campaign.campaign(short_plan(), "d", 1_000_000, None, None) is None
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "stopped: about 4 of 9 runs; the same command goes on from there"
+        "stopped: about 4 of 9 runs; run the same command again to continue"
     )
 
 
@@ -132,11 +132,11 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "status", "said"),
     [
         (["--out", "d", "--master", "local", "--remote", "sc://x"], 2, "takes --master or --rem"),
-        (["--out", "d", "--seeds", "3..1"], 2, "'3..1' ends before it begins"),
-        (["--out", "d", "--vary", "acks"], 2, "'acks' varies nothing"),
+        (["--out", "d", "--seeds", "3..1"], 2, "'3..1' ends before it starts"),
+        (["--out", "d", "--vary", "acks"], 2, "'acks' has no values"),
         (["--out", "d"], 2, "${acks} has no value"),
-        (["--out", "s.tide", "--vary", "acks=1"], 3, "s.tide is no dataset"),
-        (["--out", "d", "--vary", "acks=1", "--master", "http://x"], 3, "is no URL of Spark's"),
+        (["--out", "s.tide", "--vary", "acks=1"], 3, "s.tide is not a dataset"),
+        (["--out", "d", "--vary", "acks=1", "--master", "http://x"], 3, "is not a Spark URL"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence_and_nothing_is_made(

@@ -75,7 +75,7 @@ def test_files_that_cannot_be_exported_do_not_keep_the_others_out(
     assert export(tmp_path / "dataset", *files) == 3
     said = capsys.readouterr().err.splitlines()
     assert "none.tide.db cannot be read" in said[0]
-    assert "no database" in said[1]
+    assert "not a database" in said[1]
     assert said[2].startswith(files[2])
     assert said[3] == "2 of 3 files were not exported"
     assert Dataset(tmp_path / "dataset").sessions() == ["good"]

@@ -97,12 +97,12 @@ def test_the_line_takes_a_whole_script(live: tuple[LiveSource, Recorder], tmp_pa
     ("text", "message"),
     [
         ("brokr crash 1", "there is no statement 'brokr'; did you mean 'broker'?"),
-        ("cluster", "there is a cluster already; 'cluster' stands first in a script"),
+        ("cluster", "a cluster already exists; 'cluster' must be the first statement of a script"),
     ],
 )
 def test_a_wrong_line_is_told(live: tuple[LiveSource, Recorder], text: str, message: str) -> None:
     assert live[0].submit(text).message == message
-    with pytest.raises(ValueError, match="there is"):
+    with pytest.raises(ValueError, match=r"there is|already exists"):
         asked(text)
 
 

@@ -17,4 +17,4 @@ def test_a_session_is_opened_and_its_damage_is_told(
     assert capsys.readouterr().err == ""
     path.write_bytes(path.read_bytes()[:-1])
     with opened(str(path)):
-        assert "is cut short" in capsys.readouterr().err
+        assert "is truncated" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_a_recording_never_overwrites(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     path.touch()
     assert refused(path).code is ExitCode.UNREACHABLE
-    assert "exists already" in refused(path).message
+    assert "already exists" in refused(path).message
 
 
 def test_a_file_of_another_name_is_no_folder(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     error = refused(tmp_path / "file" / "folder")
     assert error.code is ExitCode.UNREACHABLE
-    assert error.message.startswith("cannot make the folder")
+    assert error.message.startswith("cannot create the folder")
 
 
 @pytest.mark.parametrize(

@@ -162,14 +162,14 @@ def test_a_moment_without_steps_is_a_time(tmp_path: Path) -> None:
 def test_a_typed_line_knows_no_at() -> None:
     from commands.runs.live import asked
 
-    with pytest.raises(ValueError, match="'at' stands in scripts"):
+    with pytest.raises(ValueError, match="'at' works only in scripts"):
         asked("at 4s")
 
 
 def test_a_script_is_never_written_over_another(tmp_path: Path) -> None:
     written = write_script("cluster\n", tmp_path / "mine")
     assert written == tmp_path / "mine.tide"
-    with pytest.raises(CommandError, match=r"exists already; 'mine-2\.tide' is free"):
+    with pytest.raises(CommandError, match=r"already exists; 'mine-2\.tide' is free"):
         write_script("cluster\n", tmp_path / "mine.tide")
     assert free_name(written) == tmp_path / "mine-2.tide"
 

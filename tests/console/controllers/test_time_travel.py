@@ -1,9 +1,11 @@
+import pytest
 from textual import events
 
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import Reply
 from tests.console.driving import console
+from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary, failing_over
 
 
@@ -76,3 +78,12 @@ async def test_lines_pasted_in_the_past_are_asked_about_once_and_given_in_their_
             assert source.view.state.brokers[2].state == "crashed"
             assert driven.screen.prompt.input.value == "show brokers"
             assert driven.screen.prompt.is_open
+
+
+@pytest.mark.parametrize("text", ["help", "?"])
+async def test_help_can_be_asked_for_as_a_statement(text: str) -> None:
+    async with console(ListSource(failover(), "LIVE"), "2", "colon") as driven:
+        await driven.type(text)
+        await driven.press("enter")
+        assert "help: partitions" in driven.text()
+        assert driven.source.submitted == []

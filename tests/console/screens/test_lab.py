@@ -24,7 +24,7 @@ async def test_the_library_is_listed_and_enter_opens_one_at_its_start(
         assert ("PREDICT, BEFORE YOU STEP ON" in driven.text()) == (size == LARGE)
         await driven.press("enter")
         assert driven.screen.context == "page"
-        assert "1. A record arrives while the fetch is parked" in driven.text()
+        assert "1. A record arrives while the fetch is waiting" in driven.text()
         assert " PAUSED ‖ " in driven.lines()[0]
         assert driven.app.stage.view.state.partitions == {}
         await driven.press("escape")

@@ -91,6 +91,25 @@ def test_a_request_without_a_response_is_made_again_even_soon_after_one_that_had
     assert requests() == answered + 2
 
 
+@pytest.mark.parametrize("version", ["0.8.2", "2.5", "2.7", "3.9"])
+def test_a_removal_is_caused_by_the_periodic_task_and_an_addition_by_a_fetch(version: str) -> None:
+    cluster, seen = with_topic(1, 2, 3, version=version)
+    do(cluster, PauseReplica(tp="t-0", broker=3), produce("a", acks=1))
+    do(cluster, until("t-0", "isr", [1, 2]))
+    do(cluster, ResumeReplica(tp="t-0", broker=3), until("t-0", "isr", [1, 2, 3]))
+    by_seq = {each.seq: each for each in seen}
+    causes = {
+        each.change: by_seq[each.cause]
+        for each in seen
+        if isinstance(each, events.IsrChangeStarted)
+    }
+    expired, fetched = causes["shrink"], causes["expand"]
+    assert isinstance(expired, events.TimerFired)
+    assert (expired.host, expired.task) == (1, "isr-expiration")
+    assert isinstance(fetched, events.MessageSent)
+    assert "Fetch" in fetched.name
+
+
 # ---- notifications of the controller, from 0.9 to 2.6
 
 

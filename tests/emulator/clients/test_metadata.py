@@ -140,3 +140,25 @@ def test_each_producer_has_metadata_of_its_own() -> None:
     lab.produce("a")
     lab.produce("a", producer="p2")
     assert questions(lab) == 2
+
+
+def test_a_closed_connection_makes_only_what_that_broker_leads_be_asked_for_again() -> None:
+    routing, producer = routing_of("3.9"), Producer("p1")
+    routing.learn(producer, "t", {0: 1, 1: 2})
+    routing.learn(producer, "u", {0: 3})
+    routing.forget_broker(producer, 2)
+    assert set(producer.leaders) == {"u"}
+    routing.learn(producer, "t", {0: 1, 1: 3})
+    assert producer.leaders["t"] == {0: 1, 1: 3}
+
+
+@pytest.mark.parametrize("version", ["2.2", "2.8", "3.9"])
+def test_what_has_been_learned_anew_replaces_the_partitions_with_a_leader(version: str) -> None:
+    routing, producer = routing_of(version), Producer("p1")
+    for leaders in ({0: 1, 1: -1, 2: 1}, {0: -1, 1: 1, 2: -1}):
+        routing.learn(producer, "t", leaders)
+        known, chosen = producer.leaders["t"], set()
+        for _ in range(20):
+            chosen.add(routing.partition(producer, PLAIN, known))
+            routing.gave(producer, PLAIN, 20_000)
+        assert chosen == {p for p, leader in leaders.items() if leader >= 0}

@@ -165,3 +165,16 @@ def test_a_watch_of_a_topic_is_set_anew_each_time() -> None:
     assert lab.cluster.zookeeper.watches.data["/brokers/topics/t"] == (0,)
     assert lab.cluster.partitions() == ["t-0", "t-1", "t-2"]
     assert lab.seen.of(MessageSent, name="WatchEvent") != []
+
+
+@pytest.mark.parametrize("version", ["0.10.2", "1.1", "2.8", "3.9"])
+def test_a_broker_that_starts_leads_again_what_the_controller_remembers(version: str) -> None:
+    lab = Lab(version, brokers=4)
+    lab.topic(3, 2)
+    lab.do(ZkCommand(command="delete", path="/brokers/topics/t/partitions/0/state"))
+    lab.do(CrashBroker(broker=3))
+    lab.wait(21_000)
+    lab.do(StartBroker(broker=3))
+    lab.wait(1000)
+    assert lab.state() == "nonexistent"
+    assert [each.error for each in lab.produce("a")] == ["NONE"]

@@ -38,9 +38,9 @@ def cluster() -> Cluster:
 @pytest.mark.parametrize(
     ("wanted", "error", "words"),
     [
-        (CreateTopic(topic="t"), "TOPIC_ALREADY_EXISTS", "t exists"),
+        (CreateTopic(topic="t"), "TOPIC_ALREADY_EXISTS", "t already exists"),
         (CreateTopic(topic="a/b"), "INVALID_TOPIC_EXCEPTION", "letters"),
-        (CreateTopic(topic=".."), "INVALID_TOPIC_EXCEPTION", "no topic name"),
+        (CreateTopic(topic=".."), "INVALID_TOPIC_EXCEPTION", "not a valid name"),
         (
             CreateTopic(topic="u", replication_factor=9),
             "INVALID_REPLICATION_FACTOR",

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 SCALA = {
-    **dict.fromkeys(("0.8", "0.9", "0.10"), "2.11"),
+    "0.8.1": "2.10",
+    **dict.fromkeys(("0.8.2", "0.9", "0.10"), "2.11"),
     **dict.fromkeys(("0.11", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4"), "2.12"),
 }
 NEWEST_SCALA = "2.13"
@@ -26,8 +27,7 @@ OLD_ZOOKEEPER = ("org.apache.zookeeper", "zookeeper", "3.4.10")
 
 def project(release: str) -> str:
     """A Maven project that depends on the release."""
-    line = re.match(r"\d+\.\d+", release)
-    scala = SCALA.get(line[0] if line else "", NEWEST_SCALA)
+    scala = next((SCALA[line] for line in SCALA if release.startswith(f"{line}.")), NEWEST_SCALA)
     wanted = [("org.apache.kafka", f"kafka_{scala}", release), *ALWAYS]
     if re.match(r"2\.[0-3]\.", release):
         wanted.append(OLD_ZOOKEEPER)

@@ -119,7 +119,7 @@ def test_a_session_of_its_own_is_quiet_and_leaves_nothing(dataset: Path, tmp_pat
 
 def test_an_output_folder_that_exists_is_refused(dataset: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(AnalysisError, match="out exists already"):
+    with pytest.raises(AnalysisError, match="out already exists"):
         analyze(dataset, tmp_path / "out")
 
 

@@ -94,7 +94,7 @@ def test_a_master_that_does_not_answer_is_one_sentence(scheme: str) -> None:
     url = f"{scheme}://127.0.0.1:{unused_port()}"
     master, remote = (url, None) if scheme == "spark" else (None, url)
     with (
-        pytest.raises(SparkUnavailable, match=f"nobody answers at {url}: Connection refused"),
+        pytest.raises(SparkUnavailable, match=f"nothing responds at {url}: Connection refused"),
         spark_session(master, remote),
     ):
         pass
@@ -115,7 +115,7 @@ def test_urls_say_where_to_call(url: str, found: list[tuple[str, int]]) -> None:
 
 @pytest.mark.parametrize("url", ["", "loca", "http://a", "spark://", "spark://a:b", "mesos://a:1"])
 def test_what_is_no_url_of_sparks_is_refused(url: str) -> None:
-    with pytest.raises(AnalysisError, match=r"is no URL of Spark's"):
+    with pytest.raises(AnalysisError, match=r"is not a Spark URL"):
         addresses(url)
 
 

@@ -34,19 +34,19 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
     folder = CampaignFolder(tmp_path / "dataset")
     folder.begin(known_plan(3))
     other = msgspec.structs.replace(known_plan(3), source="other")
-    with pytest.raises(DatasetError, match="holds another campaign: the script differs"):
+    with pytest.raises(DatasetError, match="contains another campaign: the script differs"):
         folder.begin(other)
 
 
 def test_sessions_that_no_campaign_made_are_refused(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path / "dataset")
-    with pytest.raises(DatasetError, match="holds sessions that no campaign put there"):
+    with pytest.raises(DatasetError, match="contains sessions that are not from a campaign"):
         CampaignFolder(tmp_path / "dataset").check(short_plan())
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(DatasetError, match="is no dataset of tidegauge"):
+    with pytest.raises(DatasetError, match="is not a dataset of tidegauge"):
         CampaignFolder(tmp_path).begin(short_plan())
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 

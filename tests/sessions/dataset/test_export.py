@@ -199,7 +199,7 @@ def test_nothing_is_seen_of_a_session_before_it_is_whole(tmp_path: Path) -> None
 def test_a_session_is_not_exported_twice(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path)
     before = paths(tmp_path)
-    with pytest.raises(DatasetError, match=r"session s1 is in .* already"):
+    with pytest.raises(DatasetError, match=r"session s1 is already in"):
         exported([], tmp_path)
     assert paths(tmp_path) == before
 

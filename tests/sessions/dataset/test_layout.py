@@ -69,13 +69,13 @@ def test_a_dataset_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 def test_a_file_is_no_dataset(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("x")
-    with pytest.raises(DatasetError, match="is no dataset"):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         Dataset(path)
 
 
 def test_a_foreign_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").write_text("x")
-    with pytest.raises(DatasetError, match=r"is no dataset of tidegauge \(_tidegauge.json is mis"):
+    with pytest.raises(DatasetError, match=r"is not a dataset of tidegauge \(_tidegauge.json"):
         Dataset(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
@@ -110,7 +110,7 @@ def test_what_looks_like_a_uri_is_never_taken_for_a_local_name(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DatasetError, match="no URI"):
+    with pytest.raises(DatasetError, match=r"is not the URI|is not a URI"):
         Dataset(place)
     assert list(tmp_path.iterdir()) == []
 
@@ -135,7 +135,7 @@ def test_of_two_exports_of_one_session_at_once_one_is_refused(tmp_path: Path) ->
             (staging.path / name).mkdir()
             path = staging.path / name / f"{staging.id}-00000.parquet"
             path.write_bytes((tmp_path / name / described[0].name).read_bytes())
-        with pytest.raises(SessionExists, match=r"session s1 is in .* already"):
+        with pytest.raises(SessionExists, match=r"session s1 is already in"):
             staging.commit(["s1"], 1)
     assert Dataset(tmp_path).sessions() == ["s1"]
     assert Dataset(tmp_path).commits() == [commit]

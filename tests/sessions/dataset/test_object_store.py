@@ -75,7 +75,7 @@ def test_sessions_are_added_merged_and_removed() -> None:
         add(name)
     dataset = Dataset(DATASET)
     assert dataset.sessions() == ["s1", "s2", "s3"]
-    with pytest.raises(DatasetError, match=r"session s1 is in s3a://bucket/some/dataset already"):
+    with pytest.raises(DatasetError, match=r"session s1 is already in s3a://bucket/some/dataset"):
         add("s1")
     assert compact(dataset) == 3
     assert info(dataset).commits == 1

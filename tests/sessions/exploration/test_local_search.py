@@ -93,14 +93,14 @@ def _properties(work: Path) -> list[str]:
 def test_another_search_is_told_from_this_one(tmp_path: Path) -> None:
     work = tmp_path / "work"
     kept(SMALL, work)
-    with pytest.raises(ExplorationError, match="holds this search already; --resume goes on"):
+    with pytest.raises(ExplorationError, match="already contains this search; --resume continues"):
         kept(SMALL, work)
     other = Question(Release(Bounds("0.10.2", records=2, crashes=1)), SMALL.properties)
     with pytest.raises(ExplorationError, match="another search: records 1, not 2"):
         kept(other, work, resume=True)
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / "file").touch()
-    with pytest.raises(ExplorationError, match="something else than a search"):
+    with pytest.raises(ExplorationError, match="something other than a search"):
         kept(SMALL, tmp_path / "else", resume=True)
     (work / "search.json").write_text("{")
     with pytest.raises(ExplorationError, match="is damaged"):
@@ -119,7 +119,7 @@ def test_one_process_at_a_time_searches_in_a_folder(tmp_path: Path) -> None:
 def test_what_cannot_be_a_folder_is_refused() -> None:
     with pytest.raises(ExplorationError, match="is not on this machine"):
         _open("s3a://bucket/work")
-    with pytest.raises(ExplorationError, match="is no URI"):
+    with pytest.raises(ExplorationError, match="is not a URI"):
         WorkFolder("s3a:work")
 
 
@@ -138,7 +138,7 @@ def test_the_program_goes_on_after_a_limit(
     assert run_program([*words, *work, "--time", "1ms"]) == ExitCode.TIME_LIMIT
     assert not json.loads(capsys.readouterr().out)["complete"]
     assert run_program([*words, *work]) == ExitCode.UNREACHABLE
-    assert "--resume goes on with it" in capsys.readouterr().err
+    assert "--resume continues it" in capsys.readouterr().err
     assert run_program([*words, *work, "--resume"]) == ExitCode.OK
     found = json.loads(capsys.readouterr().out)
     del found["seconds"], expected["seconds"]

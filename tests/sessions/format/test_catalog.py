@@ -25,7 +25,7 @@ def test_every_session_of_a_folder_is_listed_by_name(tmp_path: Path) -> None:
     assert [each.path.name for each in found] == ["a.tide.db", "b.tide.db", "c.tide.db"]
     assert [each.ended for each in found] == ["unreadable", "closed", "not closed"]
     assert [each.events for each in found] == [0, len(story_events()), 50]
-    assert "no database" in found[0].problem
+    assert "not a database" in found[0].problem
 
 
 def test_a_session_is_shown_with_its_origin_outcome_and_alerts(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_session_says_its_schema_and_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "it is empty"), (b"PAR1....", "no database"), (MAGIC[:7] + b"?", "no database")],
+    [(b"", "it is empty"), (b"PAR1....", "not a database"), (MAGIC[:7] + b"?", "not a database")],
 )
 def test_what_is_no_session_is_told_so(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "a.tide.db"
@@ -39,7 +39,7 @@ def test_what_is_no_session_is_told_so(tmp_path: Path, content: bytes, said: str
 def test_a_header_that_is_cut_off_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     path.write_bytes(MAGIC[:9])
-    with pytest.raises(SessionDamagedError, match="cut off after 9 bytes"):
+    with pytest.raises(SessionDamagedError, match="it ends after 9 bytes"):
         read_header(path)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from emulator.cluster import Cluster
 from emulator.inputs.statements import (
@@ -87,9 +88,9 @@ class Client:
 class Served:
     """A cluster that is served, and a journal of what it was asked."""
 
-    def __init__(self) -> None:
-        self.runner = Runner(Cluster(SPEC))
-        self.journal = Journal(self.runner, Statement(SPEC, "cluster"))
+    def __init__(self, spec: CreateCluster) -> None:
+        self.runner = Runner(Cluster(spec))
+        self.journal = Journal(self.runner, Statement(spec, "cluster"))
         self.gateway = Gateway(self.runner, self.journal.note)
         self.addresses: list[tuple[str, int]] = []
 
@@ -115,8 +116,8 @@ class Served:
 
 
 @pytest.fixture
-async def served() -> AsyncIterator[Served]:
-    made = Served()
+async def served(request: pytest.FixtureRequest) -> AsyncIterator[Served]:
+    made = Served(getattr(request, "param", SPEC))
     await made.gateway.start()
     made.addresses = made.gateway.addresses
     yield made
@@ -387,3 +388,22 @@ async def test_a_client_that_closes_its_half_is_closed_as_by_a_broker(served: Se
     assert await client.is_closed()
     assert await still_serves(served)
     client.close()
+
+
+IMPATIENT = replace(SPEC, config={**SPEC.config, "connections.max.idle.ms": "300"})
+
+
+@pytest.mark.parametrize("served", [IMPATIENT], indirect=True)
+async def test_an_idle_connection_is_closed_and_one_in_use_is_not(served: Served) -> None:
+    idle, busy = await served.client(), await served.client()
+    closed = asyncio.create_task(idle.is_closed())
+
+    async def is_closed() -> bool:
+        await busy.ask(MetadataRequest([]), 9)
+        return closed.done()
+
+    await until(is_closed)
+    assert [each.broker for each in served.gateway.connections.values()] == [0]
+    await busy.ask(MetadataRequest([]), 9)
+    busy.close()
+    idle.close()

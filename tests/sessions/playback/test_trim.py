@@ -90,8 +90,8 @@ def test_a_piece_says_in_lists_and_verification_what_it_is(recording: Path, tmp_
     assert show_session(start).events == 900
     assert show_session(end).ended == "closed"
     assert show_session(end).events == LAST - 899
-    assert "was cut there" in str(verify(start))
-    assert "What was before event 900 is not in it" in str(verify(end))
+    assert "was trimmed there" in str(verify(start))
+    assert "It does not contain the events before event 900" in str(verify(end))
     assert verify(end).state_hash == verify(recording).state_hash is not None
 
 
@@ -149,7 +149,7 @@ def test_what_is_there_is_never_overwritten_and_what_is_not_never_invented(
     there = tmp_path / "there.tide.db"
     there.write_text("precious")
     with SessionFile(recording) as session:
-        with pytest.raises(SessionError, match="exists already"):
+        with pytest.raises(SessionError, match="already exists"):
             trim(session, there, 1, 5)
         with pytest.raises(SessionError, match="there are none from 90,000 to"):
             trim(session, tmp_path / "none.tide.db", 90_000, 90_001)

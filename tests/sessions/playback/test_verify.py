@@ -183,7 +183,7 @@ def test_statements_of_which_only_the_text_is_known_cannot_be_run_again(tmp_path
 def test_a_recording_without_statements_cannot_be_run_again(tmp_path: Path) -> None:
     with Recorder(tmp_path / "a.tide.db", origin()) as recorder:
         pass
-    with pytest.raises(SessionIncompleteError, match="holds no statement"):
+    with pytest.raises(SessionIncompleteError, match="contains no statement"):
         verify(recorder.path)
 
 

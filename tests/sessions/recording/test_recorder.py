@@ -71,7 +71,7 @@ def test_a_view_that_runs_for_long_forgets_old_batches_and_still_knows_all_value
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "a.tide.db"
     path.write_text("precious")
-    with pytest.raises(SessionError, match="exists already"):
+    with pytest.raises(SessionError, match="already exists"):
         Recorder(path, origin())
     assert path.read_text() == "precious"
 

@@ -71,5 +71,5 @@ def test_what_a_column_means_is_there_for_all_to_read() -> None:
     shown = Shown(FAILOVERS, "", {"fault": At("fault", "fault_seq")})
     made = table(shown, [dict.fromkeys((*FAILOVERS.names, "session"))])
     told = "".join(next(made.iter("dl")).itertext())
-    assert told.startswith("faultfault: what became of it")
+    assert told.startswith("faultfault: its fault")
     assert told.endswith("fault_seq: event of the fault")

@@ -4,6 +4,7 @@ import pytest
 
 from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
 from emulator.protocol.errors import ERRORS
+from emulator.wire.messages import alter_configs
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
     DescribeTopicPartitionsRequest,
@@ -13,7 +14,13 @@ from emulator.wire.messages.cluster import (
     MetadataResponseTopic,
     TopicRequest,
 )
-from emulator.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
+from emulator.wire.messages.configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.partitions import ListPartitionReassignmentsRequest
 from emulator.wire.messages.produce import (
@@ -31,6 +38,7 @@ from emulator.wire.types import NO_UUID
 from tests.support.wire_client import WireLab, batch_of, values_in
 
 METADATA, PRODUCE, FETCH = 13, 13, 17
+NAMES = {each.code: each.name for each in ERRORS.values()}
 
 
 def error(name: str) -> int:
@@ -198,3 +206,29 @@ def test_all_brokers_tell_one_cluster_id(lab: WireLab) -> None:
     }
     assert len(told) == 1
     assert len(told.pop()) == 22
+
+
+def test_alter_configs_replaces_what_incremental_alter_configs_adds_to(lab: WireLab) -> None:
+    here = lab.connect()
+    topic_with_id(lab, here, "t")
+    keys = ["retention.ms", "min.insync.replicas", "cleanup.policy"]
+
+    def own() -> dict[str, str]:
+        asked = DescribeConfigsRequest([DescribeConfigsResource(2, "t", keys)])
+        lab.pass_time(500_000)
+        rows = lab.ask(here, asked, 4).results[0].configs
+        return {row.name: row.value for row in rows if row.config_source == 1}
+
+    def add(*rows: tuple[str, int, str | None]) -> str:
+        changes = [AlterableConfig(*row) for row in rows]
+        asked = IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t", changes)])
+        return NAMES[lab.ask(here, asked, 1).responses[0].error_code]
+
+    assert add(("retention.ms", 0, "1000"), ("min.insync.replicas", 0, "2")) == "NONE"
+    assert add(("cleanup.policy", 0, "compact"), ("retention.ms", 1, None)) == "NONE"
+    assert own() == {"min.insync.replicas": "2", "cleanup.policy": "compact"}
+    assert add(("retention.ms", 0, "1"), ("retention.ms", 0, "2")) == "INVALID_REQUEST"
+    rows = [alter_configs.AlterableConfig("cleanup.policy", "delete")]
+    whole = alter_configs.AlterConfigsRequest([alter_configs.AlterConfigsResource(2, "t", rows)])
+    assert lab.ask(here, whole, 2).responses[0].error_code == 0
+    assert own() == {"cleanup.policy": "delete"}
