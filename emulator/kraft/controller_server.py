@@ -231,7 +231,11 @@ class ControllerServer:
         request: int = 0,
         response: AnyMessage | None = None,
     ) -> None:
-        """Append records, and respond once they and all earlier ones are committed."""
+        """Append records, and respond once they and all earlier ones are committed.
+
+        A response without records waits too: it may rest on what others wrote, the controller's
+        own fencings among them (``QuorumController.ControllerWriteEvent``).
+        """
         state, controller = self.state, self.controller
         assert controller is not None
         now_us = self.kernel.now
@@ -243,7 +247,8 @@ class ControllerServer:
             state.unwritten += result.records
             self.timers.later("append", self.config.quorum_append_linger_us)
         if response is not None:
-            end = self.next_offset if result.records or state.deferred else 0
+            written = result.records or state.deferred
+            end = self.next_offset if written else min(self.next_offset, state.last_record + 1)
             state.deferred.append(Deferred(end, destination, request, response))
             self._answer()
         self._arm_fencing()

@@ -20,6 +20,7 @@ from tests.golden_kraft.recorded import IDS, RECORDINGS, load
 
 SEEDS = {
     ("3.9.2", "c07-two-at-once"): 2,
+    ("3.9.2", "c22-reassign-crash"): 4,
     ("4.0.2", "c07-two-at-once"): 2,
     ("4.0.2", "c07-two-at-once-elr"): 2,
     ("4.1.2", "c07-two-at-once"): 3,
@@ -36,7 +37,6 @@ CHANCE = {
     ("3.9.2", "c06-periodic"): {"given-back: log order"},
     ("3.9.2", "c07-two-at-once"): {
         "awake: log order",
-        "back: log of t-2",
         "back: log order",
         "moved: log of u-0",
         "silent: log order",
