@@ -61,6 +61,7 @@ LABELS: Final = {
     "transaction.state.log.replication.factor": "KIP-98",
     "transaction.state.log.min.isr": "KIP-98",
     "transaction.max.timeout.ms": "KIP-98",
+    "connections.max.idle.ms": "KAFKA-1282",
     "transactional.id.expiration.ms": "KIP-98",
     "transaction.remove.expired.transaction.cleanup.interval.ms": "KIP-98",
     "transaction.partition.verification.enable": "KIP-890",

@@ -228,7 +228,9 @@ def test_what_is_not_as_known_fails_the_program(
 ) -> None:
     monkeypatch.setattr(type(find("V8")), "known", lambda self, version: "diverge")
     assert run_program(["matrix", "--scenario", "V8", "--versions", "3.9"]) == 1
-    assert "V8-literal on 3.9: ok: 'diverge' is what is known" in capsys.readouterr().err
+    assert (
+        "V8-literal on 3.9: ok: 'diverge' is the known outcome in Kafka" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ async def test_the_control_channel_speaks_of_the_same_cluster(tmp_path: Path) ->
         done = json.loads(await asyncio.wait_for(reader.readline(), SECONDS))
         refused = json.loads(await asyncio.wait_for(reader.readline(), SECONDS))
         assert done["ok"]
-        assert "serves one cluster" in refused["error"]
+        assert "serves only one cluster" in refused["error"]
         source.advance(0.1, 1.0, 40)
         assert source.view.state.brokers[0].state == "crashed"
         writer.close()

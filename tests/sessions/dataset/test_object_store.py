@@ -102,7 +102,7 @@ def test_of_two_exports_of_a_session_at_the_same_time_one_withdraws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     meanwhile(monkeypatch, lambda: add("s1"))
-    with pytest.raises(SessionExists, match="session s1 is in"):
+    with pytest.raises(SessionExists, match="session s1 is already in"):
         add("s1")
     dataset = Dataset(DATASET)
     assert dataset.sessions() == ["s1"]
