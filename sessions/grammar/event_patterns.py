@@ -103,7 +103,12 @@ def _checked(found: Comparison, name: str) -> tuple[str, str, Any]:
         raise BadWord(f"{owner} has no '{found.left}'{hint}", found.left)
     if field == "time" and not found.right.lstrip("-").isdecimal():
         return field, found.op, moment(found.right) // US_PER_MS
-    return field, found.op, _value(found.right)
+    value = _value(found.right)
+    if field == "type" and found.op in ("==", "!=", "in"):
+        for each in value if isinstance(value, list) else [value]:
+            if each not in event_types():
+                raise BadWord(f"there is no event '{each}'{nearest(str(each), event_types())}")
+    return field, found.op, value
 
 
 def _value(word: str) -> Any:  # noqa: ANN401 - whatever JSON says, or else a word

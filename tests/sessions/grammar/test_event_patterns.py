@@ -62,6 +62,7 @@ def test_a_pattern_finds_events_by_their_type_and_fields(text: str, found: list[
         ("LogTruncated brokr=2", "a LogTruncated has no 'brokr'; did you mean 'broker'", "brokr=2"),
         ("brokr=2", "an event has no 'brokr'; did you mean 'broker'", "brokr=2"),
         ("LogTruncated broker", "'broker' is not a condition", "broker"),
+        ("type=LogTruncted", "there is no event 'LogTruncted'; did you mean", "type=LogTruncted"),
     ],
 )
 def test_what_is_not_a_pattern_is_refused_with_the_nearest(
