@@ -9,6 +9,7 @@ import typer
 from commands.cli.examples import examples
 from commands.cli.matrix import versions_word
 from commands.cli.options import Declaration, flag, option
+from commands.cli.options import Mode as ModeOption
 from commands.cli.spark_options import Master, SparkConf, spark_conf
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -126,21 +127,18 @@ def explore(
     ] = None,
     acks: Annotated[
         int | None,
-        option("--acks", metavar="1|all", parse=values.acks, text="of producers", default="all"),
+        option(
+            "--acks",
+            metavar="1|all",
+            parse=values.acks,
+            text="acks of the producers",
+            default="all",
+        ),
     ] = None,
     min_isr: Annotated[
         int | None, counted("min-insync-replicas", "replicas that acks=all needs in sync (1)", 1)
     ] = None,
-    mode: Annotated[
-        str | None,
-        option(
-            "--mode",
-            metavar="kraft|zk",
-            parse=values.choice("kraft", "zk"),
-            text="without ZooKeeper (3.3 to 4.1), or with it (up to 3.9)",
-            default="zk up to 3.9",
-        ),
-    ] = None,
+    mode: ModeOption = None,
     feature: Annotated[
         values.Setting | None,
         option(
@@ -151,28 +149,28 @@ def explore(
             default="1 from 4.1 on",
         ),
     ] = None,
-    unclean: Annotated[
-        bool, flag("--unclean", text="elect replicas that are not in sync if need be")
-    ] = False,
+    unclean: Annotated[bool, flag("--unclean", text="allow unclean leader elections")] = False,
     configuration: Annotated[
         str | None,
         option(
             "--configuration",
             metavar="FILE",
             parse=values.file_name,
-            text="a script: explore the release and settings of its first topic and producer",
+            text="explore the release and settings of this script's first topic and producer",
         ),
     ] = None,
     matrix: Annotated[
-        bool, flag("--matrix", text="explore releases, and print a table of them")
+        bool, flag("--matrix", text="explore several releases, and print a table")
     ] = False,
     versions: Annotated[
         values.Names | None,
-        option("--versions", metavar="V,V,..", parse=versions_word, text="the matrix's releases"),
+        option(
+            "--versions", metavar="V,V,..", parse=versions_word, text="the releases of the matrix"
+        ),
     ] = None,
     spec: Annotated[
         str | None,
-        option("--spec", metavar="NAME", text="a published specification, such as Kip279"),
+        option("--spec", metavar="NAME", text="explore a published specification, such as Kip279"),
     ] = None,
     constants: Annotated[
         Numbers | None,
@@ -185,38 +183,43 @@ def explore(
         ),
     ] = None,
     symmetry: Annotated[
-        bool, flag("--symmetry", text="its replicas are alike: count states up to their names")
+        bool, flag("--symmetry", text="treat the specification's replicas as interchangeable")
     ] = False,
     properties: Annotated[
         list[str] | None,
         option(
             "--property",
             metavar="NAME",
-            text="look at this only; may be repeated",
+            text="check only this property; may be repeated",
             default="all that are known to hold, or that Kafka promises",
         ),
     ] = None,
     keep_going: Annotated[
-        bool, flag("--keep-going", text="go on when every property has been violated")
+        bool, flag("--keep-going", text="continue when every property has been violated")
     ] = False,
     memory: Annotated[
         int | None,
-        option("--memory", metavar="SIZE", parse=size, text="stop when so much is used (2GB)"),
+        option("--memory", metavar="SIZE", parse=size, text="stop at this memory use, such as 2GB"),
     ] = None,
     limit: Annotated[
         int | None,
-        option("--time", metavar="D", parse=values.positive_duration, text="stop after that time"),
+        option(
+            "--time",
+            metavar="D",
+            parse=values.positive_duration,
+            text="stop after this wall-clock time",
+        ),
     ] = None,
     out: Annotated[
         str | None,
         option(
             "--out",
             metavar="DIR",
-            text="keep the search in this folder, level by level, so that it can go on",
+            text="store the search in this folder, level by level, so that it can be resumed",
         ),
     ] = None,
     resume: Annotated[
-        bool, flag("--resume", text="go on with the search that --out holds, if there is one")
+        bool, flag("--resume", text="resume the search stored in --out, if there is one")
     ] = False,
     master: Master = None,
     conf: SparkConf = None,
@@ -226,11 +229,13 @@ def explore(
             "--script",
             metavar="FILE",
             parse=values.file_name,
-            text="write the counterexample there; a script that is there already is explored, "
-            "as with --configuration",
+            text="write the counterexample to this file; if it exists, explore it as with "
+            "--configuration",
         ),
     ] = None,
-    as_json: Annotated[bool, flag("--json", text="one JSON object on standard output")] = False,
+    as_json: Annotated[
+        bool, flag("--json", text="print one JSON object on standard output")
+    ] = False,
 ) -> int:
     """Search every interleaving within bounds for one that violates Kafka's guarantees.
 
