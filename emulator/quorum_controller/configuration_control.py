@@ -119,6 +119,8 @@ def _alter(
     }
     for name, value in changed.items():
         _check_min_isr(context, resource, name, value)
+        if value == "":
+            raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to delete it.")
         if value is not None and len(value) > MAX_VALUE_LENGTH:
             raise ApiException(
                 "INVALID_CONFIG",
@@ -139,8 +141,6 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
                 f"Topics have no configuration {name!r}; the nearest is {nearest!r}.",
             )
         checked[name] = value
-        if value == "":
-            raise ApiException("INVALID_CONFIG", f"{name} needs a value; give none to remove it.")
         if value is not None:
             try:
                 if name in TOPICS_WITHOUT_EFFECT:

@@ -26,6 +26,7 @@ from emulator.inputs.statements import (
 )
 from emulator.replication import assignment
 from emulator.scenario.refusals import RefusedError
+from tests.support.lab import Lab
 from tests.support.running import do, until, with_topic
 
 
@@ -102,16 +103,47 @@ def test_topic_names_that_kafka_allows(name: str) -> None:
     assert do(cluster, CreateTopic(topic=name)).error == "NONE"
 
 
-def test_a_topics_configuration_is_merged_and_noted() -> None:
+@pytest.mark.parametrize("deleted", ["", None])
+def test_a_topics_configuration_is_merged_and_noted(deleted: str | None) -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, ConfigureTopic(topic="t", config={"min.insync.replicas": "2"}))
     written = json.loads(cluster.zookeeper.get("/config/topics/t").data or "")
     assert written["config"] == {"min.insync.replicas": "2"}
     changes = cluster.zookeeper.children("/config/changes")
     assert len(changes) == 1
-    do(cluster, ConfigureTopic(topic="t", config={"min.insync.replicas": ""}))
+    do(cluster, ConfigureTopic(topic="t", config={"min.insync.replicas": deleted}))
     written = json.loads(cluster.zookeeper.get("/config/topics/t").data or "")
     assert written["config"] == {}
+
+
+@pytest.mark.parametrize("broker", [False, True])
+def test_without_zookeeper_only_none_deletes_a_value(*, broker: bool) -> None:
+    lab = Lab("4.1", brokers=1, mode="kraft")
+    lab.topic(0)
+
+    def configure(value: str | None) -> str:
+        config = {"min.insync.replicas": value}
+        wanted = (
+            ConfigureBroker(broker=None, config=config)
+            if broker
+            else ConfigureTopic(topic="t", config=config)
+        )
+        outcome = lab.do(wanted)
+        lab.wait(1_000)
+        return outcome.error
+
+    def configs() -> dict[str, dict[str, str]]:
+        assert lab.cluster.kraft is not None
+        return lab.cluster.kraft.brokers[0].image.configs
+
+    key = "broker:" if broker else "topic:t"
+    assert configure("2") == "NONE"
+    assert configs()[key] == {"min.insync.replicas": "2"}
+    assert configure("") == "INVALID_CONFIG"
+    assert configs()[key] == {"min.insync.replicas": "2"}
+    # With eligible leader replicas the cluster-wide minimum cannot be deleted (KIP-966).
+    assert configure(None) == ("INVALID_CONFIG" if broker else "NONE")
+    assert configs().get(key, {}) == ({"min.insync.replicas": "2"} if broker else {})
 
 
 @pytest.mark.parametrize(
