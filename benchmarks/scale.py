@@ -33,7 +33,7 @@ settle
 STEPS = (
     ("start", 1),
     ("build, until every follower has fetched", 3),
-    ("60 virtual seconds, with each follower's first answer", 1),
+    ("60 virtual seconds, with each follower's first response", 1),
     ("600 virtual seconds of an idle cluster", 1),
     ("a broker's crash to all its leaders moved, quiet", 3),
     ("the controller's crash to its successor's work done", 3),

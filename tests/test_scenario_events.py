@@ -75,23 +75,23 @@ def _step(event: Event) -> str | None:
 @pytest.mark.parametrize("version", ["2.1", "2.5", "2.7", "2.8", "3.5", "3.9"])
 def test_v14_an_old_epoch_is_fenced(version: str) -> None:
     """What a fetch of an earlier epoch is answered."""
-    answers = [
+    responses = [
         str(each.detail)
         for each in _events("V14-fenced", version)
         if isinstance(each, events.MessageSent) and each.name == "FetchResponse"
     ]
-    assert any("FENCED_LEADER_EPOCH" in answer for answer in answers)
+    assert any("FENCED_LEADER_EPOCH" in response for response in responses)
 
 
 @pytest.mark.parametrize("version", ["2.1", "2.5", "2.7", "2.8", "3.5", "3.9"])
 def test_v12_an_epoch_that_is_not_known_yet_is_said_to_be_so(version: str) -> None:
     name = "OffsetsForLeaderEpochResponse" if version < "2.8" else "FetchResponse"
-    answers = [
+    responses = [
         str(each.detail)
         for each in _events("V12-unknown-leader-epoch", version)
         if isinstance(each, events.MessageSent) and each.name == name
     ]
-    assert any("UNKNOWN_LEADER_EPOCH" in answer for answer in answers)
+    assert any("UNKNOWN_LEADER_EPOCH" in response for response in responses)
 
 
 def test_a_record_that_is_acknowledged_after_it_was_cut_counts_as_lost() -> None:

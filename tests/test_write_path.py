@@ -98,14 +98,14 @@ def test_c1_the_other_verdict_is_followed_by_the_same_batch_again(version: str) 
     story = Story(version)
     begun = story.first(events.ProduceSent, values=["x"])
     retried = story.first(events.ProduceRetried, begun, error="REQUEST_TIMED_OUT")
-    answer = story.cause_of(retried)
-    assert isinstance(answer, events.MessageSent)
-    assert (answer.name, answer.destination) == ("ProduceResponse", CLIENTS)
+    response = story.cause_of(retried)
+    assert isinstance(response, events.MessageSent)
+    assert (response.name, response.destination) == ("ProduceResponse", CLIENTS)
     again = story.first(events.MessageSent, retried, name="ProduceRequest")
     assert isinstance(begun, events.ProduceSent)
     assert isinstance(again, events.MessageSent)
     assert again.detail[0][:2] == ["t-0", begun.first_record]
-    assert retried in story.roots(again) or answer in story.roots(again)
+    assert retried in story.roots(again) or response in story.roots(again)
     statement = story.roots(again)[-1]
     assert isinstance(statement, events.InputReceived)
     assert "--value x" in statement.text

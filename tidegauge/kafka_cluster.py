@@ -60,10 +60,10 @@ class ClusterServer:
         stream = self._stream()
         stream.write(json.dumps(line) + "\n")
         stream.flush()
-        answer = stream.readline()
-        if not answer:
+        response = stream.readline()
+        if not response:
             raise ClusterError("the server has ended")
-        found: dict[str, Any] = json.loads(answer)
+        found: dict[str, Any] = json.loads(response)
         if not found["ok"]:
             raise ClusterError(found["error"])
         return found

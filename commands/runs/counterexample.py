@@ -241,7 +241,7 @@ class _Staging:
                 yield from self._release(follower, leader)
             else:
                 yield "wait 100ms"
-        if self._replica(after, follower).answer is None:  # a response without any news
+        if self._replica(after, follower).response is None:  # a response without any news
             yield from self._release(leader, follower)
 
     def _response(self, details: dict[str, Any], before: State, after: State) -> Iterator[str]:
@@ -264,14 +264,14 @@ class _Staging:
     ) -> Iterator[str]:
         broker = details["broker"]
         was, now = self._replica(before, broker), self._replica(after, broker)
-        if was.answer is not None and now.answer is None:
+        if was.response is not None and now.response is None:
             yield from self._lose(was.leader, broker)
         if broker in self._asked and (now.phase, now.fetch_epoch) != (was.phase, was.fetch_epoch):
             yield from self._lose(broker, self._asked.pop(broker))
         yield from self._tell(broker)
         if was.pending is not None and now.pending is None and self._profile.has("alter_isr"):
             # A leader with a newer epoch rejects the request; the path does not have it.
-            if was.alter_answer is None:
+            if was.alter_response is None:
                 yield from self._release(broker, self.controller, "AlterPartition")
             yield from self._release(self.controller, broker, "AlterPartitionResponse")
 
@@ -314,7 +314,7 @@ class _Staging:
             yield from self._lose_all("clients", broker)
         for follower in self.parts.brokers:
             replica = self._replica(before, follower)
-            if replica.answer is not None and broker in {follower, replica.leader}:
+            if replica.response is not None and broker in {follower, replica.leader}:
                 yield from self._lose_all(str(replica.leader), follower)
             if follower in self._asked and broker in {follower, self._asked[follower]}:
                 yield from self._lose_all(str(follower), self._asked.pop(follower))

@@ -54,14 +54,14 @@ class Clusters:
         self.by_number[self._last] = cluster
         return self._last
 
-    async def answer(self, asked: Reply) -> Reply:
+    async def respond(self, asked: Reply) -> Reply:
         """Answer one line of the control channel."""
         try:
-            return await self._answer(asked)
+            return await self._respond(asked)
         except (CommandError, SessionError, OSError, msgspec.ValidationError) as error:
             return refused(str(error) or type(error).__name__)
 
-    async def _answer(self, asked: Reply) -> Reply:
+    async def _respond(self, asked: Reply) -> Reply:
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
@@ -73,7 +73,7 @@ class Clusters:
             del self.by_number[number]
             await cluster.stop()
             return {"ok": True}
-        return await cluster.answer(asked)
+        return await cluster.respond(asked)
 
     async def _open(self, wish: ClusterWish) -> Reply:
         options = ClusterOptions(
@@ -169,7 +169,7 @@ async def _serve(service: Service) -> ExitCode:
         return ServedCluster(script, keeps_journal=True, speed=service.speed, host=service.host)
 
     clusters = Clusters(made)
-    control = None if service.control is None else ControlChannel(clusters.answer)
+    control = None if service.control is None else ControlChannel(clusters.respond)
     script, cluster = service.script, None
     try:
         if script is not None:

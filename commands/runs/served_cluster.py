@@ -123,29 +123,29 @@ class ServedCluster:
         self.run.tally.note(step, outcome)
         return outcome
 
-    async def answer_statement(self, text: str) -> Reply:
+    async def run_statement(self, text: str) -> Reply:
         """Run the statements of a line, and return the outcome."""
         try:
             steps = parse_line(text)
         except CommandError as error:
             return refused(error.message.removeprefix(":1:1: "))
-        answer: Reply = {"ok": True, "outcome": "ok"}
+        response: Reply = {"ok": True, "outcome": "ok"}
         for step in steps:
             printed = len(self.run.outputs)
             outcome = await self.perform(step)
             if outcome.refused or outcome.passed is False:
                 message = outcome.message or f"it is {outcome.actual}"
                 return {"ok": False, "error": message, "outcome": outcome.error}
-            answer["outcome"] = "ok" if outcome.error == "NONE" else outcome.error
+            response["outcome"] = "ok" if outcome.error == "NONE" else outcome.error
             if len(self.run.outputs) > printed:
-                answer["result"] = self.run.outputs[-1].result
-        return answer
+                response["result"] = self.run.outputs[-1].result
+        return response
 
-    async def answer(self, asked: Reply) -> Reply:
+    async def respond(self, asked: Reply) -> Reply:
         """Answer a control request about this cluster."""
         match asked:
             case {"statement": str(text)}:
-                return await self.answer_statement(text)
+                return await self.run_statement(text)
             case {"result": True}:
                 return self.result()
             case {"clients": True}:

@@ -80,7 +80,7 @@ def served_console(
         if control is not None:
             clusters = Clusters(_no_other)
             clusters.add(cluster)
-            channel = ControlChannel(clusters.answer)
+            channel = ControlChannel(clusters.respond)
             address, number = channel.bind(control)
             streams.narrate(f"control={address}:{number}")
     except OSError as error:

@@ -90,13 +90,13 @@ def _fenced_in_batch(
 
 def _silence(reader: EventReader, timer: events.TimerFired, broker: int) -> Iterator[Event]:
     """The last heartbeat of a broker that was answered, and what happened to the broker then."""
-    answer = last_match(reader, timer.seq, lambda each: _is_answer(each, broker), BUDGET_MS)
-    if not isinstance(answer, events.MessageSent):
+    response = last_match(reader, timer.seq, lambda each: _is_response(each, broker), BUDGET_MS)
+    if not isinstance(response, events.MessageSent):
         return
-    heartbeat = reader.get(answer.request)
+    heartbeat = reader.get(response.request)
     if heartbeat is not None:
         yield heartbeat
-    seq: int | None = answer.seq
+    seq: int | None = response.seq
     for _ in range(STEPS_MAX):
         seq = reader.source.touching([f"broker.{broker}"], seq, 1) if seq is not None else None
         event = None if seq is None else reader.get(seq)
@@ -121,7 +121,7 @@ def _silences(event: Event) -> bool:
             return False
 
 
-def _is_answer(event: Event, broker: int) -> bool:
+def _is_response(event: Event, broker: int) -> bool:
     return (
         isinstance(event, events.MessageSent)
         and event.name == "BrokerHeartbeatResponse"

@@ -87,7 +87,7 @@ class AddPartitionsToTxnManager:
         self.replicas = replicas
         self.is_on = context.profile.has("transaction_partition_verification")
         self._append = append
-        own.on_answer(ASKER, lambda number, answer: self.answered(-number, answer))
+        own.on_response(ASKER, lambda number, response: self.on_response(-number, response))
 
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
         """Append records, verifying first that they belong to an ongoing transaction."""
@@ -150,13 +150,13 @@ class AddPartitionsToTxnManager:
 
     # ---- responses
 
-    def answered(self, request: int, answer: AddPartitionsToTxnResponse) -> None:
+    def on_response(self, request: int, response: AddPartitionsToTxnResponse) -> None:
         """Append the records if the coordinator knows the partition, or refuse them."""
         waiting = self._ended(request)
         if waiting is None:
             return
         message = waiting.message
-        error = answer.errors[message.tp]
+        error = response.errors[message.tp]
         if error == NONE and self._marker(message) != waiting.marker:
             error = INVALID_STATE  # the transaction has ended in the meantime
         if error == NONE:
@@ -177,8 +177,8 @@ class AddPartitionsToTxnManager:
         if message.acks == 0:
             self.context.close_connection(waiting.client, waiting.request)
             return
-        answer = ProduceResponse(waiting.request, message.tp, error, -1)
-        self.context.respond(waiting.client, waiting.request, answer)
+        response = ProduceResponse(waiting.request, message.tp, error, -1)
+        self.context.respond(waiting.client, waiting.request, response)
 
     def _ended(self, request: int) -> Verification | None:
         self.context.timers.clear_deadline(TIMEOUT, request)

@@ -223,7 +223,7 @@ class Broker:
         replicas, coordinator = self.replicas, self.coordinator
         replicas.on(BeginLeading, lambda replica, _: self._coordinates(replica.tp))
         replicas.on(StopLeading, lambda replica, _: self._coordinates_no_more(replica.tp))
-        self.context.own_response = self.own_requests.answered
+        self.context.own_response = self.own_requests.receive
         self.markers.ended = lambda tp, producer_id, commit: coordinator.offsets.transaction_ended(
             tp, producer_id, commit=commit
         )
@@ -352,8 +352,8 @@ class Broker:
         def request(method: Callable[[int, int, Any], None]) -> Handler:
             return lambda source, message: method(source, self.kernel.cause, message)
 
-        def answered(_source: int, message: messages.ControlResponse) -> None:
-            self.controller.answered(message)
+        def on_response(_source: int, message: messages.ControlResponse) -> None:
+            self.controller.on_response(message)
 
         replica_manager, coordinator = self.replica_manager, self.coordinator
         transactions = self.transactions
@@ -371,7 +371,7 @@ class Broker:
             messages.WriteTxnMarkersResponse: lambda _source, message: transactions.marked(
                 message.request, message
             ),
-            messages.AddPartitionsToTxnResponse: lambda _source, message: self.verifier.answered(
+            messages.AddPartitionsToTxnResponse: lambda _source, message: self.verifier.on_response(
                 message.request, message
             ),
             messages.DeleteRecordsRequest: request(replica_manager.delete_records),
@@ -408,14 +408,14 @@ class Broker:
             messages.DescribeGroupsRequest: request(coordinator.describe),
             messages.DeleteGroupsRequest: request(coordinator.delete),
             messages.FetchResponse: self._fetched,
-            messages.OffsetsForLeaderEpochResponse: self._epochs_answered,
-            messages.ListOffsetsResponse: self._ends_answered,
-            messages.LeaderAndIsrResponse: answered,
-            messages.StopReplicaResponse: answered,
-            messages.UpdateMetadataResponse: answered,
-            messages.AlterPartitionResponse: lambda _source, message: self.isr.answered(message),
+            messages.OffsetsForLeaderEpochResponse: self._on_epoch_response,
+            messages.ListOffsetsResponse: self._on_ends_response,
+            messages.LeaderAndIsrResponse: on_response,
+            messages.StopReplicaResponse: on_response,
+            messages.UpdateMetadataResponse: on_response,
+            messages.AlterPartitionResponse: lambda _source, message: self.isr.on_response(message),
             messages.ControlledShutdownResponse: lambda _source, message: (
-                self.lifecycle.shutdown_answered(message)
+                self.lifecycle.on_shutdown_response(message)
             ),
             messages.ZkPong: lambda _source, message: self.zk.ponged(message),
             messages.ZkExpired: lambda _source, message: self.zk.expired(message),
@@ -467,8 +467,8 @@ class Broker:
     def _list_offsets(self, source: int, message: messages.ListOffsetsRequest) -> None:
         """Answer an out-of-range follower, or (replica -1) a consumer looking up an offset."""
         manager, reads = self.replica_manager, self.reads
-        answer = reads.list_offsets if message.replica < 0 else manager.list_offsets
-        answer(source, self.kernel.cause, message)
+        list_offsets = reads.list_offsets if message.replica < 0 else manager.list_offsets
+        list_offsets(source, self.kernel.cause, message)
 
     def _update_metadata(self, source: int, message: messages.UpdateMetadataRequest) -> None:
         self.metadata.update(source, self.kernel.cause, message)
@@ -481,19 +481,19 @@ class Broker:
         else:
             self.fetchers.fetched(source, message)
 
-    def _epochs_answered(
+    def _on_epoch_response(
         self, source: int, message: messages.OffsetsForLeaderEpochResponse
     ) -> None:
         if self.rounds.is_round(message.request):
-            self.rounds.epochs_answered(message)
+            self.rounds.on_epoch_response(message)
         else:
-            self.fetchers.epochs_answered(source, message)
+            self.fetchers.on_epoch_response(source, message)
 
-    def _ends_answered(self, source: int, message: messages.ListOffsetsResponse) -> None:
+    def _on_ends_response(self, source: int, message: messages.ListOffsetsResponse) -> None:
         if self.rounds.is_round(message.request):
-            self.rounds.ends_answered(message)
+            self.rounds.on_ends_response(message)
         else:
-            self.fetchers.ends_answered(source, message)
+            self.fetchers.on_ends_response(source, message)
 
     def _connection_lost(self, _source: int, message: messages.ConnectionLost) -> None:
         peer = message.peer

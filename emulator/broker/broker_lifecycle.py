@@ -70,7 +70,7 @@ class BrokerLifecycle:
         self.end_process = end_process
         self.on_close: Callable[[], None] = _nothing
         self.channel = ControllerChannel(
-            context, state.heartbeats, TASK, self._try_us, self._answered
+            context, state.heartbeats, TASK, self._try_us, self._on_response
         )
 
     @property
@@ -125,7 +125,7 @@ class BrokerLifecycle:
         if self.context.process.broker_epoch:
             self.context.later(TASK, 0)
 
-    def _answered(self, _pending: Pending, response: object) -> None:
+    def _on_response(self, _pending: Pending, response: object) -> None:
         match response:
             case BrokerRegistrationResponse(error="NONE"):
                 self._registered(response.broker_epoch)

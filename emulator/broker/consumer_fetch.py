@@ -63,7 +63,7 @@ class ConsumerReads:
             partitions=lambda delayed: delayed.message.partitions,
             try_complete=self._enough,
             on_expiration=lambda delayed: self._read_all(delayed.message),
-            on_complete=self._answer,
+            on_complete=self._respond,
         )
         profile = context.profile
         self.from_followers = profile.has("fetch_from_followers")
@@ -109,7 +109,7 @@ class ConsumerReads:
     def _knows(self, tp: str) -> bool:
         return self.replicas.get(tp) is not None or self.context.knows(tp)
 
-    def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
+    def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
         response = self.manager.respond(delayed.request, delayed.message, rows)
         self.context.respond(delayed.client, delayed.request, response)
 
@@ -195,10 +195,10 @@ class ConsumerReads:
         if error == NONE and replica is not None and self._is_behind_epoch(replica, message):
             error = "OFFSET_NOT_AVAILABLE"
         if error != NONE or replica is None:
-            answer = ListOffsetsResponse(request, tp, error, -1, -1)
+            response = ListOffsetsResponse(request, tp, error, -1, -1)
         else:
             offset, timestamp_ms = self._offset_for(replica, message)
-            answer = ListOffsetsResponse(
+            response = ListOffsetsResponse(
                 request,
                 tp,
                 NONE,
@@ -208,7 +208,7 @@ class ConsumerReads:
                 timestamp_ms,
                 replica.leader_epoch if rules.fencing else -1,
             )
-        self.context.respond(client, request, answer)
+        self.context.respond(client, request, response)
 
     def _is_behind_epoch(self, replica: Replica, message: ListOffsetsRequest) -> bool:
         """Whether the HW may still be below what the previous leader exposed to consumers."""

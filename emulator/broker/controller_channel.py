@@ -16,7 +16,7 @@ RETRY_US: Final = 50_000
 """How long a broker waits before it looks up the controller again."""
 NOT_CONTROLLER: Final = "NOT_CONTROLLER"
 
-Answered = Callable[[Pending, Any], None]
+OnResponse = Callable[[Pending, Any], None]
 """Handles a request and its response; None if it timed out."""
 
 
@@ -29,7 +29,7 @@ class ControllerChannel:
         state: ChannelState,
         name: str,
         timeout_us: Callable[[], int],
-        answered: Answered,
+        on_response: OnResponse,
     ) -> None:
         """Send in ``context``; ``name`` prefixes the names of its timers.
 
@@ -40,7 +40,7 @@ class ControllerChannel:
         self.retry_task = f"{name}-retry"
         self.timeout_task = f"{name}-timeout"
         self.timeout_us = timeout_us
-        self.answered = answered
+        self.on_response = on_response
 
     def ask(
         self, message: AnyMessage, patience_us: int, source: int = -1, client_request: int = 0
@@ -55,7 +55,7 @@ class ControllerChannel:
         state, context = self.state, self.context
         now_us = context.kernel.now
         while state.queue and not state.request and state.queue[0].deadline_us <= now_us:
-            self.answered(state.queue.pop(0), None)
+            self.on_response(state.queue.pop(0), None)
         if state.request or not state.queue:
             return
         if state.controller < 0:
@@ -77,7 +77,7 @@ class ControllerChannel:
         if getattr(response, "error", "") == NOT_CONTROLLER:
             self._look_again()
         else:
-            self.answered(state.queue.pop(0), response)
+            self.on_response(state.queue.pop(0), response)
             self.pump()
         return True
 

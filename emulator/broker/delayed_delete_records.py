@@ -55,7 +55,7 @@ class DelayedDeletes:
             partitions=lambda delayed: delayed.deletions,
             try_complete=self._results,
             on_expiration=self._results_so_far,
-            on_complete=self._answer,
+            on_complete=self._respond,
         )
         sessions.fetched = self.purgatory.check_and_complete
         replicas.on(StopLeading, self._stopped)
@@ -99,6 +99,6 @@ class DelayedDeletes:
         late = ("REQUEST_TIMED_OUT", UNKNOWN)
         return {tp: self._result(tp, each) or late for tp, each in delayed.deletions.items()}
 
-    def _answer(self, delayed: DelayedDeleteRecords, results: dict[str, Result]) -> None:
+    def _respond(self, delayed: DelayedDeleteRecords, results: dict[str, Result]) -> None:
         response = DeleteRecordsResponse(delayed.request, results)
         self.context.respond(delayed.client, delayed.request, response)

@@ -5,7 +5,7 @@ from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.protocol import ProduceResponse
 from emulator.protocol.errors import NONE
-from emulator.replication.partition import AnswerProduces, StopLeading, acks_all_error
+from emulator.replication.partition import CompleteProduces, StopLeading, acks_all_error
 
 TIMEOUT = "produce-timeout"
 
@@ -34,12 +34,12 @@ class DelayedProduces:
             partitions=lambda delayed: (delayed.tp,),
             try_complete=self._error,
             on_expiration=lambda _delayed: "REQUEST_TIMED_OUT",  # the records stay in the log
-            on_complete=self._answer,
+            on_complete=self._respond,
         )
-        replicas.on(AnswerProduces, self._changed)
+        replicas.on(CompleteProduces, self._changed)
         replicas.on(StopLeading, self._changed)
 
-    def _changed(self, replica: Replica, _effect: AnswerProduces | StopLeading) -> None:
+    def _changed(self, replica: Replica, _effect: CompleteProduces | StopLeading) -> None:
         self.purgatory.check_and_complete(replica.tp)
 
     def _error(self, delayed: DelayedProduce) -> str | None:
@@ -47,7 +47,7 @@ class DelayedProduces:
         required = delayed.required_offset
         return acks_all_error(replica, required, replicas.rules, replicas.at(replica))
 
-    def _answer(self, delayed: DelayedProduce, error: str) -> None:
+    def _respond(self, delayed: DelayedProduce, error: str) -> None:
         response = ProduceResponse(delayed.request, delayed.tp, error, -1)
         if error == NONE:
             response = ProduceResponse(

@@ -71,7 +71,7 @@ class SingleRounds:
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
         return FETCHING if fetch_state is None else fetch_state.phase
 
-    def _answered(self, request: int) -> Replica | None:
+    def _on_response(self, request: int) -> Replica | None:
         """The replica that a response is for; None if it no longer follows the sender.
 
         A different leader has a different fetcher, which ignores responses to the old one's
@@ -82,9 +82,9 @@ class SingleRounds:
         follows = replica.role == FOLLOWER and replica.leader == single.source
         return replica if follows else None
 
-    def epochs_answered(self, message: OffsetsForLeaderEpochResponse) -> None:
+    def on_epoch_response(self, message: OffsetsForLeaderEpochResponse) -> None:
         """Truncate according to the response, and fetch (or ask again)."""
-        replica = self._answered(message.request)
+        replica = self._on_response(message.request)
         if replica is None:
             return
         error, epoch, end = message.partitions[replica.tp]
@@ -101,7 +101,7 @@ class SingleRounds:
 
     def fetched(self, message: FetchResponse) -> None:
         """Append the fetched records, truncate, or ask where the leader's log ends."""
-        replica = self._answered(message.request)
+        replica = self._on_response(message.request)
         if replica is None or replica.paused:
             return
         row = message.partitions.get(replica.tp)
@@ -112,8 +112,8 @@ class SingleRounds:
         elif row.error == "OFFSET_OUT_OF_RANGE":
             self._ask(replica, self.fetchers.ends_question(replica.tp))
 
-    def ends_answered(self, message: ListOffsetsResponse) -> None:
+    def on_ends_response(self, message: ListOffsetsResponse) -> None:
         """Adjust to the start and end of the leader's log."""
-        replica = self._answered(message.request)
+        replica = self._on_response(message.request)
         if replica is not None and message.error == NONE:
             self.fetchers.adjust(replica, message)

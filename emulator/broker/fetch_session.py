@@ -24,16 +24,16 @@ from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import NO_LIMIT
 from emulator.replication.partition import (
     AnnounceIsr,
-    AnswerFetches,
     BeginEpoch,
+    CompleteFetches,
     CountFetch,
-    FetchAnswer,
+    LogReadResult,
     OfferRecords,
     StopLeading,
     TellHighWatermark,
-    answer_fetch,
     caught_up_us,
     fencing_error,
+    fetch_records,
 )
 
 TIMEOUT = "fetch-timeout"
@@ -107,10 +107,10 @@ class FetchSessions:
             partitions=lambda _delayed: (),
             try_complete=self._news,
             on_expiration=self._all,
-            on_complete=self._answer,
+            on_complete=self._respond,
         )
         replicas.on(OfferRecords, self._offer_records)
-        replicas.on(AnswerFetches, self._high_watermark_moved)
+        replicas.on(CompleteFetches, self._high_watermark_moved)
         replicas.on(BeginEpoch, self._epoch_began)
         replicas.on(AnnounceIsr, self._isr_changed)
         replicas.on(StopLeading, self._stopped_leading)
@@ -188,7 +188,7 @@ class FetchSessions:
                     session.ready[replica.tp] = None
         self._note_outside(replica)
 
-    def _high_watermark_moved(self, replica: Replica, _effect: AnswerFetches) -> None:
+    def _high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
         """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""
         for session in self._sessions_with(replica):
             session.news[replica.tp] = None
@@ -306,7 +306,7 @@ class FetchSessions:
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
         follower, replica = session.follower, self.replicas.get(tp)
-        answer = answer_fetch(
+        response = fetch_records(
             replica,
             follower,
             asked.offset,
@@ -314,19 +314,19 @@ class FetchSessions:
             asked.last_fetched_epoch,
             self.rules,
         )
-        if answer.error != NONE or answer.diverging is not None or replica is None:
-            if replica is not None and answer.error in FENCING_ERRORS:
+        if response.error != NONE or response.diverging is not None or replica is None:
+            if replica is not None and response.error in FENCING_ERRORS:
                 self.context.refuse(
                     follower,
                     session.parked or self.kernel.cause,
                     tp,
-                    answer.error,
+                    response.error,
                     asked.current_leader_epoch,
                     replica.leader_epoch,
                 )
-            return _without_records(answer)
+            return _without_records(response)
         counted = CountFetch(follower, asked.offset)
-        high_watermark = answer.high_watermark
+        high_watermark = response.high_watermark
         if self.rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
             # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
@@ -375,7 +375,7 @@ class FetchSessions:
         due, session.ready = session.ready, {}
         return self._read_all(session, due)
 
-    def _answer(self, delayed: DelayedFetch, rows: Rows) -> None:
+    def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
         session = self._session_of(delayed)
         session.parked = 0
         self._send(session, delayed.request, rows)
@@ -423,9 +423,9 @@ def _unfenced(asked: FetchPartition) -> FetchPartition:
     return replace(asked, current_leader_epoch=-1)
 
 
-def _without_records(answer: FetchAnswer) -> FetchedPartition:
+def _without_records(response: LogReadResult) -> FetchedPartition:
     return FetchedPartition(
-        answer.error, answer.high_watermark, answer.log_start, [], answer.diverging
+        response.error, response.high_watermark, response.log_start, [], response.diverging
     )
 
 

@@ -356,7 +356,7 @@ class FetcherManager:
         else:
             self.replicas.do(replica, AppendFetched(row.batches, row.high_watermark, row.log_start))
 
-    def epochs_answered(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
+    def on_epoch_response(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
         """Handle an OffsetsForLeaderEpoch response: truncate, and perhaps ask again."""
         fetcher = self._ended(source, message.request)
         if fetcher is None:
@@ -386,7 +386,7 @@ class FetcherManager:
         """Truncate according to the response; True if that completes it, False to ask again."""
         return ASK_AGAIN not in self.replicas.do(replica, TruncateToEpochEnd(epoch, end_offset))
 
-    def ends_answered(self, source: int, message: ListOffsetsResponse) -> None:
+    def on_ends_response(self, source: int, message: ListOffsetsResponse) -> None:
         """Handle the leader's log start and end offsets, after an out-of-range fetch."""
         fetcher = self._ended(source, message.request)
         if fetcher is None:

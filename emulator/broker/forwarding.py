@@ -62,15 +62,15 @@ class ForwardingManager:
         self.context = context
         self.state = state
         self.channel = ControllerChannel(
-            context, state.forwarding, "forwarding", lambda: TRY_US, self._answered
+            context, state.forwarding, "forwarding", lambda: TRY_US, self._on_response
         )
 
     def forward(self, source: int, request: int, message: AdminRequest) -> None:
         """Forward to the controller; a broker's own config values are validated by that broker."""
         if isinstance(message, IncrementalAlterConfigsRequest) and self._is_of_another(message):
             errors = {message.resource_name: "INVALID_REQUEST"}
-            answer = IncrementalAlterConfigsResponse(request, "NONE", errors)
-            self.context.respond(source, request, answer)
+            reply = IncrementalAlterConfigsResponse(request, "NONE", errors)
+            self.context.respond(source, request, reply)
             return
         self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
 
@@ -109,7 +109,7 @@ class ForwardingManager:
         is_broker = message.resource_type == BROKER_RESOURCE and bool(message.resource_name)
         return is_broker and message.resource_name != str(self.context.id)
 
-    def _answered(self, pending: Pending, response: EnvelopeResponse | None) -> None:
+    def _on_response(self, pending: Pending, response: EnvelopeResponse | None) -> None:
         """Unwrap the response in the envelope."""
         if pending.source == NOBODY:
             return  # a component that needs the topic requests it again
@@ -117,17 +117,17 @@ class ForwardingManager:
         wanted, request = pending.message.wanted, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error
         errors = {} if response is None else response.errors
-        answer: Any
+        reply: Any
         if isinstance(wanted, DescribeQuorumRequest):
             quorum = None if response is None else response.quorum
-            answer = DescribeQuorumResponse(request, error, quorum)
+            reply = DescribeQuorumResponse(request, error, quorum)
         elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)
-            answer = TopicsResponse(request, errors, {} if response is None else response.messages)
+            reply = TopicsResponse(request, errors, {} if response is None else response.messages)
         else:
-            answer = OTHERS[type(wanted)](request, error, errors)
-        self.context.respond(pending.source, request, answer)
+            reply = OTHERS[type(wanted)](request, error, errors)
+        self.context.respond(pending.source, request, reply)
 
     def take(self, request: int, response: object) -> bool:
         """Handle a response if it belongs to a forwarded request."""

@@ -217,7 +217,7 @@ class IsrManager:
             at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
             self.context.timers.set_deadline(TIMEOUT, "", at_us)
 
-    def answered(self, message: AlterPartitionResponse) -> None:
+    def on_response(self, message: AlterPartitionResponse) -> None:
         """Handle the controller's response (Partition.handleAlterPartitionResponse)."""
         state = self.state
         if message.request != state.request:

@@ -155,7 +155,7 @@ class KRaftBroker(Broker):
             ),
         }
         mine |= dict.fromkeys(get_args(QuorumResponse), of_the_quorum)
-        mine |= dict.fromkeys(get_args(ControllerResponse), self._controller_answered)
+        mine |= dict.fromkeys(get_args(ControllerResponse), self._on_controller_response)
         mine |= dict.fromkeys(FORWARDED, request(self.forwarding.forward))
         return super()._table() | mine
 
@@ -185,7 +185,7 @@ class KRaftBroker(Broker):
     ) -> None:
         self.id_blocks.give_out(client, request, message)
 
-    def _controller_answered(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
+    def _on_controller_response(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
         request: int = message.request
         taken = self.kraft_lifecycle.take(request, message) or self.id_blocks.take(request, message)
         if not taken:
@@ -194,8 +194,8 @@ class KRaftBroker(Broker):
     def _describe_cluster(self, source: int, _message: messages.DescribeClusterRequest) -> None:
         """Return its own id: clients cannot reach the controller, so brokers forward to it."""
         request = self.kernel.cause
-        answer = messages.DescribeClusterResponse(request, self.id)
-        self.context.respond(source, request, answer)
+        response = messages.DescribeClusterResponse(request, self.id)
+        self.context.respond(source, request, response)
 
     def _connection_lost(self, source: int, message: messages.ConnectionLost) -> None:
         super()._connection_lost(source, message)

@@ -107,8 +107,8 @@ class KRaftMetadata:
                 kept = [broker for broker in each.replicas if broker not in each.removing_replicas]
                 before = [broker for broker in each.replicas if broker not in each.adding_replicas]
                 moves[f"{topic.name}-{number}"] = (before, kept)
-        answer = ListPartitionReassignmentsResponse(request, NONE, moves)
-        self.context.respond(source, request, answer)
+        response = ListPartitionReassignmentsResponse(request, NONE, moves)
+        self.context.respond(source, request, response)
 
     def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
         """Return the configuration of topics or of this broker (``ConfigHelper``)."""

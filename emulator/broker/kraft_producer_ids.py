@@ -32,7 +32,7 @@ class KRaftProducerIds:
         self.state = state
         self.block = block
         self.channel = ControllerChannel(
-            context, state.producer_ids, "producer-ids", lambda: TRY_US, self._answered
+            context, state.producer_ids, "producer-ids", lambda: TRY_US, self._on_response
         )
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
@@ -51,7 +51,7 @@ class KRaftProducerIds:
             epoch = self.context.process.broker_epoch
             self.channel.ask(AllocateProducerIdsRequest(self.context.id, epoch), PATIENCE_US)
 
-    def _answered(self, _pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
+    def _on_response(self, _pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
         """Store the block, or fail all waiting requests if there is none."""
         if isinstance(response, AllocateProducerIdsResponse) and response.error == "NONE":
             self.block.next = response.start

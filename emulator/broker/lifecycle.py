@@ -306,7 +306,7 @@ class Lifecycle:
             self.state.shutdown_request = 0
             self._ask_again()
 
-    def shutdown_answered(self, message: ControlledShutdownResponse) -> None:
+    def on_shutdown_response(self, message: ControlledShutdownResponse) -> None:
         """Handle the response: shut down, or ask again if partitions are still led here."""
         state = self.state
         if message.request != state.shutdown_request:

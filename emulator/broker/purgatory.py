@@ -25,7 +25,7 @@ class DelayedOperation(Struct, frozen=True, array_like=True, gc=False):
 
 
 Operation = TypeVar("Operation", bound=DelayedOperation)
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class PurgatoryState(Struct, array_like=True):
@@ -38,7 +38,7 @@ class PurgatoryState(Struct, array_like=True):
     watchers: dict[str, dict[int, None]] = field(default_factory=dict)
 
 
-class DelayedOperationPurgatory(Generic[Operation, Answer]):
+class DelayedOperationPurgatory(Generic[Operation, Response]):
     """Keeps operations of one kind until they can be completed, or time out."""
 
     def __init__(
@@ -48,9 +48,9 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         timeout: str,
         *,
         partitions: Callable[[Operation], Iterable[str]],
-        try_complete: Callable[[Operation], Answer | None],
-        on_expiration: Callable[[Operation], Answer],
-        on_complete: Callable[[Operation, Answer], None],
+        try_complete: Callable[[Operation], Response | None],
+        on_expiration: Callable[[Operation], Response],
+        on_complete: Callable[[Operation, Response], None],
     ) -> None:
         """Keep the operations in ``state``, with deadlines of the timer ``timeout``.
 
@@ -69,13 +69,13 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
 
     def try_complete_else_watch(self, operation: Operation, timeout_us: int) -> None:
         """Complete an operation now if possible, else within ``timeout_us``."""
-        answer = self._try_complete(operation)
-        if answer is None and timeout_us <= 0:
-            answer = self._on_expiration(operation)
-        if answer is None:
+        response = self._try_complete(operation)
+        if response is None and timeout_us <= 0:
+            response = self._on_expiration(operation)
+        if response is None:
             self.watch(operation, timeout_us)
         else:
-            self._on_complete(operation, answer)
+            self._on_complete(operation, response)
 
     def watch(self, operation: Operation, timeout_us: int) -> None:
         """Watch an operation for at most ``timeout_us`` (microseconds, above 0)."""
@@ -97,19 +97,19 @@ class DelayedOperationPurgatory(Generic[Operation, Answer]):
         """Complete an operation if that is possible by now."""
         operation = self.find(request)
         if operation is not None:
-            answer = self._try_complete(operation)
-            if answer is not None:
-                self.complete(operation, answer)
+            response = self._try_complete(operation)
+            if response is not None:
+                self.complete(operation, response)
 
     def find(self, request: int) -> Operation | None:
         """The waiting operation with a request number; None if there is none."""
         operation: Operation | None = self.state.operations.get(request)
         return operation
 
-    def complete(self, operation: Operation, answer: Answer) -> None:
+    def complete(self, operation: Operation, response: Response) -> None:
         """Complete a waiting operation with the given response."""
         self.forget(operation.request)
-        self._on_complete(operation, answer)
+        self._on_complete(operation, response)
 
     def expire(self) -> None:
         """Complete the operations that have timed out."""

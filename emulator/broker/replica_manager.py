@@ -221,9 +221,9 @@ class ReplicaManager:
                 self.state.unanswered[request] = (source, errors)
                 self.locks.hold_fetchers(STATE_CHANGE)
                 return
-        self._answer_leader_and_isr(source, request, error, errors)
+        self._respond_to_leader_and_isr(source, request, error, errors)
 
-    def _answer_leader_and_isr(
+    def _respond_to_leader_and_isr(
         self, source: int, request: int, error: str, errors: dict[str, str]
     ) -> None:
         response = LeaderAndIsrResponse(request, self.context.id, error, errors)
@@ -235,7 +235,7 @@ class ReplicaManager:
             return
         unanswered, self.state.unanswered = self.state.unanswered, {}
         for request, (source, errors) in unanswered.items():
-            self._answer_leader_and_isr(source, request, NONE, errors)
+            self._respond_to_leader_and_isr(source, request, NONE, errors)
         self.locks.hold_fetchers("")
         self.on_fetchers_shut_down()
 
@@ -318,12 +318,12 @@ class ReplicaManager:
         replica = self.replicas.get(message.tp)
         error = epoch_error(replica, message.current_leader_epoch, self.rules)
         if error != NONE or replica is None:
-            answer = ListOffsetsResponse(request, message.tp, error, -1, -1)
+            response = ListOffsetsResponse(request, message.tp, error, -1, -1)
         else:
-            answer = ListOffsetsResponse(
+            response = ListOffsetsResponse(
                 request, message.tp, NONE, replica.log_start, replica.log_end
             )
-        self.context.respond(source, request, answer)
+        self.context.respond(source, request, response)
 
     # ---- inspection
 

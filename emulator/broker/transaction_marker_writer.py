@@ -68,7 +68,7 @@ class MarkerWriter:
         self.own = own
         self.replicas = replicas
         self._append = append
-        own.on_answer(ASKER, self._appended)
+        own.on_response(ASKER, self._appended)
 
     def write(self, source: int, request: int, message: WriteTxnMarkersRequest) -> None:
         """Write a marker to each of the given partitions."""
@@ -86,7 +86,7 @@ class MarkerWriter:
         for number, marker in appends:
             self._append(self.context.id, number, marker)
         if not appends:
-            self._answer(under_way)
+            self._respond(under_way)
 
     def _refusal(self, tp: str, message: WriteTxnMarkersRequest) -> str:
         """The error for a marker from a coordinator that has been replaced."""
@@ -113,17 +113,17 @@ class MarkerWriter:
         batch = RecordBatch(0, 1, -1, first, producer_id, epoch, size_bytes=MARKER_BYTES, kind=kind)
         return ProduceRequest(tp, batch, -1, TIMEOUT_US)
 
-    def _appended(self, number: int, answer: ProduceResponse) -> None:
+    def _appended(self, number: int, response: ProduceResponse) -> None:
         """Handle the outcome of a marker's replication."""
         under_way = next(each for each in self.state.under_way if number in each.waiting)
         tp = under_way.waiting.pop(number)
-        under_way.errors[tp] = answer.error
-        if answer.error == NONE and OFFSETS.holds(tp):
+        under_way.errors[tp] = response.error
+        if response.error == NONE and OFFSETS.holds(tp):
             self.ended(tp, under_way.message.producer_id, under_way.message.commit)
         if not under_way.waiting:
-            self._answer(under_way)
+            self._respond(under_way)
 
-    def _answer(self, done: MarkersUnderWay) -> None:
+    def _respond(self, done: MarkersUnderWay) -> None:
         self.state.under_way.remove(done)
         response = WriteTxnMarkersResponse(done.request, done.message.producer_id, done.errors)
         self.context.respond(done.source, done.request, response)

@@ -175,7 +175,7 @@ class ZkAdminManager:
         """Answer the requests whose change the updated metadata shows."""
         for request, delayed in list(self.state.delayed.items()):
             if self._is_done(delayed):
-                self._answer(request, delayed)
+                self._respond(request, delayed)
 
     def expire(self) -> None:
         """Answer the requests that have timed out."""
@@ -185,9 +185,9 @@ class ZkAdminManager:
                 for topic, count in delayed.partitions.items():
                     if not self._shows(topic, count):
                         delayed.errors[topic] = "REQUEST_TIMED_OUT"
-                self._answer(int(request), delayed)
+                self._respond(int(request), delayed)
 
-    def _answer(self, request: int, delayed: DelayedTopics) -> None:
+    def _respond(self, request: int, delayed: DelayedTopics) -> None:
         del self.state.delayed[request]
         self.context.timers.clear_deadline(TIMEOUT, request)
         response = TopicsResponse(request, delayed.errors, delayed.messages)

@@ -47,7 +47,7 @@ class AdminClient:
     def ask(self, wanted: AdminRequest, timeout_us: int, controller: int = -1) -> int:
         """Send a request to a broker, or directly to a controller (KRaft), within ``timeout_us``.
 
-        Returns the job's number; when the call has completed, its errors are in ``answers``.
+        Returns the job's number; when the call has completed, its errors are in ``responses``.
         """
         job = self.context.new_id()
         deadline_us = self.context.now + timeout_us
@@ -79,16 +79,16 @@ class AdminClient:
         message: DescribeClusterResponse | AdminResponse | AlterPartitionResponse | TopicsResponse,
     ) -> None:
         """Handle a broker's response."""
-        self.connections.answered(self.state.connections, source)
+        self.connections.responded(self.state.connections, source)
         if isinstance(message, DescribeClusterResponse):
             self._described(message)
         elif isinstance(message, AlterPartitionResponse):
             errors = {tp: error for tp, (error, _) in message.partitions.items()}
-            self._answered(AdminResponse(message.request, message.error, errors))
+            self._on_response(AdminResponse(message.request, message.error, errors))
         elif isinstance(message, TopicsResponse):
-            self._answered(AdminResponse(message.request, "NONE", message.errors))
+            self._on_response(AdminResponse(message.request, "NONE", message.errors))
         else:
-            self._answered(message)
+            self._on_response(message)
 
     def _described(self, message: DescribeClusterResponse) -> None:
         """Send the call to the controller named by a broker."""
@@ -102,7 +102,7 @@ class AdminClient:
                 self._await(job, call)
                 return
 
-    def _answered(self, message: AdminResponse) -> None:
+    def _on_response(self, message: AdminResponse) -> None:
         """Handle the response of the presumed controller."""
         for job, call in self.state.calls.items():
             if call.request == message.request:
@@ -111,7 +111,7 @@ class AdminClient:
                     call.error = error
                     self._try_again(job)
                 elif not call.tp:
-                    self.state.answers[job] = message.errors
+                    self.state.responses[job] = message.errors
                     self._end(job, message.error)
                 else:
                     self._end(job, error)

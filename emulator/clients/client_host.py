@@ -86,14 +86,14 @@ class ClientHost:
 
     def _table(self) -> dict[type, Callable[[int, Any], object]]:
         """The handler of each message type."""
-        group_answers = dict.fromkeys(get_args(GroupResponse), self.members.answered)
+        group_responses = dict.fromkeys(get_args(GroupResponse), self.members.on_response)
         return {
             ClusterMetadataResponse: _too_late,
             DescribeConfigsResponse: _too_late,
             ListPartitionReassignmentsResponse: _too_late,
             **dict.fromkeys(LATE, _too_late),
-            **group_answers,
-            ProduceResponse: self.producers.answered,
+            **group_responses,
+            ProduceResponse: self.producers.on_response,
             InitProducerIdResponse: self.producers.identified,
             FetchResponse: self.fetcher.fetched,
             ListOffsetsResponse: self.fetcher.located,

@@ -11,8 +11,8 @@ class Connection(Struct, array_like=True):
     A broker handles one request of a connection at a time, like Kafka's ``SocketServer``, which
     mutes a channel until it has responded: ``frame`` is that request (empty: none), ``waiting`` are
     the requests queued behind it. ``asked`` lists the messages it was translated into, in order,
-    and ``answers`` the responses so far, by message. ``entered`` has the first id and the number of
-    the records of each of its batches. ``client`` is the client id of its last request,
+    and ``responses`` those received so far, by message. ``entered`` has the first id and the number
+    of the records of each of its batches. ``client`` is the client id of its last request,
     ``received`` the event that recorded the receipt of ``frame``.
     """
 
@@ -21,7 +21,7 @@ class Connection(Struct, array_like=True):
     waiting: list[bytes] = field(default_factory=list)
     frame: bytes = b""
     asked: list[int] = field(default_factory=list)
-    answers: dict[int, AnyMessage] = field(default_factory=dict)
+    responses: dict[int, AnyMessage] = field(default_factory=dict)
     entered: list[tuple[int, int]] = field(default_factory=list)
     received: int = 0
 

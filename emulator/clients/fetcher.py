@@ -15,7 +15,7 @@ from typing import Final
 
 from emulator import events
 from emulator.clients.context import ClientContext
-from emulator.clients.network_client import ANSWER_US, NO_LEADER, NetworkClient, note_answer
+from emulator.clients.network_client import NO_LEADER, RESPONSE_US, NetworkClient, note_response
 from emulator.clients.state import Consumer, Reading
 from emulator.protocol import (
     ConnectionLost,
@@ -101,7 +101,7 @@ class Fetcher:
             question.asked = question.left.pop(0)
             request = MetadataRequest(reading.input.topic)
             reading.request = self.context.send(question.asked, request)
-            self._limit(consumer, reading, ANSWER_US)
+            self._limit(consumer, reading, RESPONSE_US)
         else:
             error = NO_LEADER if question.error == "NONE" else question.error
             self._look_again(consumer, reading, error)
@@ -115,7 +115,7 @@ class Fetcher:
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request and reading.target < 0:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 self._told(consumer, reading, message)
                 return
 
@@ -141,7 +141,7 @@ class Fetcher:
             else:
                 self._fetch(consumer, reading, found.leader)
         else:
-            note_answer(reading.question, message, reading.partition)
+            note_response(reading.question, message, reading.partition)
             self._ask_next(consumer, reading)
 
     def _next_partition(self, reading: Reading) -> None:
@@ -163,14 +163,14 @@ class Fetcher:
         asked = {_tp(reading): (reading.leader_epoch, reading.epochs[reading.partition])}
         request = OffsetsForLeaderEpochRequest(CONSUMER, asked, one_shot=True)
         reading.request = self.context.send(leader, request)
-        self._limit(consumer, reading, ANSWER_US)
+        self._limit(consumer, reading, RESPONSE_US)
 
     def validated(self, source: int, message: OffsetsForLeaderEpochResponse) -> None:
         """Handle the end offset of a leader epoch."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.validating and reading.request == message.request:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 reading.validating = False
                 self._compare(consumer, reading, *message.partitions[_tp(reading)])
                 return
@@ -222,7 +222,7 @@ class Fetcher:
         reading.target, reading.located_by = leader, timestamp_ms
         request = ListOffsetsRequest(CONSUMER, _tp(reading), reading.leader_epoch, timestamp_ms)
         reading.request = self.context.send(leader, request)
-        self._limit(consumer, reading, ANSWER_US)
+        self._limit(consumer, reading, RESPONSE_US)
 
     def located(self, source: int, message: ListOffsetsResponse) -> None:
         """Handle the offset of a timestamp."""
@@ -232,7 +232,7 @@ class Fetcher:
                 continue
             asked_ms, reading.located_by = reading.located_by, None
             if asked_ms is not None:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 self._located(consumer, reading, asked_ms, message)
                 return
 
@@ -270,18 +270,18 @@ class Fetcher:
             max_bytes=self.max_bytes,
         )
         reading.request = self.context.send(broker, request)
-        self._limit(consumer, reading, ANSWER_US)
+        self._limit(consumer, reading, RESPONSE_US)
 
     def fetched(self, source: int, message: FetchResponse) -> None:
         """Handle a fetch response: records, the end of the partition, or an error."""
         for consumer in self.context.state.consumers.values():
             reading = consumer.reading
             if reading is not None and reading.request == message.request:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 self._take(consumer, reading, message)
                 return
             if reading is not None and message.request in reading.polls:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 self._polled(consumer, reading, message)
                 return
 

@@ -21,7 +21,7 @@ from emulator.clients.group_state import (
     SYNCING,
     Membership,
 )
-from emulator.clients.network_client import ANSWER_US, NetworkClient
+from emulator.clients.network_client import RESPONSE_US, NetworkClient
 from emulator.clients.state import Consumer
 from emulator.protocol import (
     AnyMessage,
@@ -58,7 +58,7 @@ class GroupMembers:
         connections: NetworkClient,
         *,
         steady: Callable[[Consumer, Membership], None],
-        answered: Callable[[Consumer, Membership, GroupResponse | MetadataResponse], None],
+        on_response: Callable[[Consumer, Membership, GroupResponse | MetadataResponse], None],
         refused: Callable[[Consumer, str], None],
     ) -> None:
         """Use ``context``.
@@ -71,7 +71,7 @@ class GroupMembers:
         self.defaults = context.consumer_defaults
         self.connections = connections
         self._steady = steady
-        self._statement_answered = answered
+        self._on_statement_response = on_response
         self._statement_refused = refused
 
     # ---- next request
@@ -130,14 +130,16 @@ class GroupMembers:
     def _find(self, consumer: Consumer, mine: Membership) -> None:
         mine.left = mine.left or self.connections.candidates(consumer.connections)
         request = FindCoordinatorRequest(mine.group)
-        self.ask(consumer, mine.left.pop(0), request, ANSWER_US)
+        self.ask(consumer, mine.left.pop(0), request, RESPONSE_US)
 
-    def _found(self, consumer: Consumer, mine: Membership, answer: FindCoordinatorResponse) -> None:
-        if answer.error == NONE:
-            mine.coordinator, mine.left = answer.coordinator, []
+    def _found(
+        self, consumer: Consumer, mine: Membership, response: FindCoordinatorResponse
+    ) -> None:
+        if response.error == NONE:
+            mine.coordinator, mine.left = response.coordinator, []
             self.pump(consumer)
         else:
-            mine.error = answer.error
+            mine.error = response.error
             self.pause(consumer)
 
     def lost(self, consumer: Consumer, mine: Membership) -> None:
@@ -180,17 +182,17 @@ class GroupMembers:
         limit_us = self.defaults.rebalance_timeout_us + JOIN_MARGIN_US
         self.ask(consumer, mine.coordinator, message, limit_us)
 
-    def _joined(self, consumer: Consumer, mine: Membership, answer: JoinGroupResponse) -> None:
-        mine.member_id = answer.member_id or mine.member_id
-        if answer.error == "MEMBER_ID_REQUIRED":
+    def _joined(self, consumer: Consumer, mine: Membership, response: JoinGroupResponse) -> None:
+        mine.member_id = response.member_id or mine.member_id
+        if response.error == "MEMBER_ID_REQUIRED":
             self.pump(consumer)
             return
-        if answer.error != NONE:
-            self.failed(consumer, answer.error)
+        if response.error != NONE:
+            self.failed(consumer, response.error)
             return
-        mine.generation, mine.leader = answer.generation, answer.leader
-        mine.members, mine.counts = answer.members, {}
-        topics = {topic for each in answer.members.values() for topic in each.topics}
+        mine.generation, mine.leader = response.generation, response.leader
+        mine.members, mine.counts = response.members, {}
+        topics = {topic for each in response.members.values() for topic in each.topics}
         mine.counting = sorted(topics)
         mine.phase = COUNTING if mine.leads else SYNCING
         self.pump(consumer)
@@ -208,13 +210,13 @@ class GroupMembers:
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership
             if mine is not None and mine.request == message.request:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 mine.request = 0
                 if mine.phase == COUNTING:
                     mine.counts[mine.counting.pop(0)] = len(message.partitions)
                     self.pump(consumer)
                 else:
-                    self._statement_answered(consumer, mine, message)
+                    self._on_statement_response(consumer, mine, message)
                 return True
         return False
 
@@ -227,15 +229,19 @@ class GroupMembers:
         message = SyncGroupRequest(mine.group, mine.generation, mine.member_id, assignment)
         self.ask_coordinator(consumer, message)
 
-    def _synced(self, consumer: Consumer, mine: Membership, answer: SyncGroupResponse) -> None:
-        if answer.error != NONE:
-            self.failed(consumer, answer.error)
+    def _synced(self, consumer: Consumer, mine: Membership, response: SyncGroupResponse) -> None:
+        if response.error != NONE:
+            self.failed(consumer, response.error)
             return
-        gave_up = any(tp not in answer.partitions for tp in mine.partitions)
+        gave_up = any(tp not in response.partitions for tp in mine.partitions)
         mine.rejoin = mine.rejoin or gave_up
-        mine.phase, mine.partitions = MEMBER, list(answer.partitions)
+        mine.phase, mine.partitions = MEMBER, list(response.partitions)
         self.kernel.emit(
-            events.AssignmentChanged, mine.group, consumer.name, mine.generation, answer.partitions
+            events.AssignmentChanged,
+            mine.group,
+            consumer.name,
+            mine.generation,
+            response.partitions,
         )
         mine.heard_us, mine.heartbeat = self.kernel.now, 0
         self._next_heartbeat(consumer, mine)
@@ -281,12 +287,12 @@ class GroupMembers:
             mine.heartbeat = self.context.send(mine.coordinator, message)
         self._next_heartbeat(consumer, mine)
 
-    def _beaten(self, consumer: Consumer, mine: Membership, answer: HeartbeatResponse) -> None:
+    def _beaten(self, consumer: Consumer, mine: Membership, response: HeartbeatResponse) -> None:
         mine.heartbeat, mine.heard_us = 0, self.kernel.now
-        if answer.error == NONE:
+        if response.error == NONE:
             return
-        if answer.error in GONE or answer.error == "REBALANCE_IN_PROGRESS":
-            mine.refused(answer.error)
+        if response.error in GONE or response.error == "REBALANCE_IN_PROGRESS":
+            mine.refused(response.error)
         elif not mine.request:
             self.lost(consumer, mine)
         self.pump(consumer)
@@ -300,7 +306,7 @@ class GroupMembers:
 
     # ---- responses, timeouts, connections
 
-    def answered(self, source: int, message: GroupResponse) -> None:
+    def on_response(self, source: int, message: GroupResponse) -> None:
         """Handle a response from the coordinator, or from the broker that looks it up."""
         for consumer in self.context.state.consumers.values():
             mine = consumer.membership
@@ -308,10 +314,10 @@ class GroupMembers:
                 continue
             if isinstance(message, HeartbeatResponse):
                 if mine.heartbeat == message.request:
-                    self.connections.answered(consumer.connections, source)
+                    self.connections.responded(consumer.connections, source)
                     self._beaten(consumer, mine, message)
             elif mine.request == message.request:
-                self.connections.answered(consumer.connections, source)
+                self.connections.responded(consumer.connections, source)
                 mine.request = 0
                 self._take(consumer, mine, message)
 
@@ -324,7 +330,7 @@ class GroupMembers:
             case SyncGroupResponse():
                 self._synced(consumer, mine, message)
             case _:
-                self._statement_answered(consumer, mine, message)
+                self._on_statement_response(consumer, mine, message)
 
     def timer(self, name: str, token: int) -> None:
         """Handle the end of a backoff, or a request timeout."""

@@ -63,7 +63,11 @@ class GroupOffsets:
         """
         self.context = context
         self.members = GroupMembers(
-            context, connections, steady=self._go_on, answered=self._answered, refused=self._end
+            context,
+            connections,
+            steady=self._go_on,
+            on_response=self._on_response,
+            refused=self._end,
         )
         self._read_partitions = read
         self._stop_waiting = stop_waiting
@@ -164,7 +168,7 @@ class GroupOffsets:
         message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets, epochs)
         self.members.ask_coordinator(consumer, message)
 
-    def _answered(
+    def _on_response(
         self, consumer: Consumer, mine: Membership, message: GroupResponse | MetadataResponse
     ) -> None:
         """Handle a response about offsets, a commit, a departure, or the topic."""

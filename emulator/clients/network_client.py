@@ -12,7 +12,7 @@ from emulator.clients.context import ClientContext
 from emulator.clients.state import Connections, Question
 from emulator.protocol import MetadataResponse
 
-ANSWER_US: Final = 3_000_000
+RESPONSE_US: Final = 3_000_000
 """The timeout of a request that any other broker could handle."""
 RECONNECT_US: Final = 1_000_000
 """The reconnect backoff after a refused or closed connection (reconnect.backoff.max.ms)."""
@@ -48,7 +48,7 @@ class NetworkClient:
 
     # ---- observing connections
 
-    def answered(self, connections: Connections, broker: int) -> None:
+    def responded(self, connections: Connections, broker: int) -> None:
         """A broker responded."""
         if broker not in connections.open:
             connections.open[broker] = None
@@ -65,11 +65,11 @@ class NetworkClient:
         connections.failed[broker] = self.context.now + SILENCE_US
 
 
-def note_answer(question: Question, answer: MetadataResponse, partition: int) -> None:
+def note_response(question: Question, response: MetadataResponse, partition: int) -> None:
     """Keep an error about a partition; one from a broker that knows it takes precedence."""
-    told = answer.error
+    told = response.error
     if told == "NONE":
-        found = answer.partitions.get(partition)
+        found = response.partitions.get(partition)
         told = UNKNOWN if found is None else found.error
     if question.error != NO_LEADER:
         question.error = told

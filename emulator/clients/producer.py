@@ -12,7 +12,7 @@ from typing import Final
 from emulator.clients.context import ClientContext
 from emulator.clients.idempotence import Sequencer
 from emulator.clients.metadata import ProducerMetadata
-from emulator.clients.network_client import ANSWER_US, NetworkClient, note_answer
+from emulator.clients.network_client import RESPONSE_US, NetworkClient, note_response
 from emulator.clients.record_accumulator import RecordAccumulator, acks_of
 from emulator.clients.sender import GIVE_UP_US, Sender
 from emulator.clients.state import (
@@ -182,7 +182,7 @@ class Producers:
             question.asked = question.left.pop(0)
             request = MetadataRequest(producer.jobs[0].input.topic)
             flight.request = self.context.send(question.asked, request)
-            self.sender.limit(producer, flight, ANSWER_US)
+            self.sender.limit(producer, flight, RESPONSE_US)
         else:
             self.sender.failed(producer, flight, self.sender.missing(flight))
 
@@ -192,7 +192,7 @@ class Producers:
         if found is None:
             return False
         producer, flight = found
-        self.connections.answered(producer.connections, source)
+        self.connections.responded(producer.connections, source)
         self._told(producer, flight, message)
         self._pump(producer)
         return True
@@ -209,7 +209,7 @@ class Producers:
                 self.metadata.learn(producer, message.topic, leaders)
                 self._go_on(producer, flight)
                 return
-        note_answer(flight.question, message, flight.partition)
+        note_response(flight.question, message, flight.partition)
         self._ask_next(producer, flight)
 
     # ---- finding a producer id
@@ -226,7 +226,7 @@ class Producers:
             return
         question.asked = question.left.pop(0)
         flight.request = self.context.send(question.asked, InitProducerIdRequest())
-        self.sender.limit(producer, flight, ANSWER_US)
+        self.sender.limit(producer, flight, RESPONSE_US)
 
     def identified(self, source: int, message: InitProducerIdResponse) -> None:
         """Handle an InitProducerId response."""
@@ -234,7 +234,7 @@ class Producers:
         if found is None:
             return
         producer, flight = found
-        self.connections.answered(producer.connections, source)
+        self.connections.responded(producer.connections, source)
         if message.error == "NONE":
             producer.identity.producer_id = message.producer_id
             producer.identity.epoch = message.producer_epoch
@@ -255,13 +255,13 @@ class Producers:
                     return producer, flight
         return None
 
-    def answered(self, source: int, message: ProduceResponse) -> None:
+    def on_response(self, source: int, message: ProduceResponse) -> None:
         """Handle the leader's produce response."""
         found = self._waiting_for(message.request, SENT)
         if found is not None:
             producer, flight = found
-            self.connections.answered(producer.connections, source)
-            self.sender.answered(producer, flight, message)
+            self.connections.responded(producer.connections, source)
+            self.sender.on_response(producer, flight, message)
             self._pump(producer)
 
     def timer(self, name: str, token: int) -> None:

@@ -86,7 +86,7 @@ class Sender:
 
     # ---- results of an attempt
 
-    def answered(self, producer: Producer, flight: Flight, message: ProduceResponse) -> None:
+    def on_response(self, producer: Producer, flight: Flight, message: ProduceResponse) -> None:
         """Handle the leader's response; a duplicate without a known offset is a success."""
         if message.error == "NONE":
             self.acknowledged(producer, flight, message.base_offset)

@@ -243,11 +243,11 @@ class AdminCall(Struct, array_like=True):
 class AdminState(Struct, array_like=True):
     """The calls in progress, by job, and the admin client's view of its connections.
 
-    ``answers`` holds the per-resource errors of completed calls until they are read.
+    ``responses`` holds the per-resource errors of completed calls until they are read.
     """
 
     calls: dict[int, AdminCall] = field(default_factory=dict)
-    answers: dict[int, dict[str, str]] = field(default_factory=dict)
+    responses: dict[int, dict[str, str]] = field(default_factory=dict)
     connections: Connections = field(default_factory=Connections)
 
 

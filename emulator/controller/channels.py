@@ -54,7 +54,7 @@ class Channels:
         self.context = context
         self.controllership = context.controllership
         self.timers = context.broker.timers
-        self.awaits_last_answer = context.profile.has("controller_awaits_send_threads")
+        self.awaits_last_response = context.profile.has("controller_awaits_send_threads")
 
     def send(self, batch: Batch, metadata_to: list[int] | None = None) -> None:
         """Queue a batch.
@@ -130,7 +130,7 @@ class Channels:
         state = self.controllership.state
         return None if state is None else state.channels.get(target)
 
-    def answered(self, message: ControlResponse) -> ControlRequest | None:
+    def on_response(self, message: ControlResponse) -> ControlRequest | None:
         """Handle a response and send the next request; return the request answered, or None."""
         channel = self._channel(message.broker)
         if channel is None or channel.request != message.request:
@@ -175,6 +175,6 @@ class Channels:
             self._close(target, channel)
 
     def _close(self, target: int, channel: Channel | None) -> None:
-        if channel is not None and channel.request and self.awaits_last_answer:
+        if channel is not None and channel.request and self.awaits_last_response:
             del channel.queue[1:]
             self.controllership.thread.closing[target] = channel

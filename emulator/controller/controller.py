@@ -198,8 +198,8 @@ class Controller:
             }
             respond(source, request, AlterPartitionResponse(request, "NONE", failed))
         elif isinstance(event, ControlledShutdownRequest):
-            answer = ControlledShutdownResponse(request, error or "NOT_CONTROLLER", [])
-            respond(source, request, answer)
+            response = ControlledShutdownResponse(request, error or "NOT_CONTROLLER", [])
+            respond(source, request, response)
         elif isinstance(event, ElectLeadersRequest):
             respond(source, request, ElectLeadersResponse(request, "NOT_CONTROLLER", {}))
         elif isinstance(event, AlterPartitionReassignmentsRequest):
@@ -607,10 +607,10 @@ class Controller:
 
     # ---- responses
 
-    def answered(self, message: ControlResponse) -> None:
+    def on_response(self, message: ControlResponse) -> None:
         """Handle a broker's response to one of the controller's requests."""
         waited = self.thread.waits
-        done = self.channels.answered(message)
+        done = self.channels.on_response(message)
         if isinstance(done, StopReplicaRequest) and message.error == "NONE":
             self._take(ReplicasStopped(message.broker, done))
         self._send_threads_ended(waited=waited)

@@ -91,7 +91,7 @@ class GroupCoordinator:
         )
         self.members = GroupMembership(context, self.offsets)
         self.expiry = OffsetExpiration(context, self.offsets)
-        self.answer = self.offsets.answer
+        self.respond = self.offsets.respond
         self.group = self.offsets.group
         self.partition_of = self.offsets.partition_of
 
@@ -111,10 +111,10 @@ class GroupCoordinator:
         if info is None:
             internal_topics.create(self.context, OFFSETS)
         if info is None or info.leader not in process.live_brokers:
-            answer = FindCoordinatorResponse(request, message.group, "COORDINATOR_NOT_AVAILABLE")
+            response = FindCoordinatorResponse(request, message.group, "COORDINATOR_NOT_AVAILABLE")
         else:
-            answer = FindCoordinatorResponse(request, message.group, NONE, info.leader)
-        self.context.respond(client, request, answer)
+            response = FindCoordinatorResponse(request, message.group, NONE, info.leader)
+        self.context.respond(client, request, response)
 
     # ---- becoming and resigning as coordinator
 
@@ -144,7 +144,7 @@ class GroupCoordinator:
         """Add or rejoin a member; respond when all members have joined."""
         error = self.refusal(message.group)
         if error != NONE:
-            self.answer(request, JoinGroupResponse(request, message.group, error))
+            self.respond(request, JoinGroupResponse(request, message.group, error))
         else:
             self.members.join(request, message)
         self._watch_positions()
@@ -153,7 +153,7 @@ class GroupCoordinator:
         """Return a member's assignment; respond when the leader's assignment is stored."""
         error = self.refusal(message.group)
         if error != NONE:
-            self.answer(request, SyncGroupResponse(request, message.group, error))
+            self.respond(request, SyncGroupResponse(request, message.group, error))
         else:
             self.members.sync(request, message)
         self._watch_positions()
@@ -171,7 +171,7 @@ class GroupCoordinator:
             if error == NONE and group is not None:
                 error = HEARTBEAT[group.state]
                 self.members.alive(group, message.member_id)
-        self.answer(request, HeartbeatResponse(request, message.group, error))
+        self.respond(request, HeartbeatResponse(request, message.group, error))
 
     def leave(self, _client: int, request: int, message: LeaveGroupRequest) -> None:
         """Remove a member."""
@@ -179,7 +179,7 @@ class GroupCoordinator:
         if error == NONE:
             group = self.group(message.group)
             error = REFUSED if group is None else self.members.leave(group, message)
-        self.answer(request, LeaveGroupResponse(request, message.group, error))
+        self.respond(request, LeaveGroupResponse(request, message.group, error))
         self._watch_positions()
 
     def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:
@@ -200,7 +200,7 @@ class GroupCoordinator:
         if error == NONE and group is not None:
             self.offsets.commit(group, request, message)
         else:
-            self.answer(request, OffsetCommitResponse(request, message.group, error))
+            self.respond(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
     def commit_in_transaction(
@@ -223,7 +223,7 @@ class GroupCoordinator:
         if error == NONE:
             self.offsets.commit(group or self.offsets.make(message.group), request, message)
         else:
-            self.answer(request, OffsetCommitResponse(request, message.group, error))
+            self.respond(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
 
     @staticmethod
@@ -246,10 +246,10 @@ class GroupCoordinator:
             changing = {tp for positions in group.unstable.values() for tp in positions}
             unstable = [tp for tp in partitions if tp in changing]
             offsets |= dict.fromkeys(unstable, -1)
-        answer = OffsetFetchResponse(
+        response = OffsetFetchResponse(
             request, message.group, error, offsets, epochs, notes, unstable
         )
-        self.answer(request, answer)
+        self.respond(request, response)
 
     # ---- administrative requests
 
@@ -259,7 +259,7 @@ class GroupCoordinator:
             loading = any(self.state.partitions.values())
             error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
             found = {group.name: self._description(group) for group in self.state.groups.values()}
-            self.answer(request, DescribeGroupsResponse(request, error, found))
+            self.respond(request, DescribeGroupsResponse(request, error, found))
             return
         asked: dict[str, GroupDescription] = {}
         for name in message.groups:
@@ -270,7 +270,7 @@ class GroupCoordinator:
                 asked[name] = GroupDescription(NONE, DEAD)
             else:
                 asked[name] = self._description(group)
-        self.answer(request, DescribeGroupsResponse(request, NONE, asked))
+        self.respond(request, DescribeGroupsResponse(request, NONE, asked))
 
     @staticmethod
     def _description(group: Group) -> GroupDescription:
@@ -300,7 +300,7 @@ class GroupCoordinator:
             elif error == NONE and group is not None:
                 self.expiry.forget(group)
             told[name] = error
-        self.answer(request, DeleteGroupsResponse(request, told))
+        self.respond(request, DeleteGroupsResponse(request, told))
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of a group whose members may be subscribed to the topic.
@@ -318,7 +318,7 @@ class GroupCoordinator:
             errors = dict.fromkeys(message.partitions, told)
             if not group.members:
                 self.expiry.forget_positions(group, message.partitions)
-        self.answer(request, OffsetDeleteResponse(request, error, errors))
+        self.respond(request, OffsetDeleteResponse(request, error, errors))
 
     def _assignment_stored(self, group: Group, store: Store, error: str) -> None:
         self.members.assignment_stored(group, store, error)

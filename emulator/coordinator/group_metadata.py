@@ -85,7 +85,7 @@ class GroupMetadataManager:
         self.context = context
         self.state = state
         self.own = own
-        own.on_answer(ASKER, self.stored)
+        own.on_response(ASKER, self.stored)
         self.kernel = context.kernel
         self._append = append
         self._log_of = log_of
@@ -127,7 +127,7 @@ class GroupMetadataManager:
             events.GroupStateChanged, group.name, self.context.id, state, group.generation
         )
 
-    def answer(self, request: int, message: AnyMessage) -> None:
+    def respond(self, request: int, message: AnyMessage) -> None:
         """Send the response to a client's request."""
         self.context.respond(CLIENTS, request, message)
 
@@ -195,10 +195,10 @@ class GroupMetadataManager:
         request = ProduceRequest(tp, batch, -1, timeout_us, transactional_id=store.transactional_id)
         self._append(self.context.id, number, request)
 
-    def stored(self, number: int, answer: ProduceResponse) -> None:
+    def stored(self, number: int, outcome: ProduceResponse) -> None:
         """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
-        error = STORING_ERRORS.get(answer.error, answer.error)
+        error = STORING_ERRORS.get(outcome.error, outcome.error)
         group = self.group(store.group)
         if store.assignment is not None:
             if group is not None:
@@ -214,7 +214,7 @@ class GroupMetadataManager:
                 self._committed(group, tp, Position(offset, store.at_us, epoch, note))
         if store.request:
             response = OffsetCommitResponse(store.request, store.group, error)
-            self.answer(store.request, response)
+            self.respond(store.request, response)
 
     def _committed(self, group: Group, tp: str, position: Position) -> None:
         keep(group, tp, position)

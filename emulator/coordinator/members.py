@@ -111,8 +111,8 @@ class GroupMembership:
     def _refuse_join(
         self, request: int, message: JoinGroupRequest, error: str, member_id: str = ""
     ) -> None:
-        answer = JoinGroupResponse(request, message.group, error, member_id)
-        self.metadata.answer(request, answer)
+        response = JoinGroupResponse(request, message.group, error, member_id)
+        self.metadata.respond(request, response)
 
     def _new_id(self, consumer: str) -> str:
         return f"{consumer}-{self.kernel.random_below(1 << 32):08x}"
@@ -185,14 +185,14 @@ class GroupMembership:
             self._prepare(group)
 
     def _replace(self, group: Group, old: Member, name: str) -> Member:
-        """Give a member a new id; what waits for an answer under the old one is fenced."""
+        """Give a member a new id; what waits for a response under the old one is fenced."""
         if old.join:
             request, old.join = old.join, 0
-            answer = JoinGroupResponse(request, group.name, FENCED, old.id)
-            self.metadata.answer(request, answer)
+            response = JoinGroupResponse(request, group.name, FENCED, old.id)
+            self.metadata.respond(request, response)
         if old.sync:
             request, old.sync = old.sync, 0
-            self.metadata.answer(request, SyncGroupResponse(request, group.name, FENCED))
+            self.metadata.respond(request, SyncGroupResponse(request, group.name, FENCED))
         members = list(group.members.values())
         if group.leader == old.id:
             group.leader = name
@@ -211,7 +211,7 @@ class GroupMembership:
             return
         if error != NONE:
             request, member.join = member.join, 0
-            self.metadata.answer(request, JoinGroupResponse(request, group.name, error))
+            self.metadata.respond(request, JoinGroupResponse(request, group.name, error))
         elif replacing.can_skip:
             skips = group.leader == member.id
             self._tell_generation(group, member, group.leader, skip_assignment=skips)
@@ -309,7 +309,7 @@ class GroupMembership:
             return
         request, member.join = member.join, 0
         self._watch(group, member.deadline_us)
-        answer = JoinGroupResponse(
+        response = JoinGroupResponse(
             request,
             group.name,
             NONE,
@@ -323,7 +323,7 @@ class GroupMembership:
             instances,
             skip_assignment,
         )
-        self.metadata.answer(request, answer)
+        self.metadata.respond(request, response)
 
     # ---- the assignment
 
@@ -336,7 +336,7 @@ class GroupMembership:
         if error == NONE and group is not None:
             error = SYNC[group.state]
         if error != NONE or group is None:
-            self.metadata.answer(request, SyncGroupResponse(request, message.group, error))
+            self.metadata.respond(request, SyncGroupResponse(request, message.group, error))
             return
         member = group.members[message.member_id]
         self.alive(group, member.id)
@@ -368,7 +368,7 @@ class GroupMembership:
     def _tell_partitions(self, group: Group, member: Member) -> None:
         request, member.sync = member.sync, 0
         self.alive(group, member.id)
-        answer = SyncGroupResponse(
+        response = SyncGroupResponse(
             request,
             group.name,
             NONE,
@@ -377,14 +377,14 @@ class GroupMembership:
             group.protocol_type,
             group.assignor,
         )
-        self.metadata.answer(request, answer)
+        self.metadata.respond(request, response)
 
     def _fail_syncs(self, group: Group, error: str) -> None:
         for member in group.members.values():
             if member.sync:
                 request, member.sync = member.sync, 0
                 self._watch(group, member.deadline_us)
-                self.metadata.answer(request, SyncGroupResponse(request, group.name, error))
+                self.metadata.respond(request, SyncGroupResponse(request, group.name, error))
 
     def fail_waiting(self, group: Group, error: str) -> None:
         """Fail all waiting requests: this broker is no longer the coordinator."""
@@ -392,8 +392,8 @@ class GroupMembership:
         for member in group.members.values():
             if member.join:
                 request, member.join = member.join, 0
-                answer = JoinGroupResponse(request, group.name, error, member.id)
-                self.metadata.answer(request, answer)
+                response = JoinGroupResponse(request, group.name, error, member.id)
+                self.metadata.respond(request, response)
 
     # ---- leaving
 
@@ -424,8 +424,8 @@ class GroupMembership:
 
     def _drop(self, group: Group, member: Member, reason: str) -> None:
         if member.join:
-            answer = JoinGroupResponse(member.join, group.name, REFUSED)
-            self.metadata.answer(member.join, answer)
+            response = JoinGroupResponse(member.join, group.name, REFUSED)
+            self.metadata.respond(member.join, response)
         del group.members[member.id]
         if group.leader == member.id:
             group.leader = next(iter(group.members), "")

@@ -27,7 +27,7 @@ class OwnRequests:
         self.state = state
         self._handlers: dict[str, Callable[[int, Any], None]] = {}
 
-    def on_answer(self, asker: str, handler: Callable[[int, Any], None]) -> None:
+    def on_response(self, asker: str, handler: Callable[[int, Any], None]) -> None:
         """Pass responses to ``asker``'s requests to ``handler``, with number and response."""
         self._handlers[asker] = handler
 
@@ -38,6 +38,6 @@ class OwnRequests:
         state.askers[state.last] = asker
         return state.last
 
-    def answered(self, number: int, response: AnyMessage) -> None:
+    def receive(self, number: int, response: AnyMessage) -> None:
         """Dispatch a response."""
         self._handlers[self.state.askers.pop(number)](number, response)

@@ -100,7 +100,7 @@ class TransactionCoordinator:
         self._ask_producer_id = ask_producer_id
         self._leader_epoch = leader_epoch
         self._group_partition = group_partition
-        own.on_answer(IDS, self._identified)
+        own.on_response(IDS, self._identified)
 
     # ---- coordination of transactional ids
 
@@ -118,10 +118,10 @@ class TransactionCoordinator:
         if info is None:
             internal_topics.create(self.context, TRANSACTIONS)
         if info is None or info.leader not in process.live_brokers:
-            answer = FindCoordinatorResponse(request, key, "COORDINATOR_NOT_AVAILABLE")
+            response = FindCoordinatorResponse(request, key, "COORDINATOR_NOT_AVAILABLE")
         else:
-            answer = FindCoordinatorResponse(request, key, NONE, info.leader)
-        self.context.respond(client, request, answer)
+            response = FindCoordinatorResponse(request, key, NONE, info.leader)
+        self.context.respond(client, request, response)
 
     # ---- becoming and resigning as coordinator
 
@@ -163,7 +163,7 @@ class TransactionCoordinator:
         if error == NONE and known is not None:
             error = self._may_init(known, message)
         if error != NONE:
-            self._answer(client, request, InitProducerIdResponse(request, error, -1, -1))
+            self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
         elif known is None or self._is_exhausted(known, message):
             number = self.own.number(IDS)
             self.state.unidentified[number] = (client, request, message)
@@ -233,7 +233,7 @@ class TransactionCoordinator:
         if error == NONE and known is not None and known.epoch < EPOCH_MAX:
             error = CONCURRENT  # another request was processed in between
         if error != NONE:
-            self._answer(client, request, InitProducerIdResponse(request, error, -1, -1))
+            self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
             return
         last = NONE_YET if known is None else known.producer_id
         known = known or Transaction(name, given.producer_id)
@@ -264,7 +264,7 @@ class TransactionCoordinator:
                 tp: "UNKNOWN_TOPIC_OR_PARTITION" if tp in missing else "OPERATION_NOT_ATTEMPTED"
                 for tp in named
             }
-            self._answer(client, request, AddPartitionsToTxnResponse(request, name, errors))
+            self._respond(client, request, AddPartitionsToTxnResponse(request, name, errors))
             return
         if error == NONE and known is not None and message.verify_only:
             self._verify(client, request, message, known)
@@ -281,8 +281,8 @@ class TransactionCoordinator:
             if self.profile.has("transaction_abortable_error"):
                 unknown = "TRANSACTION_ABORTABLE"
             errors = {tp: NONE if tp in known.partitions else unknown for tp in message.partitions}
-        answer = AddPartitionsToTxnResponse(request, message.transactional_id, errors)
-        self._answer(client, request, answer)
+        response = AddPartitionsToTxnResponse(request, message.transactional_id, errors)
+        self._respond(client, request, response)
 
     def add_offsets(self, client: int, request: int, message: AddOffsetsToTxnRequest) -> None:
         """Add a group's partition of __consumer_offsets to a transaction."""
@@ -305,10 +305,10 @@ class TransactionCoordinator:
             if known.is_changing:
                 error = CONCURRENT
             elif known.state == ONGOING and all(tp in known.partitions for tp in partitions):
-                self._answer(client, reply.request, reply)
+                self._respond(client, reply.request, reply)
                 return
         if error != NONE or known is None:
-            self._answer(client, reply.request, _refused(reply, error))
+            self._respond(client, reply.request, _refused(reply, error))
             return
         before = known.partitions if known.state == ONGOING else []
         after = known.to(
@@ -340,12 +340,12 @@ class TransactionCoordinator:
         error, known = self._known(name, message.producer_id, message.producer_epoch)
         if error != NONE and known is not None and self._is_ended_already(known, message):
             reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
-            self._answer(client, request, reply)
+            self._respond(client, request, reply)
             return
         if error == NONE and known is not None:
             error = self._may_end(known, message)
         if error != NONE or known is None or known.state != ONGOING:
-            self._answer(client, request, EndTxnResponse(request, name, error))
+            self._respond(client, request, EndTxnResponse(request, name, error))
             return
         epoch = known.epoch + message.bumps_epoch
         reply = EndTxnResponse(request, name, NONE, known.producer_id, epoch)
@@ -419,7 +419,7 @@ class TransactionCoordinator:
                 if known.epoch == NONE_YET:
                     del self.state.transactions[after.id]
             if reply is not None:
-                self._answer(store.client, reply.request, _refused(reply, error))
+                self._respond(store.client, reply.request, _refused(reply, error))
             return
         if after.state == DEAD:
             del self.state.transactions[after.id]
@@ -427,12 +427,12 @@ class TransactionCoordinator:
             self.state.transactions[after.id] = after
         self.log.told(after)
         if reply is not None:
-            self._answer(store.client, reply.request, reply)
+            self._respond(store.client, reply.request, reply)
         if after.state in PREPARED:
             self._send_markers(after)
         self._watch()
 
-    def _answer(self, client: int, request: int, message: AnyMessage) -> None:
+    def _respond(self, client: int, request: int, message: AnyMessage) -> None:
         self.context.respond(client, request, message)
 
     # ---- administrative requests
@@ -444,7 +444,7 @@ class TransactionCoordinator:
         told = {name: self._description(name) for name in names}
         loading = message.transactional_ids is None and any(self.state.partitions.values())
         error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
-        self._answer(client, request, DescribeTransactionsResponse(request, error, told))
+        self._respond(client, request, DescribeTransactionsResponse(request, error, told))
 
     def _description(self, name: str) -> TransactionDescription:
         error, known = self.refusal(name), self.state.transactions.get(name)
@@ -468,7 +468,7 @@ class TransactionCoordinator:
 
     def marked(self, request: int, message: WriteTxnMarkersResponse) -> None:
         """Handle a leader's response to written markers."""
-        self.markers.answered(request, message)
+        self.markers.on_response(request, message)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Retry markers that may have been lost with a connection."""

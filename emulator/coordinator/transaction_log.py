@@ -85,7 +85,7 @@ class TransactionLog:
         self.kernel = context.kernel
         self._append = append
         self._log_of = log_of
-        own.on_answer(ASKER, self._appended)
+        own.on_response(ASKER, self._appended)
 
     def partition_of(self, transactional_id: str) -> str:
         """The partition of __transaction_state that a transactional id belongs to.
@@ -135,10 +135,10 @@ class TransactionLog:
         request = ProduceRequest(tp, batch, -1, WRITE_TIMEOUT_US)
         self._append(self.context.id, number, request)
 
-    def _appended(self, number: int, answer: ProduceResponse) -> None:
+    def _appended(self, number: int, response: ProduceResponse) -> None:
         """Handle the outcome of a record's replication."""
         store = self.state.stores.pop(number)
-        self.stored(store, STORING_ERRORS.get(answer.error, answer.error))
+        self.stored(store, STORING_ERRORS.get(response.error, response.error))
 
     def load(self, tp: str) -> list[Transaction]:
         """Load and return a partition's transactions from its log."""

@@ -48,7 +48,7 @@ class TransactionMarkers:
         self.context = context
         self.state = state
         self.own = own
-        own.on_answer(ASKER, lambda number, message: self.answered(-number, message))
+        own.on_response(ASKER, lambda number, message: self.on_response(-number, message))
         self.timers = context.timers
         self._write = write
 
@@ -104,7 +104,7 @@ class TransactionMarkers:
             return None
         return info.leader if info.leader in context.process.live_brokers else -1
 
-    def answered(self, request: int, message: WriteTxnMarkersResponse) -> None:
+    def on_response(self, request: int, message: WriteTxnMarkersResponse) -> None:
         """Handle a leader's response to a request to write markers."""
         sent = self._ended(request)
         if sent is None:

@@ -17,9 +17,9 @@ from emulator.explorer.model import Action, Rule, Step, Value
 from emulator.explorer.replica import (
     NO_FETCHER,
     Batch,
-    EndsAnswered,
-    EpochAnswered,
-    FetchAnswered,
+    EndsResponse,
+    EpochResponse,
+    FetchResponse,
     Replica,
     ReplicaRules,
     Stepped,
@@ -53,9 +53,9 @@ from emulator.replication.partition import (
     Restart,
     Rules,
     TruncateToEpochEnd,
-    answer_fetch,
     end_offset_for,
     epoch_error,
+    fetch_records,
     produce_error,
 )
 from emulator.replication.remote_replica import NEVER_US, RemoteReplica
@@ -210,12 +210,12 @@ class BrokerActions(ABC):
             around = self.around(broker)
             yield Rule((*around, parts.records), self.produce, (broker, replica))
             yield Rule((*around, parts.isr_changes), self.expire, (broker, replica))
-            if replica.alter_answer is not None:
-                yield Rule(around, self.take_alter_answer, (broker, replica))
+            if replica.alter_response is not None:
+                yield Rule(around, self.take_alter_response, (broker, replica))
             elif replica.pending is not None:
                 yield Rule((parts.decided, parts.processes), self.alter, (broker, replica))
-        elif replica.answer is not None:
-            yield Rule(self.around(broker), self.take_answer, (broker, replica))
+        elif replica.response is not None:
+            yield Rule(self.around(broker), self.take_response, (broker, replica))
         elif replica.fetches:
             reads = (*self.around(replica.leader), parts.replica(replica.leader))
             yield Rule(reads, self.ask, (broker, replica))
@@ -294,14 +294,14 @@ class BrokerActions(ABC):
                 found = (UNDEFINED, UNDEFINED)
                 if error == NONE:
                     found = end_offset_for(state, latest, self.rules)
-                answer = EpochAnswered(error, replica.leader_epoch, *found)
-                after = replica._replace(answer=answer, answer_start=process.starts)
+                response = EpochResponse(error, replica.leader_epoch, *found)
+                after = replica._replace(response=response, response_start=process.starts)
                 action = Action("AskEpoch", (*details, ("epoch", latest)))
                 yield step(action, ((at, replica, after),))
         elif replica.phase == OUT_OF_RANGE:
             if epoch_error(state, current, self.rules) == NONE:
-                ends = EndsAnswered(state.log_start, state.log_end)
-                after = replica._replace(answer=ends, answer_start=process.starts)
+                ends = EndsResponse(state.log_start, state.log_end)
+                after = replica._replace(response=ends, response_start=process.starts)
                 yield step(Action("AskEnds", details), ((at, replica, after),))
         else:
             yield from self._fetch(follower, replica, led, process.starts, self.alive(*around))
@@ -315,13 +315,13 @@ class BrokerActions(ABC):
         if self.rules.diverging_fetch and replica.epochs:
             last = replica.epochs[-1][0]
         state = self.of[leader].thaw(led)
-        found = answer_fetch(state, follower, offset, current, last, self.rules)
+        found = fetch_records(state, follower, offset, current, last, self.rules)
         action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
         at = self.parts.replica(follower)
         if found.error != NONE or found.diverging is not None:
             if found.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
-                answer = FetchAnswered(found.error, offset, (), -1, found.diverging)
-                after = replica._replace(answer=answer, answer_start=starts)
+                response = FetchResponse(found.error, offset, (), -1, found.diverging)
+                after = replica._replace(response=response, response_start=starts)
                 yield step(action, ((at, replica, after),))
             return
         stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
@@ -330,19 +330,19 @@ class BrokerActions(ABC):
         records = led.log[offset:]
         # A fetch that finds no records is parked; its response carries the HW at completion.
         hw = told.high_watermark if records else PARKED
-        answer = FetchAnswered(NONE, offset, records, hw)
-        after = replica._replace(answer=answer, answer_start=starts)
+        response = FetchResponse(NONE, offset, records, hw)
+        after = replica._replace(response=response, response_start=starts)
         others = ((at, replica, after),)
         yield from self.settle(action, leader, led, stepped, others, live)
 
-    def take_answer(self, follower: int, replica: Replica, *around: Any) -> Outcomes:
+    def take_response(self, follower: int, replica: Replica, *around: Any) -> Outcomes:
         """A follower receives a response, or a disconnect if the leader process has ended."""
         rules, live, processes = self.of[follower], self.alive(*around), around[0]
         source: Process = processes[replica.leader - 1]
         name, happened, command = "ConnectionLost", DISCONNECTED, NOTHING
-        if source.is_up and source.starts == replica.answer_start:
+        if source.is_up and source.starts == replica.response_start:
             name, happened, command = self._arrived(replica)
-        taken = replica._replace(answer=None, answer_start=0)
+        taken = replica._replace(response=None, response_start=0)
         details: tuple[tuple[str, object], ...] = (("broker", follower), ("leader", replica.leader))
         if command is not None:
             stepped = rules.do(taken, command, live)
@@ -359,27 +359,27 @@ class BrokerActions(ABC):
 
     def _arrived(self, replica: Replica) -> tuple[str, str, Command | None]:
         """The action name of a response, the fetcher event and the command for the replica."""
-        answer = replica.answer
-        if isinstance(answer, EndsAnswered):
-            adjust = AdjustToLeader(answer.log_start, answer.log_end, self.bounds.unclean)
+        response = replica.response
+        if isinstance(response, EndsResponse):
+            adjust = AdjustToLeader(response.log_start, response.log_end, self.bounds.unclean)
             return "EndsResponse", ADJUSTED, adjust
-        if isinstance(answer, EpochAnswered):
+        if isinstance(response, EpochResponse):
             name = "EpochResponse"
-            asked_for = answer.asked_epoch if self.rules.fencing else replica.fetch_epoch
-            if answer.error == FENCED_ERROR:
+            asked_for = response.asked_epoch if self.rules.fencing else replica.fetch_epoch
+            if response.error == FENCED_ERROR:
                 return name, FENCED, NOTHING
             if asked_for != replica.leader_epoch:
                 return name, "", NOTHING
-            return name, SETTLED, TruncateToEpochEnd(answer.epoch, answer.end_offset)
-        assert answer is not None
+            return name, SETTLED, TruncateToEpochEnd(response.epoch, response.end_offset)
+        assert response is not None
         name = "FetchResponse"
-        if answer.error != NONE:
-            return name, FENCED if answer.error == FENCED_ERROR else IS_OUT_OF_RANGE, NOTHING
-        if answer.diverging is not None:
-            return name, "", TruncateToEpochEnd(*answer.diverging)
-        if answer.offset != replica.log_end:
+        if response.error != NONE:
+            return name, FENCED if response.error == FENCED_ERROR else IS_OUT_OF_RANGE, NOTHING
+        if response.diverging is not None:
+            return name, "", TruncateToEpochEnd(*response.diverging)
+        if response.offset != replica.log_end:
             return name, "", NOTHING
-        return name, "", AppendFetched(_batches(answer), answer.high_watermark)
+        return name, "", AppendFetched(_batches(response), response.high_watermark)
 
     # ---- ISR proposals and acknowledgements
 
@@ -430,14 +430,14 @@ class BrokerActions(ABC):
         change: Change = (self.parts.acknowledged, acknowledged, after)
         yield step(Action(action.name, details), (*changes, change))
 
-    def take_alter_answer(self, broker: int, replica: Replica, *around: Any) -> Outcomes:
+    def take_alter_response(self, broker: int, replica: Replica, *around: Any) -> Outcomes:
         """The leader receives the result of its AlterPartition request."""
-        answer, live = replica.alter_answer, self.alive(*around)
-        assert answer is not None
-        command: Command = IsrRefused(answer.error)
-        if answer.error == NONE:
-            command = IsrStored(list(answer.isr), answer.zk_version, answer.leader_epoch)
-        stepped = self.of[broker].do(replica._replace(alter_answer=None), command, live)
+        response, live = replica.alter_response, self.alive(*around)
+        assert response is not None
+        command: Command = IsrRefused(response.error)
+        if response.error == NONE:
+            command = IsrStored(list(response.isr), response.zk_version, response.leader_epoch)
+        stepped = self.of[broker].do(replica._replace(alter_response=None), command, live)
         action = Action("AlterPartitionResponse", (("leader", broker),))
         yield from self.settle(action, broker, replica, stepped, (), live)
 
@@ -465,9 +465,9 @@ class BrokerActions(ABC):
             leader=-1,
             phase=NO_FETCHER,
             fetch_epoch=-1,
-            answer=None,
-            answer_start=0,
-            alter_answer=None,
+            response=None,
+            response_start=0,
+            alter_response=None,
             waiting=(),
         )
         process = processes[broker - 1]
@@ -523,7 +523,7 @@ def asks_in_vain(leader: int, led: Replica, follower: int, replica: Replica) -> 
     """
     remembered = dict(led.remotes).get(follower)
     knows_all = remembered is not None and remembered[0] == replica.log_end == led.log_end
-    return knows_all and replica.follows(leader) and replica.answer is None
+    return knows_all and replica.follows(leader) and replica.response is None
 
 
 def with_process(processes: Processes, broker: int, process: Process) -> Processes:
@@ -539,13 +539,13 @@ def step(action: Action, changes: tuple[Change, ...]) -> Step:
 def _unparked(change: Change, high_watermark: int) -> Change:
     """Complete a parked fetch with the HW, or drop its response if the HW has not changed."""
     part, before, after = change
-    if isinstance(after, Replica) and isinstance(after.answer, FetchAnswered):
-        answer = after.answer
-        if answer.high_watermark == PARKED:
-            if min(high_watermark, answer.offset) == after.high_watermark:
+    if isinstance(after, Replica) and isinstance(after.response, FetchResponse):
+        response = after.response
+        if response.high_watermark == PARKED:
+            if min(high_watermark, response.offset) == after.high_watermark:
                 return part, before, before
-            answer = answer._replace(high_watermark=high_watermark)
-            return part, before, after._replace(answer=answer)
+            response = response._replace(high_watermark=high_watermark)
+            return part, before, after._replace(response=response)
     return change
 
 
@@ -558,10 +558,10 @@ def _caught_up(fields: tuple[int, ...], at_us: int) -> tuple[int, ...]:
     return astuple(long_ago)
 
 
-def _batches(answer: FetchAnswered) -> list[Batch]:
+def _batches(response: FetchResponse) -> list[Batch]:
     return [
-        Batch(answer.offset + number, record.epoch, record.id)
-        for number, record in enumerate(answer.records)
+        Batch(response.offset + number, record.epoch, record.id)
+        for number, record in enumerate(response.records)
     ]
 
 

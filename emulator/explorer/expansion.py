@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from emulator.explorer.encoding import Encoding, Widened
 from emulator.explorer.model import Model, Property
-from emulator.explorer.successors import KnownAnswers, Look
+from emulator.explorer.successors import Look, OutcomeCache
 from emulator.explorer.symmetry import Canonical
 
 
@@ -15,9 +15,9 @@ class Expansion:
     def __init__(self, model: Model) -> None:
         self.encoding = Encoding(len(model.parts))
         first = self.encoding.pack(model.initial)
-        self._answers = KnownAnswers(self.encoding)
-        self._looks = self._answers.joined(model.rules)
-        self._fault_looks = self._answers.joined(model.faults)
+        self._responses = OutcomeCache(self.encoding)
+        self._looks = self._responses.joined(model.rules)
+        self._fault_looks = self._responses.joined(model.faults)
         self._canonical = (
             None if model.symmetry is None else Canonical(self.encoding, model.symmetry)
         )
@@ -56,7 +56,7 @@ class Expansion:
 
     def widen(self) -> None:
         """Update the masks to the current encoding."""
-        self._answers.widen()
+        self._responses.widen()
         if self._canonical is not None:
             self._canonical.widen()
 
@@ -74,8 +74,8 @@ class Expansion:
         for index in indexes:
             state = states[index]
             look: list[Look] = list(every)
-            for mask, answers in look:
-                steps, further = answers[state & mask]
+            for mask, responses in look:
+                steps, further = responses[state & mask]
                 if further:
                     look += further
                 for difference in steps:
@@ -97,8 +97,8 @@ class Expansion:
         for index in indexes:
             state = states[index]
             look: list[Look] = list(every)
-            for mask, answers in look:
-                steps, further = answers[state & mask]
+            for mask, responses in look:
+                steps, further = responses[state & mask]
                 look += further
                 generated += len(steps)
                 for difference in steps:

@@ -31,7 +31,7 @@ from emulator.explorer.model import Action, Rule, Value
 from emulator.explorer.replica import (
     CONTROLLER_EPOCH,
     NO_FETCHER,
-    AlterAnswered,
+    AlterResponse,
     Replica,
     Stepped,
 )
@@ -275,11 +275,11 @@ class KRaftMode(BrokerActions):
         stepped = self._published(broker, replica, metadata)
         if metadata.brokers[broker - 1].in_controlled_shutdown:
             # It starts no fetcher, and stops the one it has.
-            stepped.replica = stepped.replica._replace(phase=NO_FETCHER, answer=None)
+            stepped.replica = stepped.replica._replace(phase=NO_FETCHER, response=None)
         details += tuple(told_of(stepped))
         others: tuple[Change, ...] = (taken,)
         after = metadata
-        if replica.pending and not stepped.replica.pending and not replica.alter_answer:
+        if replica.pending and not stepped.replica.pending and not replica.alter_response:
             # The metadata overtakes the request, which the controller may still accept.
             _error, after = self.controller.alter(metadata, broker, replica)
         if after != metadata:
@@ -320,11 +320,11 @@ class KRaftMode(BrokerActions):
         error, metadata = self.controller.alter(decided, broker, replica)
         if error not in (NONE, INELIGIBLE_REPLICA):
             return
-        answer = AlterAnswered(metadata.isr, metadata.version, metadata.epoch, error)
+        response = AlterResponse(metadata.isr, metadata.version, metadata.epoch, error)
         details: tuple[tuple[str, object], ...] = (("leader", broker), ("isr", list(isr)))
         details += ((change, error == NONE),)
         changes: tuple[Change, ...] = (
-            (self.parts.replica(broker), replica, replica._replace(alter_answer=answer)),
+            (self.parts.replica(broker), replica, replica._replace(alter_response=response)),
             (self.parts.decided, decided, metadata),
         )
         yield step(Action("AlterPartition", details), changes)

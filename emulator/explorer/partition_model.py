@@ -27,10 +27,10 @@ from emulator.explorer.brokers import BrokerActions, Parts, Process, Processes
 from emulator.explorer.kraft_mode import KRaftMode, Metadata, Registered
 from emulator.explorer.model import Model, Property, Rule
 from emulator.explorer.replica import (
-    AlterAnswered,
-    EndsAnswered,
-    EpochAnswered,
-    FetchAnswered,
+    AlterResponse,
+    EndsResponse,
+    EpochResponse,
+    FetchResponse,
     Record,
     Replica,
 )
@@ -57,7 +57,7 @@ def partition_model(bounds: Bounds) -> Model:
         _properties(parts),
         faults=[Rule((parts.processes,), actions.crash), *actions.faults_of_mode()],
         kinds=(
-            *(Replica, Record, FetchAnswered, EpochAnswered, EndsAnswered, AlterAnswered),
+            *(Replica, Record, FetchResponse, EpochResponse, EndsResponse, AlterResponse),
             *(Quorum, Process, LeaderAndIsr, Metadata, Registered),
         ),
     )

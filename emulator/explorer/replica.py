@@ -22,11 +22,11 @@ from emulator.replication.partition import (
     LEADER,
     NONE,
     OFFLINE,
-    AnswerProduces,
     Append,
     AppendAsFollower,
     AppendAsLeader,
     Command,
+    CompleteProduces,
     Effects,
     KeepFetching,
     Moment,
@@ -67,7 +67,7 @@ class Batch(Struct, frozen=True):
     count: int = 1
 
 
-class FetchAnswered(NamedTuple):
+class FetchResponse(NamedTuple):
     """A pending fetch response: the records from ``offset`` on and related fields."""
 
     error: str
@@ -77,7 +77,7 @@ class FetchAnswered(NamedTuple):
     diverging: tuple[int, int] | None = None
 
 
-class EpochAnswered(NamedTuple):
+class EpochResponse(NamedTuple):
     """A pending OffsetForLeaderEpoch response."""
 
     error: str
@@ -86,14 +86,14 @@ class EpochAnswered(NamedTuple):
     end_offset: int
 
 
-class EndsAnswered(NamedTuple):
+class EndsResponse(NamedTuple):
     """A pending response with the leader's log start and end offsets."""
 
     log_start: int
     log_end: int
 
 
-class AlterAnswered(NamedTuple):
+class AlterResponse(NamedTuple):
     """A pending AlterPartition response of the controller."""
 
     isr: tuple[int, ...]
@@ -102,15 +102,15 @@ class AlterAnswered(NamedTuple):
     error: str = NONE
 
 
-Answer = FetchAnswered | EpochAnswered | EndsAnswered
+Response = FetchResponse | EpochResponse | EndsResponse
 
 
 class Replica(NamedTuple):
     """A broker's replica. The fields before ``log`` are a frozen :class:`Partition`.
 
     ``phase`` is its fetcher's phase (:mod:`emulator.replication.fetching`) under the leader epoch
-    ``fetch_epoch``. ``answer`` is the pending response to the fetcher, sent by the
-    ``answer_start``-th process of the leader. ``pending_epochs`` are the broker epochs in the
+    ``fetch_epoch``. ``response`` is the pending response to the fetcher, sent by the
+    ``response_start``-th process of the leader. ``pending_epochs`` are the broker epochs in the
     request for a ``pending`` ISR, in KRaft mode. ``waiting`` are the records whose producers wait
     for the HW, with the offset that it has to reach. ``hw_fell``: its HW has decreased within an
     epoch in which it is the leader.
@@ -132,9 +132,9 @@ class Replica(NamedTuple):
     log: tuple[Record, ...] = ()
     phase: str = NO_FETCHER
     fetch_epoch: int = -1
-    answer: Answer | None = None
-    answer_start: int = 0
-    alter_answer: AlterAnswered | None = None
+    response: Response | None = None
+    response_start: int = 0
+    alter_response: AlterResponse | None = None
     waiting: tuple[tuple[int, int], ...] = ()
     hw_fell: bool = False
 
@@ -151,7 +151,7 @@ class Replica(NamedTuple):
     def fetches(self) -> bool:
         """Whether it has a leader to fetch from and no pending response."""
         follows = self.role == FOLLOWER and self.phase not in {NO_FETCHER, FAILED}
-        return follows and self.answer is None
+        return follows and self.response is None
 
 
 class Stepped(Struct):
@@ -194,9 +194,9 @@ class ReplicaRules(Struct, frozen=True):
             log=beside.log,
             phase=beside.phase,
             fetch_epoch=beside.fetch_epoch,
-            answer=beside.answer,
-            answer_start=0 if beside.answer is None else beside.answer_start,
-            alter_answer=beside.alter_answer if has_pending else None,
+            response=beside.response,
+            response_start=0 if beside.response is None else beside.response_start,
+            alter_response=beside.alter_response if has_pending else None,
             pending_epochs=beside.pending_epochs if has_pending else (),
             waiting=beside.waiting,
             hw_fell=beside.hw_fell,
@@ -299,14 +299,14 @@ def _restart_log(
 def _stop_fetching(
     _rules: ReplicaRules, stepped: Stepped, _effect: StopFetching, _state: Partition
 ) -> None:
-    stepped.replica = stepped.replica._replace(phase=NO_FETCHER, answer=None)
+    stepped.replica = stepped.replica._replace(phase=NO_FETCHER, response=None)
 
 
 def _start_fetching(
     rules: ReplicaRules, stepped: Stepped, _effect: StartFetching, state: Partition
 ) -> None:
     phase, epoch = rules.phase_of(state), state.leader_epoch
-    stepped.replica = stepped.replica._replace(phase=phase, answer=None, fetch_epoch=epoch)
+    stepped.replica = stepped.replica._replace(phase=phase, response=None, fetch_epoch=epoch)
 
 
 def _keep_fetching(
@@ -325,8 +325,8 @@ def _move_hw(
         stepped.replica = stepped.replica._replace(hw_fell=True)
 
 
-def _answer_produces(
-    rules: ReplicaRules, stepped: Stepped, _effect: AnswerProduces | StopLeading, state: Partition
+def _complete_produces(
+    rules: ReplicaRules, stepped: Stepped, _effect: CompleteProduces | StopLeading, state: Partition
 ) -> None:
     moment, waiting = rules.moment(()), []
     for record, required in stepped.replica.waiting:
@@ -355,8 +355,8 @@ CARRY_OUT: Final[dict[type, Callable[[ReplicaRules, Stepped, Any, Partition], No
     StartFetching: _start_fetching,
     KeepFetching: _keep_fetching,
     MoveHighWatermark: _move_hw,
-    AnswerProduces: _answer_produces,
-    StopLeading: _answer_produces,
+    CompleteProduces: _complete_produces,
+    StopLeading: _complete_produces,
     ProposeIsr: _propose,
     Then: _then,
 }

@@ -7,7 +7,7 @@ from emulator.explorer.encoding import Encoding
 from emulator.explorer.model import Action, Rule, Step, Value
 
 Look = list[Any]
-"""A lookup of rules: the mask of the parts they read, and their :class:`Answers`."""
+"""A lookup of rules: the mask of the parts they read, and their :class:`OutcomeTable`."""
 
 Entry = tuple[tuple[int, ...], tuple[Look, ...]]
 """The differences that steps make to a packed state, and further lookups."""
@@ -34,7 +34,7 @@ def steps(rules: Iterable[Rule], state: Sequence[Value]) -> Iterator[Step]:
                 yield from steps((outcome,), state)
 
 
-class Answers(dict[int, Entry]):
+class OutcomeTable(dict[int, Entry]):
     """The outcomes of rules, by the packed values of the parts they read.
 
     A missing entry is computed on lookup.
@@ -43,7 +43,7 @@ class Answers(dict[int, Entry]):
     __slots__ = ("known", "reads", "rules")
 
     def __init__(
-        self, known: "KnownAnswers", reads: tuple[int, ...], rules: Sequence[Rule]
+        self, known: "OutcomeCache", reads: tuple[int, ...], rules: Sequence[Rule]
     ) -> None:
         super().__init__()
         self.known = known
@@ -67,7 +67,7 @@ class Answers(dict[int, Entry]):
         return entry
 
 
-class KnownAnswers:
+class OutcomeCache:
     """A cache of rules' outcomes, shared by equal rules."""
 
     def __init__(self, encoding: Encoding) -> None:
@@ -92,7 +92,7 @@ class KnownAnswers:
     def _look(self, reads: tuple[int, ...], rules: tuple[Rule, ...]) -> Look:
         look = self._looks.get(rules)
         if look is None:
-            look = [self.encoding.mask(reads), Answers(self, reads, rules)]
+            look = [self.encoding.mask(reads), OutcomeTable(self, reads, rules)]
             self._looks[rules] = look
         return look
 

@@ -21,7 +21,7 @@ from emulator.explorer.brokers import (
     with_process,
 )
 from emulator.explorer.model import Action, Rule, Value
-from emulator.explorer.replica import AlterAnswered, Replica, Stepped
+from emulator.explorer.replica import AlterResponse, Replica, Stepped
 from emulator.replication import election
 from emulator.replication.partition import (
     BecomeFollower,
@@ -164,10 +164,10 @@ class ZooKeeperMode(BrokerActions):
         if self.rules.only_live_members and not set(isr) <= set(running(processes)):
             return
         stored = quorum._replace(isr=isr, version=quorum.version + 1)
-        answer = AlterAnswered(isr, stored.version, quorum.epoch)
+        response = AlterResponse(isr, stored.version, quorum.epoch)
         action = Action("AlterPartition", (("leader", broker), ("isr", list(isr)), (change, True)))
         changes: tuple[Change, ...] = (
-            (self.parts.replica(broker), replica, replica._replace(alter_answer=answer)),
+            (self.parts.replica(broker), replica, replica._replace(alter_response=response)),
             (self.parts.decided, quorum, stored),
         )
         yield step(action, changes)

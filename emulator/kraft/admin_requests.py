@@ -18,7 +18,7 @@ Errors = Mapping[str, ApiError]
 Asked = tuple[Result[Any], Errors]
 
 
-def answer_admin(
+def respond_to_admin(
     controller: QuorumController, request: int, message: AdminRequest
 ) -> tuple[Result[Any], messages.EnvelopeResponse]:
     """Let the controller handle a request; the response is sent once its records are committed."""

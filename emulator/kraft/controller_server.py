@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from emulator import events
 from emulator import protocol as messages
-from emulator.kraft.admin_requests import answer_admin
+from emulator.kraft.admin_requests import respond_to_admin
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import ControllerProcess, Deferred
 from emulator.metadata_log.image import MetadataImage
@@ -55,7 +55,7 @@ ROWS: Final[Mapping[type, int]] = {
 }
 """The number of per-topic or per-partition tables in each response, if any."""
 
-Answer = tuple[Result[Any], AnyMessage]
+Response = tuple[Result[Any], AnyMessage]
 """The result of a request: records, and the response to send once they are committed."""
 
 
@@ -111,7 +111,7 @@ class ControllerServer:
             "register": self._register,
             "leave": lambda: self.end_process("stopped"),
         }
-        self._requests: dict[type, Callable[[Any], Answer]] = {
+        self._requests: dict[type, Callable[[Any], Response]] = {
             messages.BrokerRegistrationRequest: self._register_broker,
             messages.BrokerHeartbeatRequest: self._heartbeat,
             messages.ControllerRegistrationRequest: self._register_controller,
@@ -250,7 +250,7 @@ class ControllerServer:
             written = result.records or state.deferred
             end = self.next_offset if written else min(self.next_offset, state.last_record + 1)
             state.deferred.append(Deferred(end, destination, request, response))
-            self._answer()
+            self._complete_deferred()
         self._arm_fencing()
         self._arm_leader_checks()
 
@@ -262,7 +262,7 @@ class ControllerServer:
             self.raft.tick()
             self._arm_no_op()
 
-    def _answer(self) -> None:
+    def _complete_deferred(self) -> None:
         deferred, committed = self.state.deferred, self.state.quorum.high_watermark
         while deferred and deferred[0].offset <= committed:
             due = deferred.pop(0)
@@ -276,7 +276,7 @@ class ControllerServer:
         if state.quorum.role == LEADER:
             self.facts.advance(self.id, state.quorum)
         if state.active is not None:
-            self._answer()
+            self._complete_deferred()
             return
         self._apply()
         if state.quorum.role == LEADER and state.quorum.high_watermark > state.quorum.epoch_start:
@@ -434,7 +434,7 @@ class ControllerServer:
         assert controller is not None
         return controller
 
-    def _register_broker(self, message: messages.BrokerRegistrationRequest) -> Answer:
+    def _register_broker(self, message: messages.BrokerRegistrationRequest) -> Response:
         request, now_us = self.kernel.cause, self.kernel.now
         wanted = BrokerRegistrationRequest(
             message.broker, message.incarnation, message.rack, message.previous_broker_epoch
@@ -446,7 +446,7 @@ class ControllerServer:
         epoch = result.response.broker_epoch
         return result, messages.BrokerRegistrationResponse(request, "NONE", epoch)
 
-    def _heartbeat(self, message: messages.BrokerHeartbeatRequest) -> Answer:
+    def _heartbeat(self, message: messages.BrokerHeartbeatRequest) -> Response:
         request = self.kernel.cause
         heartbeat = Heartbeat(message.metadata_offset, message.want_fence, message.want_shut_down)
         try:
@@ -460,14 +460,14 @@ class ControllerServer:
             request, "NONE", reply.is_caught_up, reply.is_fenced, reply.should_shut_down
         )
 
-    def _register_controller(self, message: messages.ControllerRegistrationRequest) -> Answer:
+    def _register_controller(self, message: messages.ControllerRegistrationRequest) -> Response:
         request = self.kernel.cause
         result = self._active().register_controller(message.controller, message.incarnation)
         if self._active().image.controllers.get(message.controller) == message.incarnation:
             result = _nothing()
         return result, messages.ControllerRegistrationResponse(request, "NONE")
 
-    def _allocate_producer_ids(self, message: messages.AllocateProducerIdsRequest) -> Answer:
+    def _allocate_producer_ids(self, message: messages.AllocateProducerIdsRequest) -> Response:
         request = self.kernel.cause
         try:
             result = self._active().allocate_producer_ids(message.broker, message.broker_epoch)
@@ -494,14 +494,14 @@ class ControllerServer:
             self.id, quorum.epoch, quorum.high_watermark, voters, observers
         )
 
-    def _forwarded(self, message: messages.EnvelopeRequest) -> Answer:
+    def _forwarded(self, message: messages.EnvelopeRequest) -> Response:
         if isinstance(message.wanted, messages.DescribeQuorumRequest):
             self._active()
             request, quorum = self.kernel.cause, self._describe_quorum()
             return _nothing(), messages.EnvelopeResponse(request, "NONE", {}, {}, quorum)
-        return answer_admin(self._active(), self.kernel.cause, message.wanted)
+        return respond_to_admin(self._active(), self.kernel.cause, message.wanted)
 
-    def _alter_partition(self, message: messages.AlterPartitionRequest) -> Answer:
+    def _alter_partition(self, message: messages.AlterPartitionRequest) -> Response:
         request = self.kernel.cause
         controller = self._active()
         items: list[AlterPartitionItem] = []
@@ -521,8 +521,8 @@ class ControllerServer:
         except ApiException as refused:
             return _nothing(), messages.AlterPartitionResponse(request, refused.error, {})
         rows: dict[str, tuple[str, messages.PartitionInfo | None]] = {}
-        for key, answer in result.response.items():
-            partition = answer.partition
+        for key, response in result.response.items():
+            partition = response.partition
             info = None
             if partition is not None:
                 info = messages.PartitionInfo(
@@ -534,7 +534,7 @@ class ControllerServer:
                     self.state.quorum.epoch,
                     leader_recovery_state=partition.leader_recovery_state,
                 )
-            rows[names[key]] = (answer.error, info)
+            rows[names[key]] = (response.error, info)
         return result, messages.AlterPartitionResponse(request, "NONE", rows)
 
 

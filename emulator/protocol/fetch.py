@@ -130,7 +130,7 @@ class OffsetsForLeaderEpochResponse(Message, frozen=True):
 
     def detail(self) -> Detail:
         """Error, epoch and end offset of each partition."""
-        return [[tp, *answer] for tp, answer in self.partitions.items()]
+        return [[tp, *response] for tp, response in self.partitions.items()]
 
 
 LATEST: Final = -1

@@ -34,7 +34,7 @@ class AlterPartitionItem(Struct, frozen=True):
     leader_recovery_state: int = RECOVERED
 
 
-class AlterPartitionAnswer(Struct, frozen=True):
+class AlterPartitionResult(Struct, frozen=True):
     """The error, or the partition's current state.
 
     NEW_LEADER_ELECTED is returned together with a record: the change completed a reassignment that
@@ -47,7 +47,7 @@ class AlterPartitionAnswer(Struct, frozen=True):
 
 def alter_partition(
     context: Context, broker: int, broker_epoch: int, items: Iterable[AlterPartitionItem]
-) -> Result[dict[TopicIdPartition, AlterPartitionAnswer]]:
+) -> Result[dict[TopicIdPartition, AlterPartitionResult]]:
     """Change the ISRs of partitions led by ``broker``.
 
     Raises:
@@ -61,7 +61,7 @@ def alter_partition(
         topic = context.image.topics.get(item.topic_id)
         error = "UNKNOWN_TOPIC_ID" if topic is None else _refusal(context, broker, topic, item)
         if topic is None or error is not None:
-            response[key] = AlterPartitionAnswer(error or "UNKNOWN_TOPIC_ID")
+            response[key] = AlterPartitionResult(error or "UNKNOWN_TOPIC_ID")
             continue
         partition = topic.partitions[item.partition]
         record = PartitionChangeBuilder(
@@ -76,9 +76,9 @@ def alter_partition(
             records.append(record)
             partition = partition.merge(record)
             if record.leader not in (broker, NO_LEADER_CHANGE):
-                response[key] = AlterPartitionAnswer("NEW_LEADER_ELECTED")
+                response[key] = AlterPartitionResult("NEW_LEADER_ELECTED")
                 continue
-        response[key] = AlterPartitionAnswer("NONE", partition)
+        response[key] = AlterPartitionResult("NONE", partition)
     return Result(records, response)
 
 

@@ -187,7 +187,7 @@ class QuorumController:
 
     def alter_partition(
         self, broker: int, broker_epoch: int, items: Iterable[alter_partition.AlterPartitionItem]
-    ) -> Result[dict[TopicIdPartition, alter_partition.AlterPartitionAnswer]]:
+    ) -> Result[dict[TopicIdPartition, alter_partition.AlterPartitionResult]]:
         """Change the ISRs of partitions led by a broker."""
         return alter_partition.alter_partition(self.context, broker, broker_epoch, items)
 

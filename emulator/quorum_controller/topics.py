@@ -81,12 +81,12 @@ def create_topics(
     response: dict[str, CreatedTopic] = {}
     for topic in topics:
         try:
-            created, answer = _create_topic(context, topic, random_below)
+            created, result = _create_topic(context, topic, random_below)
         except ApiException as refused:
             response[topic.name] = CreatedTopic(refused.as_error())
         else:
             records += created
-            response[topic.name] = answer
+            response[topic.name] = result
     return user_operation([] if validate_only else records, response)
 
 

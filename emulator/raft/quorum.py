@@ -116,15 +116,15 @@ class QuorumMember:
         self.on_progress: Callable[[int], None] = lambda _replica: None
         self._handlers: dict[type[Message], Callable[[int, int, Any], None]] = {
             VoteRequest: self._asked_for_vote,
-            VoteResponse: self._vote_answered,
+            VoteResponse: self._on_vote_response,
             BeginQuorumEpochRequest: self._leader_greets,
-            BeginQuorumEpochResponse: self._greeting_answered,
+            BeginQuorumEpochResponse: self._on_greeting_response,
             EndQuorumEpochRequest: self._leader_resigned,
-            EndQuorumEpochResponse: self._resignation_answered,
+            EndQuorumEpochResponse: self._on_resignation_response,
             MetadataFetchRequest: self._fetched_from,
-            MetadataFetchResponse: self._fetch_answered,
+            MetadataFetchResponse: self._on_fetch_response,
             FetchSnapshotRequest: self._snapshot_fetched_from,
-            FetchSnapshotResponse: self._snapshot_answered,
+            FetchSnapshotResponse: self._on_snapshot_response,
         }
 
     # ---- the process
@@ -239,7 +239,7 @@ class QuorumMember:
         state.votes, state.progress, state.greeted = {}, {}, {}
         state.backs_off, state.fetched_in_epoch, state.fetching = False, False, None
         for replica, parked in state.parked.items():
-            self._answer_error(replica, parked.request, "NOT_LEADER_OR_FOLLOWER")
+            self._respond_with_error(replica, parked.request, "NOT_LEADER_OR_FOLLOWER")
         state.parked = {}
         if role == FOLLOWER:
             state.due_us = now_us + rules.fetch_timeout_us
@@ -313,10 +313,10 @@ class QuorumMember:
                 self._become(UNATTACHED, state.epoch, NOBODY)
             state.voted_for = message.candidate
             state.due_us = self.around.now_us() + self._election_timeout_us()
-        answer = VoteResponse(
+        response = VoteResponse(
             request, self.me, state.epoch, state.leader, granted, message.pre_vote
         )
-        self.around.send(source, answer, request)
+        self.around.send(source, response, request)
 
     def _may_vote_for(self, message: VoteRequest) -> bool:
         """Whether the candidate's log is up to date and this voter has not voted for another."""
@@ -333,9 +333,9 @@ class QuorumMember:
             return state.leader == NOBODY and is_up_to_date
         return False
 
-    def _vote_answered(self, source: int, _request: int, message: VoteResponse) -> None:
+    def _on_vote_response(self, source: int, _request: int, message: VoteResponse) -> None:
         state = self.state
-        if not self._answered(source, message.request):
+        if not self._on_response(source, message.request):
             return
         self._meet(message.epoch, message.leader)
         asks = PROSPECTIVE if message.pre_vote else CANDIDATE
@@ -380,7 +380,7 @@ class QuorumMember:
             batch = MetadataBatch(state.log.end_offset, state.epoch, records, now_us, size)
             state.log.append(batch, segments)
         risen = self._raise_high_watermark()
-        self._answer_parked()
+        self._respond_to_parked()
         if risen:
             self.on_commit()
         return state.log.end_offset
@@ -410,20 +410,20 @@ class QuorumMember:
         for voter in self.voters:
             if voter != self.me and voter not in state.greeted:
                 self._ask(voter, BeginQuorumEpochRequest(self.me, state.epoch))
-        self._answer_parked(now_us)
+        self._respond_to_parked(now_us)
 
     def _leader_greets(self, source: int, request: int, message: BeginQuorumEpochRequest) -> None:
         state = self.state
         self._meet(message.epoch, message.leader)
         if state.role == FOLLOWER and state.leader == message.leader:
             state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
-        answer = BeginQuorumEpochResponse(request, self.me, state.epoch, state.leader)
-        self.around.send(source, answer, request)
+        response = BeginQuorumEpochResponse(request, self.me, state.epoch, state.leader)
+        self.around.send(source, response, request)
 
-    def _greeting_answered(
+    def _on_greeting_response(
         self, source: int, _request: int, message: BeginQuorumEpochResponse
     ) -> None:
-        if self._answered(source, message.request):
+        if self._on_response(source, message.request):
             self._meet(message.epoch, message.leader)
             if message.epoch == self.state.epoch:
                 self.state.greeted[message.voter] = None
@@ -444,13 +444,13 @@ class QuorumMember:
                 pause_us = min(pause_us, self.rules().election_backoff_max_us)
             state.due_us = self.around.now_us() + pause_us
             state.fetched_in_epoch = False
-        answer = EndQuorumEpochResponse(request, state.epoch, state.leader)
-        self.around.send(source, answer, request)
+        response = EndQuorumEpochResponse(request, state.epoch, state.leader)
+        self.around.send(source, response, request)
 
-    def _resignation_answered(
+    def _on_resignation_response(
         self, source: int, _request: int, message: EndQuorumEpochResponse
     ) -> None:
-        if self._answered(source, message.request):
+        if self._on_response(source, message.request):
             self._meet(message.epoch, NOBODY if message.leader == self.me else message.leader)
 
     # ---- the leader's side of fetching
@@ -460,28 +460,28 @@ class QuorumMember:
         state, now_us = self.state, self.around.now_us()
         error = self._refusal(message)
         if error:
-            self._answer_error(source, request, error)
+            self._respond_with_error(source, request, error)
             return
         snapshot = state.log.snapshot_instead(message.offset, message.last_epoch)
         if snapshot is not None:
-            answer = MetadataFetchResponse(
+            response = MetadataFetchResponse(
                 *(request, "NONE", state.epoch, self.me, state.high_watermark), snapshot=snapshot
             )
-            self.around.send(source, answer, request)
+            self.around.send(source, response, request)
             return
         diverging = state.log.diverging(message.offset, message.last_epoch)
         if diverging is not None:
-            answer = MetadataFetchResponse(
+            response = MetadataFetchResponse(
                 request, "NONE", state.epoch, self.me, state.high_watermark, (), diverging
             )
-            self.around.send(source, answer, request)
+            self.around.send(source, response, request)
             return
         self._note_progress(message.replica, message.offset, now_us)
         known = message.high_watermark if self.rules().tells_high_watermark else NEVER_US
         due_us = now_us + message.max_wait_us
         state.parked[source] = Parked(request, message.offset, known, due_us)
         risen = self._raise_high_watermark()
-        self._answer_parked(now_us)
+        self._respond_to_parked(now_us)
         if risen:
             self.on_commit()
 
@@ -495,17 +495,17 @@ class QuorumMember:
         if found is None:
             leader = NOBODY if state.role == RESIGNED else state.leader
             error = error or "SNAPSHOT_NOT_FOUND"
-            answer = FetchSnapshotResponse(request, error, state.epoch, leader)
+            response = FetchSnapshotResponse(request, error, state.epoch, leader)
         else:
             if message.replica in state.progress:
                 state.progress[message.replica].fetched_us = self.around.now_us()
                 self._hear_majority()
             end = min(found.size_bytes, message.position + SNAPSHOT_CHUNK_BYTES)
             whole = found if end == found.size_bytes else None
-            answer = FetchSnapshotResponse(
+            response = FetchSnapshotResponse(
                 request, "NONE", state.epoch, self.me, end, found.size_bytes, whole
             )
-        self.around.send(source, answer, request)
+        self.around.send(source, response, request)
 
     def _refusal(self, message: MetadataFetchRequest | FetchSnapshotRequest) -> str:
         state = self.state
@@ -515,7 +515,7 @@ class QuorumMember:
             return "UNKNOWN_LEADER_EPOCH"
         return "" if state.role == LEADER else "NOT_LEADER_OR_FOLLOWER"
 
-    def _answer_error(self, source: int, request: int, error: str) -> None:
+    def _respond_with_error(self, source: int, request: int, error: str) -> None:
         state = self.state
         leader = NOBODY if state.role == RESIGNED else state.leader
         self.around.send(
@@ -562,7 +562,7 @@ class QuorumMember:
         state.high_watermark = found
         return True
 
-    def _answer_parked(self, now_us: int | None = None) -> None:
+    def _respond_to_parked(self, now_us: int | None = None) -> None:
         """Complete parked fetches that have new records or a new high watermark, or timed out."""
         state = self.state
         end, high_watermark = state.log.end_offset, state.high_watermark
@@ -571,10 +571,10 @@ class QuorumMember:
             if parked.offset < end or parked.high_watermark < high_watermark or is_late:
                 del state.parked[replica]
                 batches = tuple(state.log.from_offset(parked.offset))
-                answer = MetadataFetchResponse(
+                response = MetadataFetchResponse(
                     parked.request, "NONE", state.epoch, self.me, high_watermark, batches
                 )
-                self.around.send(replica, answer, parked.request)
+                self.around.send(replica, response, parked.request)
 
     # ---- the follower's side
 
@@ -609,9 +609,11 @@ class QuorumMember:
         )
         self._ask(voter, request)
 
-    def _fetch_answered(self, source: int, _request: int, message: MetadataFetchResponse) -> None:
+    def _on_fetch_response(
+        self, source: int, _request: int, message: MetadataFetchResponse
+    ) -> None:
         state = self.state
-        if not self._answered(source, message.request):
+        if not self._on_response(source, message.request):
             return
         before = (state.epoch, state.leader)
         self._meet(message.epoch, message.leader)
@@ -646,12 +648,12 @@ class QuorumMember:
             state.high_watermark = committed
             self.on_commit()
 
-    def _snapshot_answered(
+    def _on_snapshot_response(
         self, source: int, _request: int, message: FetchSnapshotResponse
     ) -> None:
         """Request the next chunk of a snapshot; after the last one, restart the log at its end."""
         state, now_us = self.state, self.around.now_us()
-        if not self._answered(source, message.request):
+        if not self._on_response(source, message.request):
             return
         self._meet(message.epoch, message.leader)
         if state.role != FOLLOWER or source != state.leader or state.fetching is None:
@@ -679,7 +681,7 @@ class QuorumMember:
         due_us = self.around.now_us() + self.rules().request_timeout_us
         state.asked[peer] = Asked(seq, due_us)
 
-    def _answered(self, peer: int, request: int) -> bool:
+    def _on_response(self, peer: int, request: int) -> bool:
         """Whether this is the response to the request in flight."""
         asked = self.state.asked.get(peer)
         if asked is None or asked.request != request:

@@ -86,7 +86,7 @@ SETTINGS: Final = (
         "replica_socket_timeout_us",
         "milliseconds",
         ((_SINCE_EVER, 30_000),),
-        "how long a follower waits for any answer of a leader",
+        "how long a follower waits for any response of a leader",
         minimum=1,
     ),
     Setting(
@@ -94,7 +94,7 @@ SETTINGS: Final = (
         "controller_socket_timeout_us",
         "milliseconds",
         ((_SINCE_EVER, 30_000),),
-        "how long the controller waits for a broker's answer, and a broker for the controller's",
+        "how long the controller waits for a broker's response, and a broker for the controller's",
         minimum=1,
     ),
     Setting(
@@ -497,7 +497,7 @@ SETTINGS: Final = (
         "quorum_request_timeout_us",
         "milliseconds",
         ((_SINCE_EVER, 2_000),),
-        "KRaft: how long a member of the quorum waits for an answer",
+        "KRaft: how long a member of the quorum waits for a response",
         minimum=1,
         since=_KRAFT,
     ),

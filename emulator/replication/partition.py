@@ -15,7 +15,7 @@ The roles of a replica::
 
 The transitions between leader and follower are in :data:`TRANSITIONS`. Not included are:
 
-- the response to a fetch. It does not change the state, so it is a query: :func:`answer_fetch`.
+- the response to a fetch. It does not change the state, so it is a query: :func:`fetch_records`.
 - the contents of the log. The state has the log's start, end and epoch start offsets, which is all
   that the protocol needs; batches pass from command to effect unchanged.
 - the storage of ISR changes. :class:`ProposeIsr` requests it, and the outcome returns as
@@ -39,7 +39,7 @@ from emulator.replication.high_watermark import (
 from emulator.replication.in_sync_replicas import is_out_of_sync, may_join_isr
 from emulator.replication.leader_epoch_cache import UNDEFINED, LeaderEpochCache
 from emulator.replication.remote_replica import NEVER_US, RemoteReplica, record_fetch
-from emulator.replication.truncation import truncation_by_answer
+from emulator.replication.truncation import truncation_by_response
 
 LEADER: Final = "leader"
 FOLLOWER: Final = "follower"
@@ -489,7 +489,7 @@ class StopLeading(Struct, frozen=True, gc=False):
     leader_epoch: int
 
 
-class AnswerFetches(Struct, frozen=True, gc=False):
+class CompleteFetches(Struct, frozen=True, gc=False):
     """The HW has advanced: send it to the followers."""
 
 
@@ -497,7 +497,7 @@ class OfferRecords(Struct, frozen=True, gc=False):
     """There are new records: parked fetches may complete."""
 
 
-class AnswerProduces(Struct, frozen=True, gc=False):
+class CompleteProduces(Struct, frozen=True, gc=False):
     """The HW has advanced: complete the acks=all requests that it has reached."""
 
 
@@ -552,9 +552,9 @@ Effect = (
     | BeginEpoch
     | BeginLeading
     | StopLeading
-    | AnswerFetches
+    | CompleteFetches
     | OfferRecords
-    | AnswerProduces
+    | CompleteProduces
     | StartFetching
     | KeepFetching
     | StopFetching
@@ -569,9 +569,9 @@ ANNOUNCE_ISR: Final = AnnounceIsr()
 BEGIN_EPOCH: Final = BeginEpoch()
 RETRY_CHANGE: Final = RetryChange()
 BEGIN_LEADING: Final = BeginLeading()
-ANSWER_FETCHES: Final = AnswerFetches()
+COMPLETE_FETCHES: Final = CompleteFetches()
 OFFER_RECORDS: Final = OfferRecords()
-ANSWER_PRODUCES: Final = AnswerProduces()
+COMPLETE_PRODUCES: Final = CompleteProduces()
 START_FETCHING: Final = StartFetching()
 KEEP_FETCHING: Final = KeepFetching()
 STOP_FETCHING: Final = StopFetching()
@@ -583,7 +583,7 @@ LOAD_LOG: Final = LoadLog()
 # ---- queries: how a replica responds
 
 
-class FetchAnswer(Struct, frozen=True, gc=False):
+class LogReadResult(Struct, frozen=True, gc=False):
     """A leader's response to a follower's fetch.
 
     With ``diverging``, the (epoch, end offset) where the logs diverge, or an error there are no
@@ -664,7 +664,7 @@ def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int
 
 def divergence(
     state: Partition, offset: int, last_fetched_epoch: int, rules: Rules
-) -> FetchAnswer | None:
+) -> LogReadResult | None:
     """The response to a fetch whose last record is not in this log; None if it may be there.
 
     Truncation on fetch (KIP-595): the leader compares the last fetched epoch of the follower or
@@ -674,36 +674,36 @@ def divergence(
         return None
     epoch, end = end_offset_for(state, last_fetched_epoch, rules)
     if end == UNDEFINED:
-        return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
+        return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if epoch < last_fetched_epoch or end < offset:
-        return FetchAnswer(NONE, state.high_watermark, state.log_start, (epoch, end))
+        return LogReadResult(NONE, state.high_watermark, state.log_start, (epoch, end))
     return None
 
 
-def answer_fetch(
+def fetch_records(
     state: Partition | None,
     follower: int,
     offset: int,
     current_epoch: int,
     last_fetched_epoch: int,
     rules: Rules,
-) -> FetchAnswer:
+) -> LogReadResult:
     """The response to ``follower``'s fetch from ``offset``; epochs of -1 were not sent.
 
     Source: Partition.fetchRecords and readRecords 2.7+; ReplicaManager.readFromLocalLog before.
     """
     error = epoch_error(state, current_epoch, rules)
     if error != NONE or state is None:
-        return FetchAnswer(error)
+        return LogReadResult(error)
     if last_fetched_epoch >= 0:
         differs = divergence(state, offset, last_fetched_epoch, rules)
         if differs is not None:
             return differs
     if offset < state.log_start or offset > state.log_end:
-        return FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
+        return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if follower not in state.remotes:
-        return FetchAnswer(NOT_LEADER)
-    return FetchAnswer(NONE, state.high_watermark, state.log_start)
+        return LogReadResult(NOT_LEADER)
+    return LogReadResult(NONE, state.high_watermark, state.log_start)
 
 
 def caught_up_us(remote: RemoteReplica, log_end: int, session_fetch_us: int) -> int:
@@ -978,7 +978,7 @@ def _raise_high_watermark(
     if to == current:
         return
     _move_high_watermark(state, to, occasion, effects)
-    effects += (ANSWER_FETCHES, ANSWER_PRODUCES)
+    effects += (COMPLETE_FETCHES, COMPLETE_PRODUCES)
 
 
 def _holds_back(
@@ -1120,7 +1120,7 @@ def _delete_records(
     if command.offset > state.log_start:
         _move_log_start(state, command.offset, effects)
         if state.role == LEADER:
-            effects.append(ANSWER_FETCHES)
+            effects.append(COMPLETE_FETCHES)
     return effects
 
 
@@ -1142,7 +1142,7 @@ def _truncate_to_epoch_end(
     own = (UNDEFINED, UNDEFINED)
     if command.epoch >= 0:
         own = end_offset_for(state, command.epoch, rules)
-    found = truncation_by_answer(
+    found = truncation_by_response(
         rules.profile,
         (command.epoch, command.end_offset),
         own,

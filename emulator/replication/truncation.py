@@ -13,9 +13,9 @@ class Truncation(Struct, frozen=True):
     done: bool
 
 
-def truncation_by_answer(
+def truncation_by_response(
     profile: Profile,
-    answer: tuple[int, int],
+    response: tuple[int, int],
     own: tuple[int, int],
     *,
     log_end_offset: int,
@@ -28,7 +28,7 @@ def truncation_by_answer(
     Source: ReplicaFetcherThread.maybeTruncate 0.11 (KIP-101),
     AbstractFetcherThread.getOffsetTruncationState 2.0+ (KIP-279).
     """
-    epoch, end = answer
+    epoch, end = response
     if end == UNDEFINED:
         return Truncation(min(high_watermark, log_end_offset), done=True)
     if not profile.has("epoch_end_offset_has_epoch") or epoch == UNDEFINED:

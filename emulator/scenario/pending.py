@@ -91,7 +91,7 @@ class ControllerAsked(Pending, frozen=True):
     tp: str
 
 
-class AdminAnswered(Pending, frozen=True):
+class AdminResponded(Pending, frozen=True):
     """A statement that brokers forward to the controller (KRaft): its result is the response."""
 
     job: int
@@ -123,7 +123,7 @@ AnyPending = (
     | BrokerRegistered
     | JobFinished
     | ControllerAsked
-    | AdminAnswered
+    | AdminResponded
     | ControllerActive
     | ControllerStopped
     | FetchRounds
@@ -202,15 +202,15 @@ def _controller_asked(
     return Outcome(error, sentence.format(error=error, tp=pending.tp), refused=True)
 
 
-def _admin_answered(
-    cluster: Cluster, pending: AdminAnswered, _is_up: bool
-) -> Outcome | AdminAnswered:
+def _admin_responded(
+    cluster: Cluster, pending: AdminResponded, _is_up: bool
+) -> Outcome | AdminResponded:
     """Return the controller's response as the result, since scripts may check for its errors."""
     state = cluster.clients.state
     error = state.finished.pop(pending.job, None)
     if error is None:
         return pending
-    errors = state.admin.answers.pop(pending.job, {})
+    errors = state.admin.responses.pop(pending.job, {})
     if error != "NONE" or not errors:
         return Outcome(error, output=error, result=error)
     first = next((each for each in errors.values() if each != "NONE"), "NONE")
@@ -294,7 +294,7 @@ CHECKS: Final[dict[type[Pending], Check]] = {
     BrokerRegistered: _broker_registered,
     JobFinished: _job_finished,
     ControllerAsked: _controller_asked,
-    AdminAnswered: _admin_answered,
+    AdminResponded: _admin_responded,
     ControllerActive: _controller_active,
     ControllerStopped: _controller_stopped,
     FetchRounds: _fetch_rounds,

@@ -35,7 +35,7 @@ from emulator.scenario.outcome import Outcome
 from emulator.scenario.pending import (
     CHECKS,
     NEVER_US,
-    AdminAnswered,
+    AdminResponded,
     AnyPending,
     BrokerRegistered,
     BrokerStopped,
@@ -390,7 +390,7 @@ class Runner:
 
     def _forwarded(self, ask: Callable[[Any], int]) -> Begin:
         """Start a statement with a request whose response is the statement's result."""
-        return lambda wanted: AdminAnswered(NEVER_US, ask(wanted))
+        return lambda wanted: AdminResponded(NEVER_US, ask(wanted))
 
     def _change_controller(self, wanted: inputs.ChangeController) -> Begun:
         chosen = self.processes.change_controller(wanted)

@@ -6,10 +6,10 @@ correlation id; in flexible versions (KIP-482), tagged fields follow both.
 On a connection, each frame is preceded by its length in four bytes::
 
     header, body = decode_request(frame)  # a broker
-    answer = encode_response(header.api_key, header.api_version, header.correlation_id, response)
+    frame = encode_response(header.api_key, header.api_version, header.correlation_id, response)
 
     frame = encode_request(RequestHeader(3, 9, 1, "me"), MetadataRequest())  # a client
-    correlation_id, response = decode_response(3, 9, answer)
+    correlation_id, response = decode_response(3, 9, frame)
 
 Decoding arbitrary bytes raises nothing but :class:`~emulator.wire.exceptions.WireError`.
 """

@@ -259,10 +259,10 @@ class ZkClient:
             self._check_connection(path)
         if state.session not in self.zookeeper.sessions.live:
             raise self._lost(path)
-        answer = work()
+        response = work()
         if network.state.links and not network.passes(ZOOKEEPER, self.host):
             raise self._lost(path)
-        return answer
+        return response
 
     def _check_connection(self, path: str) -> None:
         state, network = self.state, self.network

@@ -52,8 +52,10 @@ class ZooKeeperServer:
     def _pinged(self, source: int, message: ZkPing) -> None:
         request = self.kernel.cause
         known = self.zookeeper.heard_from(message.session, self.kernel.now)
-        answer = ZkPong(request, message.session) if known else ZkExpired(request, message.session)
-        self.network.send(ZOOKEEPER, source, answer, request)
+        response = (
+            ZkPong(request, message.session) if known else ZkExpired(request, message.session)
+        )
+        self.network.send(ZOOKEEPER, source, response, request)
 
     def _expire(self) -> None:
         """Expire the sessions that were silent for too long; the cause is what silenced them."""

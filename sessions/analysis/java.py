@@ -11,7 +11,7 @@ from sessions.analysis.errors import SparkUnavailable
 
 JAVA_MIN: Final = 17
 """The oldest Java version that Spark 4 supports."""
-ANSWER_MAX_S: Final = 30
+RESPONSE_MAX_S: Final = 30
 VERSION: Final = re.compile(r'version "(\d+)(?:\.(\d+))?')
 
 
@@ -43,7 +43,11 @@ def require_java() -> None:
         raise SparkUnavailable(f"{needed}, but {where}")
     try:
         done = subprocess.run(
-            [program, "-version"], capture_output=True, text=True, timeout=ANSWER_MAX_S, check=False
+            [program, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=RESPONSE_MAX_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SparkUnavailable(f"{needed}, but {program} could not be run: {error}") from error

@@ -81,7 +81,7 @@ def spark_session(
     is_submitted = SUBMITTED in os.environ and not remote
     asked = None if is_submitted else remote or master
     if asked and not LOCAL.fullmatch(asked):
-        _require_answer(asked)
+        _require_response(asked)
     given = dict(conf or {})
     if remote:
         with _remote_session(remote, given) as session:
@@ -388,7 +388,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
         ) from error
 
 
-def _require_answer(url: str) -> None:
+def _require_response(url: str) -> None:
     """Raise :class:`SparkUnavailable` if nothing listens there; Spark would retry for minutes."""
     reasons = []
     for address in addresses(url):

@@ -14,16 +14,16 @@ import msgspec
 
 LINE_BYTES_MAX: Final = 1 << 20
 LOOPBACK: Final = "127.0.0.1"
-Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+Response = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Computes the response to a request line."""
 
 
 class ControlChannel:
     """Listens on loopback, and responds to requests."""
 
-    def __init__(self, answer: Answer) -> None:
-        """Respond with ``answer``; the port is not open yet."""
-        self._answer = answer
+    def __init__(self, response: Response) -> None:
+        """Respond with ``response``; the port is not open yet."""
+        self._respond = response
         self._socket: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,16 +83,16 @@ class ControlChannel:
                 if not line:
                     return
                 continue
-            writer.write(_encoded(await self._answered(line)))
+            writer.write(_encoded(await self._on_response(line)))
             await writer.drain()
 
-    async def _answered(self, line: bytes) -> dict[str, Any]:
+    async def _on_response(self, line: bytes) -> dict[str, Any]:
         try:
             asked = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.MsgspecError as error:
             return {"ok": False, "error": f"this is not a JSON object: {error}"}
-        return await self._answer(asked)
+        return await self._respond(asked)
 
 
-def _encoded(answer: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(answer) + b"\n"
+def _encoded(response: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(response) + b"\n"

@@ -19,7 +19,7 @@ class ServedSource(LiveSource):
 
     What has happened meanwhile comes into the view with the next frame: like that of any source it
     changes only when the cursor is moved. Where a :class:`LiveSource` stands still, so does this:
-    while it is paused, or its past is shown, clients wait for their answers.
+    while it is paused, or its past is shown, clients wait for their responses.
     """
 
     def __init__(self, runner: Runner, recorder: Recorder, parse: Parse, gateway: Gateway) -> None:

@@ -32,7 +32,7 @@ class Control:
             self.stream = cast(TextIO, connection.makefile("rw"))
 
     def ask(self, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
-        """Send all lines, then read all answers."""
+        """Send all lines, then read all responses."""
         for line in lines:
             self.stream.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
         self.stream.flush()
@@ -83,8 +83,8 @@ def test_a_signal_ends_it_with_a_recording_that_verifies(
         addresses = json.loads(line)
         assert set(addresses) == {"bootstrap_servers", "control"}
         control = Control(addresses["control"])
-        (answer,) = control.ask({"statement": "broker crash 1"})
-        assert answer == {"ok": True, "outcome": "ok"}
+        (response,) = control.ask({"statement": "broker crash 1"})
+        assert response == {"ok": True, "outcome": "ok"}
         process.send_signal(number)
         assert ended(process) == (0, f"recorded: {path}\n")
     assert verify(path).same
@@ -93,7 +93,7 @@ def test_a_signal_ends_it_with_a_recording_that_verifies(
 def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
     with served("--port", "0", "--control", "0", "--json") as (_, line):
         control = Control(json.loads(line)["control"])
-        answers = control.ask(
+        responses = control.ask(
             {"statement": "topic create t --replica-assignment 0:1"},
             {"statement": "wait until t-0.leader == 0"},
             {"statement": "produce t --value v --acks all"},
@@ -108,17 +108,17 @@ def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
             "{",
             {"statement": "wait 1ms", "cluster": 5},
         )
-    oks = [answer["ok"] for answer in answers]
+    oks = [response["ok"] for response in responses]
     assert oks == [True] * 4 + [False] * 3 + [True] * 2 + [False] * 4
-    assert "it is 1" in answers[4]["error"]
-    assert answers[5]["outcome"] == "BROKER_NOT_AVAILABLE"
-    assert "there is no statement 'no'" in answers[6]["error"]
-    assert answers[7]["result"] == ["ids", "seqid", "topics"]
-    (topic,) = [p for p in answers[8]["result"]["partitions"] if p["topic"] == "t"]
+    assert "it is 1" in responses[4]["error"]
+    assert responses[5]["outcome"] == "BROKER_NOT_AVAILABLE"
+    assert "there is no statement 'no'" in responses[6]["error"]
+    assert responses[7]["result"] == ["ids", "seqid", "topics"]
+    (topic,) = [p for p in responses[8]["result"]["partitions"] if p["topic"] == "t"]
     assert topic["replica_states"][0]["values"] == ["v"]
-    assert answers[8]["result"]["expectations"]["passed"] == 1
-    assert '"statement"' in answers[9]["error"]
-    assert "there is no cluster 5" in answers[12]["error"]
+    assert responses[8]["result"]["expectations"]["passed"] == 1
+    assert '"statement"' in responses[9]["error"]
+    assert "there is no cluster 5" in responses[12]["error"]
 
 
 def ask_api_versions(servers: str) -> None:

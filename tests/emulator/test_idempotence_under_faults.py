@@ -40,8 +40,8 @@ def faults() -> list[Fault]:
     for broker in BROKERS:
         made.append((CrashBroker(broker=broker), StartBroker(broker=broker)))
         made.append((FreezeBroker(broker=broker), ThawBroker(broker=broker)))
-        answers = HoldMessages(source=broker, destination=CLIENTS, api="ProduceResponse")
-        made.append((answers, ReleaseMessages(source=broker, destination=CLIENTS, lose=True)))
+        responses = HoldMessages(source=broker, destination=CLIENTS, api="ProduceResponse")
+        made.append((responses, ReleaseMessages(source=broker, destination=CLIENTS, lose=True)))
         made.append((CutLink(source=broker, destination=CLIENTS), HealLinks()))
         made.append((DropOnLink(source=broker, destination=CLIENTS, percent=30), HealLinks()))
         other = broker % 3 + 1

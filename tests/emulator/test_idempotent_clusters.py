@@ -33,7 +33,7 @@ RECORDED: list[dict[str, Any]] = json.loads(
 )
 IDEMPOTENT = ("0.11", "1.1", "2.4", "2.5", "3.9")
 MANY = 1_000_000
-ANSWER_MS = 50
+RESPONSE_MS = 50
 FAST = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}
 
 
@@ -66,10 +66,10 @@ def send(lab: Lab, producer: int, epoch: int, sequence: int, count: int = 1) -> 
     batch = RecordBatch(0, count, -1, first, producer, epoch, sequence)
     request = ProduceRequest(TP, batch, -1, 5_000_000)
     lab.cluster.network.send(CLIENTS, info.leader, request)
-    lab.wait(ANSWER_MS)
-    answers = lab.seen.of(MessageSent, name="ProduceResponse")
-    [answer] = [each for each in answers if each.seq > first]
-    _, error, offset = answer.detail[0]
+    lab.wait(RESPONSE_MS)
+    responses = lab.seen.of(MessageSent, name="ProduceResponse")
+    [response] = [each for each in responses if each.seq > first]
+    _, error, offset = response.detail[0]
     return error, offset
 
 

@@ -157,8 +157,8 @@ async def browser_page() -> AsyncIterator[Page]:
         try:
             port = await _port(Path(profile, "DevToolsActivePort"))
             async with ClientSession() as client:
-                async with client.get(f"http://127.0.0.1:{port}/json/list") as answer:
-                    tabs = await answer.json()
+                async with client.get(f"http://127.0.0.1:{port}/json/list") as response:
+                    tabs = await response.json()
                 address = next(t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page")
                 async with client.ws_connect(address, max_msg_size=0) as socket:
                     yield Page(socket)

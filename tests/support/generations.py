@@ -18,6 +18,6 @@ WITH_EPOCHS = since("0.11")
 ON_FETCH = since("2.8")
 """The fetch itself says where logs diverge."""
 READ_FIRST = since("0.8.2")
-"""The leader reads before it records a fetch: an answer with data carries the old HW."""
+"""The leader reads before it records a fetch: a response with data carries the old HW."""
 ASSIGNED_AT_ELECTION = since("2.0.1")
 """A leader enters its epoch in its cache when it is elected."""

@@ -122,7 +122,7 @@ class Lab:
         self.wait(5)
 
     def fetch_at(self, follower: int, leader: int, offset: int, epoch: int = -1) -> None:
-        """A fetch by hand: the leader takes it, the follower writes nothing of the answer."""
+        """A fetch by hand: the leader takes it, the follower writes nothing of the response."""
         request = FetchRequest(follower, 0, {TP: FetchPartition(offset, epoch)}, one_shot=True)
         self.cluster.network.send(follower, leader, request)
         self.wait(1)
@@ -134,7 +134,7 @@ class Lab:
     # ---- looking
 
     def responses(self, destination: int = CLIENTS) -> list[MessageSent]:
-        """The answers that were sent to a host."""
+        """The responses that were sent to a host."""
         return [each for each in self.seen.of(MessageSent, destination=destination) if each.request]
 
     def replica(self, broker: int, tp: str = TP) -> Replica:

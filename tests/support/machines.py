@@ -36,9 +36,9 @@ from emulator.replication.partition import (
     Then,
     TruncateLog,
     TruncateToEpochEnd,
-    answer_fetch,
     end_offset_for,
     epoch_error,
+    fetch_records,
     step,
 )
 
@@ -150,15 +150,15 @@ class Machines:
         last = -1
         if self.rules.diverging_fetch and state.epochs is not None:
             last = state.epochs.latest
-        answer = answer_fetch(leader, follower, state.log_end, current, last, self.rules)
-        if answer.error == "FENCED_LEADER_EPOCH":
+        response = fetch_records(leader, follower, state.log_end, current, last, self.rules)
+        if response.error == "FENCED_LEADER_EPOCH":
             self.failed.add(follower)
-        if answer.error == "OFFSET_OUT_OF_RANGE":
+        if response.error == "OFFSET_OUT_OF_RANGE":
             self.do(follower, AdjustToLeader(leader.log_start, leader.log_end, True))
-        if answer.error != NONE:
-            return answer.error
-        if answer.diverging is not None:
-            self.do(follower, TruncateToEpochEnd(*answer.diverging))
+        if response.error != NONE:
+            return response.error
+        if response.diverging is not None:
+            self.do(follower, TruncateToEpochEnd(*response.diverging))
             return NONE
         records = [
             Batch(offset, epoch, (record,))
@@ -167,7 +167,7 @@ class Machines:
         ]
         self.do(leader.broker, CountFetch(follower, state.log_end))
         if not lose_response:
-            self.do(follower, AppendFetched(records, answer.high_watermark))
+            self.do(follower, AppendFetched(records, response.high_watermark))
         return NONE
 
     def follow(self, follower: int, rounds: int = 3) -> None:

@@ -42,7 +42,7 @@ class Sender(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Wait until everything that was sent has an answer."""
+        """Wait until everything that was sent has a response."""
 
 
 class Client(ABC):
@@ -213,7 +213,7 @@ class ConfluentSender(Sender):
             self.failed.append(f"{value}: {error}")
 
     def flush(self) -> None:
-        assert self._producer.flush(WAIT_SECONDS) == 0, "records without an answer"
+        assert self._producer.flush(WAIT_SECONDS) == 0, "records without a response"
 
 
 # ---- kafka-python

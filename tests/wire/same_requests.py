@@ -151,8 +151,8 @@ def batch(*values: str, timestamp: int = 1_700_000_000_000) -> bytes:
 
 def produce(peer: Peer, here: int, topic: str, partition: int, data: bytes) -> Any:  # noqa: ANN401
     rows = [TopicProduceData(topic, partition_data=[PartitionProduceData(partition, data)])]
-    answer = peer.ask(here, ProduceRequest(None, -1, 5_000, rows), 9)
-    return answer.responses[0].partition_responses[0]
+    response = peer.ask(here, ProduceRequest(None, -1, 5_000, rows), 9)
+    return response.responses[0].partition_responses[0]
 
 
 # ---- fetch sessions (KIP-227)
@@ -184,13 +184,13 @@ def fetch_sessions(peer: Peer) -> Facts:
             if forgotten
             else [],
         )
-        answer = peer.ask(here, wanted, version)
-        if answer.session_id not in sessions:
-            sessions.append(answer.session_id)
+        response = peer.ask(here, wanted, version)
+        if response.session_id not in sessions:
+            sessions.append(response.session_id)
         facts.append(
             [
-                error(answer.error_code),
-                sessions.index(answer.session_id),
+                error(response.error_code),
+                sessions.index(response.session_id),
                 [
                     [
                         row.partition_index,
@@ -202,7 +202,7 @@ def fetch_sessions(peer: Peer) -> Facts:
                             for each in memory_records.decode(row.records or b"")
                         ],
                     ]
-                    for topic in answer.responses
+                    for topic in response.responses
                     for row in topic.partitions
                 ],
             ]
@@ -263,18 +263,18 @@ def static_members(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversati
         peer.send(where, JoinGroupRequest(*fields), version)
 
         def take() -> None:
-            answer = peer.received(where)
+            response = peer.received(where)
             facts.append(
                 [
                     "join",
-                    error(answer.error_code),
-                    answer.generation_id,
-                    answer.protocol_name,
-                    alias(answer.member_id),
-                    answer.member_id.startswith(f"{instance}-"),
-                    alias(answer.leader),
-                    answer.skip_assignment,
-                    sorted([alias(m.member_id), m.group_instance_id] for m in answer.members),
+                    error(response.error_code),
+                    response.generation_id,
+                    response.protocol_name,
+                    alias(response.member_id),
+                    response.member_id.startswith(f"{instance}-"),
+                    alias(response.leader),
+                    response.skip_assignment,
+                    sorted([alias(m.member_id), m.group_instance_id] for m in response.members),
                 ]
             )
 
@@ -287,8 +287,8 @@ def static_members(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversati
     ) -> None:
         rows = [SyncGroupRequestAssignment(known[each], data) for each, data in given.items()]
         fields = ("static", generation, known[member], instance)
-        answer = peer.ask(where, SyncGroupRequest(*fields, assignments=rows), 3)
-        facts.append(["sync", error(answer.error_code), answer.assignment.decode()])
+        response = peer.ask(where, SyncGroupRequest(*fields, assignments=rows), 3)
+        facts.append(["sync", error(response.error_code), response.assignment.decode()])
 
     def beat(where: int, generation: int, member: int, instance: str | None) -> None:
         asked = HeartbeatRequest("static", generation, known[member], instance)
@@ -296,9 +296,9 @@ def static_members(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversati
 
     def leave(*members: tuple[int, str | None]) -> None:
         rows = [MemberIdentity(known[each], instance) for each, instance in members]
-        answer = peer.ask(here, LeaveGroupRequest("static", members=rows), 3)
-        told = [[error(each.error_code), each.group_instance_id] for each in answer.members]
-        facts.append(["leave", error(answer.error_code), told])
+        response = peer.ask(here, LeaveGroupRequest("static", members=rows), 3)
+        told = [[error(each.error_code), each.group_instance_id] for each in response.members]
+        facts.append(["leave", error(response.error_code), told])
 
     def describe() -> None:
         (group,) = peer.ask(here, DescribeGroupsRequest(["static"]), 5).groups
@@ -360,15 +360,15 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
     def init(name: str, timeout_ms: int = 60_000) -> None:
         request = InitProducerIdRequest(name, timeout_ms, -1, -1)
         for _ in range(50):
-            answer = peer.ask(here, request, 4)
-            if error(answer.error_code) not in AGAIN:
+            response = peer.ask(here, request, 4)
+            if error(response.error_code) not in AGAIN:
                 break
             peer.pass_time(100_000)
-        if answer.producer_id not in ids:
-            ids.append(answer.producer_id)
-        held[name] = answer.producer_id, answer.producer_epoch
-        told = [ids.index(answer.producer_id), answer.producer_epoch]
-        facts.append(["init", name, error(answer.error_code), *told])
+        if response.producer_id not in ids:
+            ids.append(response.producer_id)
+        held[name] = response.producer_id, response.producer_epoch
+        told = [ids.index(response.producer_id), response.producer_epoch]
+        facts.append(["init", name, error(response.error_code), *told])
 
     def add(name: str, *numbers: int) -> None:
         request = AddPartitionsToTxnRequest(
@@ -391,18 +391,18 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
             [Record(None, b"v", 1_700_000_000_000)], producer=producer, is_transactional=True
         )
         rows = [TopicProduceData("ledger", partition_data=[PartitionProduceData(number, data)])]
-        answer = peer.ask(here, ProduceRequest(name, -1, 5_000, rows), version)
-        row = answer.responses[0].partition_responses[0]
+        response = peer.ask(here, ProduceRequest(name, -1, 5_000, rows), version)
+        row = response.responses[0].partition_responses[0]
         facts.append(["produce", name, number, error(row.error_code), row.base_offset])
 
     def end(name: str, *, commit: bool) -> None:
-        answer = peer.ask(here, EndTxnRequest(name, *held[name], commit), 3)
-        facts.append(["end", name, error(answer.error_code)])
+        response = peer.ask(here, EndTxnRequest(name, *held[name], commit), 3)
+        facts.append(["end", name, error(response.error_code)])
         peer.pass_time(500_000)
 
     def describe(*names: str) -> None:
-        answer = peer.ask(here, DescribeTransactionsRequest(list(names)), 0)
-        for each in answer.transaction_states:
+        response = peer.ask(here, DescribeTransactionsRequest(list(names)), 0)
+        for each in response.transaction_states:
             facts.append(
                 [
                     "transaction",
@@ -423,12 +423,12 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
         request = ListTransactionsRequest(
             list(states), [ids[each] for each in producers], duration_ms
         )
-        answer = peer.ask(here, request, 1)
+        response = peer.ask(here, request, 1)
         rows = [
             [each.transactional_id, ids.index(each.producer_id), each.transaction_state]
-            for each in answer.transaction_states
+            for each in response.transaction_states
         ]
-        told = [error(answer.error_code), answer.unknown_state_filters]
+        told = [error(response.error_code), response.unknown_state_filters]
         facts.append(["list", *told, sorted(rows)])
 
     def producers(topic: str = "ledger", *numbers: int) -> None:

@@ -1,4 +1,4 @@
-"""The same requests as real brokers were given, in the same order: the same answers.
+"""The same requests as real brokers were given, in the same order: the same responses.
 
 What differs between any two clusters is left out: ports, random ids, and the order in which hash
 maps give topics, partitions and groups.
@@ -51,7 +51,7 @@ NOTHING = {"port": 0, "cluster_id": None, "topic_id": NO_UUID}
 
 
 def ask(address: str, frame: bytes) -> bytes:
-    """The answer to a request; nothing if the connection is closed."""
+    """The response to a request; nothing if the connection is closed."""
     host, _, port = address.rpartition(":")
     connection = socket.create_connection((host, int(port)), SECONDS)
     with connection, connection.makefile("rb") as stream:
@@ -68,11 +68,11 @@ def key_of(name: str) -> int:
     return API_NAMED[name].key
 
 
-def content(name: str, version: int, answer: bytes) -> Any:  # noqa: ANN401 - of any message
-    """What an answer says, without what differs between any two clusters."""
-    if not answer:
+def content(name: str, version: int, told: bytes) -> Any:  # noqa: ANN401 - of any message
+    """What a response says, without what differs between any two clusters."""
+    if not told:
         return "the connection is closed"
-    _, response = decode_response(key_of(name), version, answer)
+    _, response = decode_response(key_of(name), version, told)
     if isinstance(response, FetchResponse):
         return [
             (
@@ -148,14 +148,14 @@ def test_the_emulated_broker_answers_as_the_real_one(
     address = kafka_cluster.bootstrap_servers
     differences = []
     before = ""
-    for name, version, asked, answer in compared(release):
+    for name, version, asked, told in compared(release):
         if before == "CreateTopics" != name:
             kafka_cluster.wait_until("t0-1.leader == 0")
         before = name
         if name in NOT_COMPARED:
             continue
         given = with_topic_id_of(address, asked) if name == "Fetch" else asked
-        real, found = content(name, version, answer), content(name, version, ask(address, given))
+        real, found = content(name, version, told), content(name, version, ask(address, given))
         if found != real:
             differences.append(f"{name} {version}\n  real      {real}\n  emulated  {found}")
     assert not differences, "\n".join(differences)
@@ -171,21 +171,21 @@ def test_the_emulated_broker_answers_as_the_real_one(
 def test_an_unknown_version_of_api_versions_gets_the_same_bytes(
     release: str, version: int, kafka_cluster: KafkaCluster
 ) -> None:
-    (asked, answer) = next(
-        (asked, answer)
-        for name, number, asked, answer in exchanges(release)
+    (asked, told) = next(
+        (asked, told)
+        for name, number, asked, told in exchanges(release)
         if (name, number) == ("ApiVersions", version)
     )
-    assert ask(kafka_cluster.bootstrap_servers, asked) == answer
+    assert ask(kafka_cluster.bootstrap_servers, asked) == told
 
 
 @pytest.mark.kafka(brokers=1, version="0.10.2.2")
 def test_a_group_that_waits_for_its_leader_has_the_old_name(kafka_cluster: KafkaCluster) -> None:
     states = []
-    for name, version, asked, answer in exchanges("0.10.2.2"):
+    for name, version, asked, told in exchanges("0.10.2.2"):
         found = ask(kafka_cluster.bootstrap_servers, asked) if name in WAITING else b""
         if name == "DescribeGroups":
-            for each in (answer, found):
+            for each in (told, found):
                 _, response = decode_response(key_of(name), version, each)
                 assert isinstance(response, DescribeGroupsResponse)
                 states.append([group.group_state for group in response.groups])
@@ -217,16 +217,16 @@ def test_records_are_refused_as_real_brokers_refuse_them(kafka_cluster: KafkaClu
     for (version, data), error in produced.items():
         part = PartitionProduceData(0, data)
         request = ProduceRequest(None, -1, 5_000, [TopicProduceData("t", partition_data=[part])])
-        answer = ask(address, encode_request(RequestHeader(0, version, 1), request))
-        _, response = decode_response(0, version, answer)
+        told = ask(address, encode_request(RequestHeader(0, version, 1), request))
+        _, response = decode_response(0, version, told)
         assert isinstance(response, ProduceResponse)
         ((found,),) = (topic.partition_responses for topic in response.responses)
         assert found.error_code == ERRORS[error].code, (version, data)
     for version, error in ((12, "NONE"), (4, "NONE"), (3, "UNSUPPORTED_COMPRESSION_TYPE")):
         wanted = FetchPartition(0, -1, 0, partition_max_bytes=1_000)
         fetch = FetchRequest(max_wait_ms=100, topics=[FetchTopic("t", partitions=[wanted])])
-        answer = ask(address, encode_request(RequestHeader(1, version, 1), fetch))
-        _, fetched = decode_response(1, version, answer)
+        told = ask(address, encode_request(RequestHeader(1, version, 1), fetch))
+        _, fetched = decode_response(1, version, told)
         assert isinstance(fetched, FetchResponse)
         ((given,),) = (topic.partitions for topic in fetched.responses)
         assert given.error_code == ERRORS[error].code, version

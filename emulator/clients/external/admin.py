@@ -44,9 +44,9 @@ class CreateTopics:
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             wire.CreatableTopicResult(
@@ -75,9 +75,9 @@ class DeleteTopics:
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.DeleteTopicsRequest([name for name in names if name], timeout_us)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             wire.DeletableTopicResult(
@@ -102,11 +102,11 @@ class DeleteRecords:
         }
         return [protocol.DeleteRecordsRequest(wanted, request.timeout_ms * US_PER_MS)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the new log start offset of each partition."""
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DeleteRecordsResponse)
         topics = []
         for topic in request.topics:
@@ -133,9 +133,9 @@ class CreatePartitions:
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreatePartitionsRequest(topics, timeout_us, request.validate_only)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             wire.CreatePartitionsTopicResult(name, ERRORS[error].code, found.messages.get(name))
@@ -158,12 +158,12 @@ class DescribeConfigs:
             for each in request.resources
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the values and their sources."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
         results = []
-        for asked, found in zip(request.resources, answers, strict=True):
+        for asked, found in zip(request.resources, responses, strict=True):
             assert isinstance(found, protocol.DescribeConfigsResponse)
             results.append(self._result(asked, found))
         return configs.DescribeConfigsResponse(results=results)
@@ -214,11 +214,11 @@ class IncrementalAlterConfigs:
         }
         return [protocol.AlterConfigsRequest(topics, request.validate_only)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             configs.AlterConfigsResourceResponse(
@@ -276,11 +276,11 @@ class AlterConfigs:
         }
         return [protocol.AlterConfigsRequest(topics, request.validate_only, replaces=True)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
         rows = [
             alter_configs.AlterConfigsResourceResponse(
@@ -308,9 +308,9 @@ class ElectLeaders:
         ]
         return [protocol.ElectLeadersRequest(named, unclean=request.election_type == 1)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.ElectLeadersResponse)
         topics: dict[str, list[partitions.PartitionResult]] = {}
         for tp, error in found.errors.items():
@@ -336,13 +336,13 @@ class AlterPartitionReassignments:
         }
         return [protocol.AlterPartitionReassignmentsRequest(wanted)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.AlterPartitionReassignmentsResponse)
-        responses = [
+        rows = [
             partitions.ReassignableTopicResponse(
                 topic.name,
                 [
@@ -360,7 +360,7 @@ class AlterPartitionReassignments:
         ]
         code = ERRORS[found.error].code
         return partitions.AlterPartitionReassignmentsResponse(
-            error_code=code, error_message=None, responses=responses
+            error_code=code, error_message=None, responses=rows
         )
 
 
@@ -371,11 +371,11 @@ class ListPartitionReassignments:
         """Request all ongoing reassignments."""
         return [protocol.ListPartitionReassignmentsRequest()]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the reassignments of the named partitions, or all."""
         request = call.message
         assert isinstance(request, partitions.ListPartitionReassignmentsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.ListPartitionReassignmentsResponse)
         wanted = None
         if request.topics is not None:

@@ -33,5 +33,5 @@ class Translator(Protocol):
         is empty, only a probe is sent to the broker, since a frozen broker must not respond.
         """
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message | None:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message | None:
         """The response, from the brokers' responses in request order; None if there is none."""

@@ -221,7 +221,7 @@ class ExternalClients:
         if all(type(each) not in _REQUESTS for each in messages):
             messages.append(SIGN_OF_LIFE)
         if isinstance(message, ProduceRequest) and not message.acks:
-            self._send_unanswered(call, messages)
+            self._send_without_response(call, messages)
             return
         connection.frame = frame
         self._calls[number] = call
@@ -232,7 +232,7 @@ class ExternalClients:
                 requests[seq] = number
             else:
                 seq = -1 - at
-                connection.answers[seq] = each
+                connection.responses[seq] = each
             connection.asked.append(seq)
 
     def _note_received(self, call: Call, api: str) -> None:
@@ -251,7 +251,7 @@ class ExternalClients:
             _group_of(message),
         )
 
-    def _note_answered(self, call: Call, response: Message) -> None:
+    def _note_response(self, call: Call, response: Message) -> None:
         """Emit a response; the errors in it are only collected if there are observers."""
         told: list[str] = []
         if self.kernel.observed(events.ClientResponseSent):
@@ -272,7 +272,7 @@ class ExternalClients:
                 return each.error
         return ""
 
-    def _send_unanswered(self, call: Call, messages: list[AnyMessage]) -> None:
+    def _send_without_response(self, call: Call, messages: list[AnyMessage]) -> None:
         """Send records with acks=0: the producer expects no response."""
         connection, unanswered = call.connection, self.state.unanswered
         entered = iter(connection.entered)
@@ -296,8 +296,8 @@ class ExternalClients:
         if number is None:
             return False
         connection = self.state.connections[number]
-        connection.answers[request] = message
-        if len(connection.answers) == len(connection.asked):
+        connection.responses[request] = message
+        if len(connection.responses) == len(connection.asked):
             self._conclude(number, connection)
             if number in self.state.connections:
                 self._go_on(number, connection)
@@ -306,18 +306,18 @@ class ExternalClients:
     def _conclude(self, number: int, connection: Connection) -> None:
         """All responses have arrived: combine them and respond."""
         call = self._calls.pop(number, None) or self._call(number, connection, connection.frame)
-        answers = [connection.answers[seq] for seq in connection.asked]
-        if isinstance(answers[-1], DescribeClusterResponse):
-            del answers[-1]
+        responses = [connection.responses[seq] for seq in connection.asked]
+        if isinstance(responses[-1], DescribeClusterResponse):
+            del responses[-1]
         header = call.header
-        response = self._translators[APIS[header.api_key].name].answer(call, answers)
+        response = self._translators[APIS[header.api_key].name].respond(call, responses)
         connection.frame = b""
         connection.asked.clear()
-        connection.answers.clear()
+        connection.responses.clear()
         connection.entered.clear()
         if response is None:
             return
-        self._note_answered(call, response)
+        self._note_response(call, response)
         if self.delivery is not None:
             version = header.api_version
             if header.api_key == API_VERSIONS and version not in self.versions[API_VERSIONS]:

@@ -90,9 +90,9 @@ class Fetch:
             return topic.topic
         return self.known_ids.name(topic.topic_id) or f"{UNRESOLVED}{topic.topic_id.hex()}"
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the records of each partition, neighbours of one topic together."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, FetchResponse)
         topics = [
             self._topic(name, [self._partition(tp, row, call) for tp, row in rows], call)
@@ -188,11 +188,11 @@ class ListOffsets:
             for each in topic.partitions
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each partition's offset."""
         request = call.message
         assert isinstance(request, offsets.ListOffsetsRequest)
-        told = iter(answers)
+        told = iter(responses)
         topics = []
         for topic in request.topics:
             rows = []
@@ -239,11 +239,11 @@ class OffsetForLeaderEpoch:
         }
         return [protocol.OffsetsForLeaderEpochRequest(-1, partitions, one_shot=True)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each partition's epoch and end offset."""
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.OffsetsForLeaderEpochResponse)
         topics = []
         for topic in request.topics:

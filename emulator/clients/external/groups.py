@@ -68,9 +68,9 @@ class JoinGroup:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the generation, and the member list to the leader."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.JoinGroupResponse)
         is_in = found.error == NONE
         may_be_null = call.header.api_version >= NULL_PROTOCOL_SINCE
@@ -108,9 +108,9 @@ class SyncGroup:
             )
         ]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the assignment."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.SyncGroupResponse)
         return wire.SyncGroupResponse(
             error_code=ERRORS[found.error].code,
@@ -136,9 +136,9 @@ class Heartbeat:
             )
         ]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return whether the generation is still current."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.HeartbeatResponse)
         return wire.HeartbeatResponse(error_code=ERRORS[found.error].code)
 
@@ -160,12 +160,12 @@ class LeaveGroup:
             for each in members
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each member; where there is no coordinator, there is only one."""
         request = call.message
         assert isinstance(request, wire.LeaveGroupRequest)
         codes = []
-        for found in answers:
+        for found in responses:
             assert isinstance(found, protocol.LeaveGroupResponse)
             code = ERRORS[found.error].code
             is_of_member = found.error in (NONE, *OF_MEMBERS)
@@ -204,11 +204,11 @@ class OffsetCommit:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.OffsetCommitResponse)
         code = ERRORS[found.error].code
         topics = [
@@ -242,12 +242,12 @@ class OffsetFetch:
         named = _named(request.topics)
         return [protocol.OffsetFetchRequest(request.group_id, named, request.require_stable)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the offsets of each group."""
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
         found = []
-        for each in answers:
+        for each in responses:
             assert isinstance(each, protocol.OffsetFetchResponse)
             found.append(each)
         if call.header.api_version >= GROUPS_SINCE:
@@ -338,9 +338,9 @@ class DescribeGroups:
         assert isinstance(request, admin.DescribeGroupsRequest)
         return [protocol.DescribeGroupsRequest(request.groups)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeGroupsResponse)
         groups = [
             admin.DescribedGroup(
@@ -377,11 +377,11 @@ class ListGroups:
         """Request all groups."""
         return [protocol.DescribeGroupsRequest(None)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the groups in the requested states."""
         request = call.message
         assert isinstance(request, admin.ListGroupsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeGroupsResponse)
         wanted = {state.lower() for state in request.states_filter}
         groups = [
@@ -401,9 +401,9 @@ class DeleteGroups:
         assert isinstance(request, admin.DeleteGroupsRequest)
         return [protocol.DeleteGroupsRequest(request.groups_names)]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each group."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DeleteGroupsResponse)
         results = [
             admin.DeletableGroupResult(name, ERRORS[error].code)
@@ -424,11 +424,11 @@ class OffsetDelete:
         ]
         return [protocol.OffsetDeleteRequest(request.group_id, named)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition; a top-level error has no partitions."""
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.OffsetDeleteResponse)
         if found.error != NONE:
             return admin.OffsetDeleteResponse(ERRORS[found.error].code)

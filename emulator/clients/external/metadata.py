@@ -57,9 +57,9 @@ class Metadata:
         known = [name for name in names if name is not None]
         return [ClusterMetadataRequest(known, request.allow_auto_topic_creation)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the metadata in the request's version."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, ClusterMetadataResponse)
         self.known_ids.learn(found)
         topics = [self._topic(name, each) for name, each in found.topics.items()]
@@ -150,9 +150,9 @@ class DescribeCluster:
         """Request metadata without topics."""
         return [ClusterMetadataRequest([])]
 
-    def answer(self, _call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the brokers and the controller."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, ClusterMetadataResponse)
         brokers = []
         for broker in found.brokers:
@@ -190,10 +190,10 @@ class FindCoordinator:
             request.coordinator_keys if call.header.api_version >= SEVERAL_SINCE else [request.key]
         )
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the coordinators."""
         coordinators = []
-        for key, found in zip(self._keys(call), answers, strict=True):
+        for key, found in zip(self._keys(call), responses, strict=True):
             assert isinstance(found, protocol.FindCoordinatorResponse)
             host, port = self.addresses.of(found.coordinator) if found.error == NONE else ("", -1)
             error = ERRORS[found.error].code
@@ -225,7 +225,7 @@ class ApiVersions:
         """Send a probe only, since the response is known."""
         return []
 
-    def answer(self, call: Call, _answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
         """Return the supported versions, or UNSUPPORTED_VERSION for an unknown request version.
 
         Since 2.4, which introduced ApiVersions 3, the error response contains the supported

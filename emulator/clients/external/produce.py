@@ -125,11 +125,11 @@ class Produce:
             return [], [""] * count
         return self.ledger.texts_of(first)
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message | None:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message | None:
         """Return the results; records reported as written count as acknowledged from now on."""
         request = call.message
         assert isinstance(request, wire.ProduceRequest)
-        told = iter(answers)
+        told = iter(responses)
         entered = iter(call.connection.entered)
         topics = []
         for topic in request.topic_data:

@@ -39,16 +39,16 @@ class DescribeQuorum:
             for each in topic.partitions
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each member's progress."""
-        if not answers:
+        if not responses:
             code = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
             topics = [
                 wire.TopicData(topic, [wire.PartitionData(number, code, None)])
                 for topic, number in self._named(call)
             ]
             return wire.DescribeQuorumResponse(error_message=None, topics=topics)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeQuorumResponse)
         quorum = found.quorum
         if quorum is None:
@@ -89,11 +89,11 @@ class DescribeTopicPartitions:
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
         return [ClusterMetadataRequest([each.name for each in request.topics] or None)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return partitions from the cursor on, up to the requested limit."""
         request = call.message
         assert isinstance(request, cluster.DescribeTopicPartitionsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, ClusterMetadataResponse)
         cursor = request.cursor
         first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)

@@ -31,11 +31,11 @@ class DescribeTransactions:
         assert isinstance(request, wire.DescribeTransactionsRequest)
         return [protocol.DescribeTransactionsRequest(request.transactional_ids)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each transaction with its partitions."""
         request = call.message
         assert isinstance(request, wire.DescribeTransactionsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeTransactionsResponse)
         return wire.DescribeTransactionsResponse(
             transaction_states=[
@@ -78,14 +78,14 @@ class ListTransactions:
         """Request all transactions."""
         return [protocol.DescribeTransactionsRequest(None)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the transactions that all filters let through.
 
         Source: ``TransactionStateManager.listTransactionStates``.
         """
         request = call.message
         assert isinstance(request, wire.ListTransactionsRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeTransactionsResponse)
         if found.error != NONE:
             return wire.ListTransactionsResponse(error_code=ERRORS[found.error].code)
@@ -118,11 +118,11 @@ class DescribeProducers:
         named = [f"{each.name}-{n}" for each in request.topics for n in each.partition_indexes]
         return [protocol.DescribeProducersRequest(named)]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the producers of each partition."""
         request = call.message
         assert isinstance(request, wire.DescribeProducersRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.DescribeProducersResponse)
         topics = []
         for topic in request.topics:

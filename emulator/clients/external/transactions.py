@@ -53,9 +53,9 @@ class InitProducerId:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the producer id and epoch."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.InitProducerIdResponse)
         return ids.InitProducerIdResponse(
             error_code=_code(found.error, "InitProducerId", call),
@@ -95,10 +95,10 @@ class AddPartitionsToTxn:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         results = []
-        for asked, found in zip(self._transactions(call), answers, strict=True):
+        for asked, found in zip(self._transactions(call), responses, strict=True):
             assert isinstance(found, protocol.AddPartitionsToTxnResponse)
             topics = [
                 wire.AddPartitionsToTxnTopicResult(
@@ -138,9 +138,9 @@ class AddOffsetsToTxn:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.AddOffsetsToTxnResponse)
         code = _code(found.error, "AddOffsetsToTxn", call)
         return wire.AddOffsetsToTxnResponse(error_code=code)
@@ -163,9 +163,9 @@ class EndTxn:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result."""
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.EndTxnResponse)
         return wire.EndTxnResponse(
             error_code=_code(found.error, "EndTxn", call),
@@ -202,11 +202,11 @@ class TxnOffsetCommit:
             )
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
-        (found,) = answers
+        (found,) = responses
         assert isinstance(found, protocol.OffsetCommitResponse)
         code = ERRORS[found.error].code
         topics = [
@@ -240,12 +240,12 @@ class WriteTxnMarkers:
             for each in request.markers
         ]
 
-    def answer(self, call: Call, answers: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, wire.WriteTxnMarkersRequest)
         markers = []
-        for asked, found in zip(request.markers, answers, strict=True):
+        for asked, found in zip(request.markers, responses, strict=True):
             assert isinstance(found, protocol.WriteTxnMarkersResponse)
             topics = [
                 wire.WritableTxnMarkerTopicResult(

@@ -158,7 +158,7 @@ CLIENTS: Final = (
         "0.10.1",
         None,
         "KIP-74",
-        "a fetch limits its whole answer too, and is given a first batch however large it is",
+        "a fetch limits its whole response too, and is given a first batch however large it is",
     ),
     Feature(
         "offsets_for_times",

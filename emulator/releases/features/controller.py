@@ -75,7 +75,7 @@ CONTROLLER: Final = (
         "documents",
         "2.8",
         "KAFKA-340",
-        "a broker that wants to go reads in ZooKeeper who is controller, and waits for the answer",
+        "a broker that shuts down reads the controller from ZooKeeper, and waits for the response",
         ended_by="KAFKA-9189",
     ),
     Feature(
@@ -107,8 +107,7 @@ CONTROLLER: Final = (
         "0.10.2.1",
         "2.1.0",
         "KAFKA-4959",
-        "the controller, when it loses a broker or its office, waits for the answers to what it has"
-        " under way",
+        "a controller that loses a broker or resigns waits for the responses to its pending requests",
         ended_by="KAFKA-7576",
     ),
     Feature(

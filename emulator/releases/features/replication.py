@@ -65,7 +65,7 @@ REPLICATION: Final = (
         "documents",
         "1.0",
         "KAFKA-612",
-        "LeaderAndIsr is answered only when fetchers without partitions have their last answer",
+        "LeaderAndIsr is answered only when fetchers without partitions have their last response",
         ended_by="KAFKA-6051",
     ),
     Feature(

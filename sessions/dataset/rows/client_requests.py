@@ -32,7 +32,7 @@ class ClientRequestFold:
             ClientConnected: self._connected,
             ClientIdentified: self._identified,
             ClientRequestReceived: self._received,
-            ClientResponseSent: self._answered,
+            ClientResponseSent: self._on_response,
             ClientDisconnected: self._disconnected,
         }
 
@@ -51,7 +51,7 @@ class ClientRequestFold:
         self._end(event.connection)
         self._open[event.connection] = event
 
-    def _answered(self, event: ClientResponseSent) -> None:
+    def _on_response(self, event: ClientResponseSent) -> None:
         self._end(event.connection, event)
 
     def _disconnected(self, event: ClientDisconnected) -> None:
@@ -59,7 +59,7 @@ class ClientRequestFold:
         self._addresses.pop(event.connection, None)
         self._libraries.pop(event.connection, None)
 
-    def _end(self, connection: int, answer: ClientResponseSent | None = None) -> None:
+    def _end(self, connection: int, response: ClientResponseSent | None = None) -> None:
         request = self._open.pop(connection, None)
         if request is None:
             return
@@ -76,8 +76,8 @@ class ClientRequestFold:
                 request.api,
                 request.api_version,
                 request.group or None,
-                None if answer is None else answer.seq,
-                None if answer is None else answer.time_us,
-                None if answer is None else answer.errors,
+                None if response is None else response.seq,
+                None if response is None else response.time_us,
+                None if response is None else response.errors,
             )
         )

@@ -36,7 +36,7 @@ from sessions.dataset.writer import Row
 
 REQUEST: Final = "Request"
 """Suffixes of the names of messages that may have a response."""
-ANSWER_MAX_US: Final = 600_000_000
+RESPONSE_MAX_US: Final = 600_000_000
 """Time to wait for a response: after ten minutes every connection has timed out."""
 LOOK_EVERY: Final = 10_000
 """Number of open requests at which timed-out ones are removed."""
@@ -172,7 +172,7 @@ class ConsumedFold:
 
 
 class RequestFold:
-    """Pairs requests with their responses; holds a request for :data:`ANSWER_MAX_US` at most."""
+    """Pairs requests with their responses; holds a request for :data:`RESPONSE_MAX_US` at most."""
 
     def __init__(self, add: Callable[[Row], object]) -> None:
         self._add = add
@@ -195,7 +195,7 @@ class RequestFold:
         elif event.name.endswith(REQUEST):
             self._waiting[event.seq] = event
             if len(self._waiting) >= self._look_at:
-                self._give_up(event.time_us - ANSWER_MAX_US)
+                self._give_up(event.time_us - RESPONSE_MAX_US)
                 self._look_at = LOOK_EVERY + 2 * len(self._waiting)
 
     def _give_up(self, before_us: int | None) -> None:
@@ -210,7 +210,7 @@ class RequestFold:
             self._end(request, lost=event.reason)
 
     def _end(
-        self, request: MessageSent, answer: MessageSent | None = None, lost: str | None = None
+        self, request: MessageSent, response: MessageSent | None = None, lost: str | None = None
     ) -> None:
         self._add(
             (
@@ -221,8 +221,8 @@ class RequestFold:
                 request.source,
                 request.destination,
                 len(request.detail),
-                None if answer is None else answer.seq,
-                None if answer is None else answer.time_us,
+                None if response is None else response.seq,
+                None if response is None else response.time_us,
                 lost,
             )
         )

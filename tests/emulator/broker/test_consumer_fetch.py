@@ -133,16 +133,16 @@ class Hand(Inbox):
         return self.send(FetchRequest(-1, wait_us, asked, one_shot=True, **options))
 
     def records(self, number: int) -> int | None:
-        """How many records an answer held; None: there is none yet."""
-        answer = self.answers.get(number)
-        if answer is None:
+        """How many records a response held; None: there is none yet."""
+        response = self.responses.get(number)
+        if response is None:
             return None
-        return sum(batch.count for row in answer.partitions.values() for batch in row.batches)
+        return sum(batch.count for row in response.partitions.values() for batch in row.batches)
 
     def offset(self, timestamp_ms: int, epoch: int = -1) -> tuple[str, int, int]:
         """Error, offset and time of what is told of a time."""
-        answer = self.answers[self.send(ListOffsetsRequest(-1, "t-0", epoch, timestamp_ms))]
-        return answer.error, answer.offset, answer.timestamp_ms
+        response = self.responses[self.send(ListOffsetsRequest(-1, "t-0", epoch, timestamp_ms))]
+        return response.error, response.offset, response.timestamp_ms
 
 
 def alone(version: str = "3.9", **config: str) -> Lab:
@@ -176,7 +176,7 @@ def test_a_consumer_is_given_no_more_bytes_than_it_asked_for(
 def test_only_the_first_partition_with_records_may_be_over_the_limit() -> None:
     hand = Hand(alone())
     asked = {tp: FetchPartition(0) for tp in ("t-0", "t-1")}
-    rows = hand.answers[hand.send(FetchRequest(-1, 0, asked, max_bytes=100))].partitions
+    rows = hand.responses[hand.send(FetchRequest(-1, 0, asked, max_bytes=100))].partitions
     assert [len(row.batches) for row in rows.values()] == [1, 0]
 
 
@@ -243,7 +243,7 @@ def test_a_fetch_that_waits_is_answered_when_the_leader_is_none_any_more() -> No
     number = hand.fetch(max_wait_us=5_000_000)
     made.tell(leader=1, epoch=1, isr=[0, 1, 2], brokers=[0, 1, 2])
     made.wait(20)
-    assert hand.answers[number].partitions["t-0"].error == "NOT_LEADER_OR_FOLLOWER"
+    assert hand.responses[number].partitions["t-0"].error == "NOT_LEADER_OR_FOLLOWER"
 
 
 def test_what_waits_ends_with_the_process() -> None:
@@ -253,7 +253,7 @@ def test_what_waits_ends_with_the_process() -> None:
     number = hand.fetch(max_wait_us=5_000_000)
     made.do(CrashBroker(broker=0))
     made.wait(6_000)
-    assert hand.answers.get(number) is None
+    assert hand.responses.get(number) is None
     assert made.cluster.brokers[0].state.consumer_fetches == PurgatoryState()
 
 
@@ -291,6 +291,6 @@ def test_a_new_leader_whose_high_watermark_lags_does_not_tell_the_latest_offset(
     assert (made.replica(1).log.end, made.replica(1).high_watermark) == (2, 1)
     hand = Hand(made)
     request = ListOffsetsRequest(-1, "t-0", -1, LATEST)
-    assert hand.answers[hand.send(request, broker=1)].error == error
+    assert hand.responses[hand.send(request, broker=1)].error == error
     request = ListOffsetsRequest(-1, "t-0", -1, EARLIEST)
-    assert hand.answers[hand.send(request, broker=1)].error == "NONE"
+    assert hand.responses[hand.send(request, broker=1)].error == "NONE"

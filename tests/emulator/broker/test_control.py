@@ -25,7 +25,7 @@ def _broker(version: str = "3.9") -> tuple[Broker, list[events.Event]]:
     return cluster.brokers[2], seen
 
 
-def _answers(seen: list[events.Event]) -> list[str]:
+def _responses(seen: list[events.Event]) -> list[str]:
     return [e.name for e in seen if isinstance(e, events.MessageSent)]
 
 
@@ -37,7 +37,7 @@ def test_an_older_controller_is_refused() -> None:
         CONTROLLER, 1, LeaderAndIsrRequest(0, 0, epoch, {"t-0": info}, [1, 2])
     )
     assert broker.state.replicas["t-0"].role == "follower"
-    assert _answers(seen) == ["LeaderAndIsrResponse"]
+    assert _responses(seen) == ["LeaderAndIsrResponse"]
 
 
 def test_a_request_for_an_earlier_life_is_refused() -> None:

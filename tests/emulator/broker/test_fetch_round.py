@@ -27,7 +27,7 @@ def rounds(lab: Lab) -> SingleRounds:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_round_is_a_request_an_answer_and_what_is_written_of_it(version: str) -> None:
+def test_a_round_is_a_request_a_response_and_what_is_written_of_it(version: str) -> None:
     lab = followed_by_1(version)
     lab.produce("a", "b")
     assert lab.fetch(1).error == "NONE"
@@ -82,7 +82,7 @@ def test_a_round_that_is_told_of_a_diverging_epoch_cuts_and_writes_nothing(versi
     assert lab.values(1) == "a c"
 
 
-def test_a_round_whose_answer_is_held_is_over_for_the_statement() -> None:
+def test_a_round_whose_response_is_held_is_over_for_the_statement() -> None:
     lab = followed_by_1()
     lab.produce("a")
     lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
@@ -93,7 +93,7 @@ def test_a_round_whose_answer_is_held_is_over_for_the_statement() -> None:
     assert lab.values(1) == "a"
 
 
-def test_a_round_whose_answer_is_lost_can_be_made_again() -> None:
+def test_a_round_whose_response_is_lost_can_be_made_again() -> None:
     lab = followed_by_1()
     lab.produce("a")
     lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
@@ -122,7 +122,7 @@ def test_a_round_that_is_lost_with_a_leader_of_before_is_over() -> None:
 
 
 @pytest.mark.parametrize("leader", [1, 2])
-def test_an_answer_of_a_leader_of_before_is_not_taken(leader: int) -> None:
+def test_a_response_of_a_leader_of_before_is_not_taken(leader: int) -> None:
     lab = followed_by_1()
     lab.produce("a")
     lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
@@ -158,7 +158,7 @@ def test_only_a_follower_can_make_a_round(broker: int, error: str) -> None:
 
 
 @pytest.mark.parametrize("lose", [True, False])
-def test_an_answer_for_a_replica_that_is_gone_is_nobodys(lose: bool) -> None:
+def test_a_response_for_a_replica_that_is_gone_is_nobodys(lose: bool) -> None:
     lab = followed_by_1()
     lab.produce("a")
     lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))

@@ -33,7 +33,7 @@ def fetch(lab: Lab, offset: int, follower: int = 1, wait_us: int = 0, **asked: i
     return number
 
 
-def answer(lab: Lab, request: int) -> list[object] | None:
+def response_to(lab: Lab, request: int) -> list[object] | None:
     """HW, base offset, record count and perhaps an error; None: it has not been answered."""
     found = lab.seen.of(MessageSent, name="FetchResponse", request=request)
     return list(found[0].detail[0][1:]) if found else None
@@ -45,32 +45,32 @@ def answer(lab: Lab, request: int) -> list[object] | None:
 def test_a_fetch_gets_the_records_from_its_offset_on() -> None:
     lab = led_by_0()
     lab.produce("a", "b", "c")
-    assert answer(lab, fetch(lab, 0)) == [0, 0, 3]
-    assert answer(lab, fetch(lab, 2)) == [0, 2, 1]
+    assert response_to(lab, fetch(lab, 0)) == [0, 0, 3]
+    assert response_to(lab, fetch(lab, 2)) == [0, 2, 1]
 
 
 def test_a_fetch_without_patience_is_answered_empty() -> None:
     lab = led_by_0()
-    assert answer(lab, fetch(lab, 0, wait_us=0)) == [0, -1, 0]
+    assert response_to(lab, fetch(lab, 0, wait_us=0)) == [0, -1, 0]
 
 
 @pytest.mark.parametrize(("offset", "error"), [(4, True), (3, False)])
 def test_past_the_log_end_a_fetch_is_out_of_range(offset: int, error: bool) -> None:
     lab = led_by_0()
     lab.produce("a", "b", "c")
-    told = answer(lab, fetch(lab, offset)) or []
+    told = response_to(lab, fetch(lab, offset)) or []
     assert ("OFFSET_OUT_OF_RANGE" in told) is error
 
 
 def test_below_the_log_start_a_fetch_is_out_of_range() -> None:
     lab = led_by_0()
     lab.replica(0).log.restart_at(5)
-    assert "OFFSET_OUT_OF_RANGE" in (answer(lab, fetch(lab, 4)) or [])
+    assert "OFFSET_OUT_OF_RANGE" in (response_to(lab, fetch(lab, 4)) or [])
 
 
 def test_a_broker_that_is_not_assigned_is_refused() -> None:
     lab = led_by_0()
-    assert "NOT_LEADER_OR_FOLLOWER" in (answer(lab, fetch(lab, 0, follower=2)) or [])
+    assert "NOT_LEADER_OR_FOLLOWER" in (response_to(lab, fetch(lab, 0, follower=2)) or [])
     assert 2 not in lab.remote(0)
 
 
@@ -83,7 +83,7 @@ def test_a_fetch_of_another_epoch_is_refused_and_not_recorded(
 ) -> None:
     lab = led_by_0(version)
     lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[0])
-    assert error in (answer(lab, fetch(lab, 0, current_leader_epoch=epoch)) or [])
+    assert error in (response_to(lab, fetch(lab, 0, current_leader_epoch=epoch)) or [])
     assert lab.remote(0) == {1: -1}
 
 
@@ -93,7 +93,7 @@ def test_a_diverging_epoch_is_answered_with_where_it_ends_and_not_recorded(versi
     lab.produce("a", "b")
     lab.tell(leader=0, epoch=2, isr=[0, 1], brokers=[0])
     lab.produce("c")
-    told = answer(lab, fetch(lab, 3, last_fetched_epoch=0))
+    told = response_to(lab, fetch(lab, 3, last_fetched_epoch=0))
     assert told is not None
     assert told[2] == 0
     assert lab.remote(0) == {1: -1}
@@ -107,7 +107,7 @@ def test_the_remote_leo_is_recorded_before_or_after_the_read_by_release(version:
     lab = led_by_0(version)
     lab.produce("a", "b")
     fetch(lab, 0)
-    first = answer(lab, fetch(lab, 1)) or []
+    first = response_to(lab, fetch(lab, 1)) or []
     assert lab.ends(0) == "2/1"
     assert first[0] == (1 if version in ("documents", "0.8.1") else 0)
 
@@ -128,16 +128,16 @@ def test_an_empty_fetch_is_parked_until_its_time_is_up() -> None:
     lab = led_by_0()
     request = fetch(lab, 0, wait_us=WAIT_US)
     lab.wait(498)
-    assert answer(lab, request) is None
+    assert response_to(lab, request) is None
     lab.wait(2)
-    assert answer(lab, request) == [0, -1, 0]
+    assert response_to(lab, request) == [0, -1, 0]
 
 
 def test_a_parked_fetch_is_answered_by_the_next_append() -> None:
     lab = led_by_0()
     request = fetch(lab, 0, wait_us=WAIT_US)
     lab.produce("a")
-    assert answer(lab, request) == [0, 0, 1]
+    assert response_to(lab, request) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -149,14 +149,14 @@ def test_a_parked_fetch_is_answered_when_the_hw_rises_in_2_4_and_2_5_only(versio
     fetch(lab, 1, follower=2)
     assert lab.ends(0) == "1/1"
     quick = version in ("2.4", "2.5")
-    assert (answer(lab, request) is not None) is quick
+    assert (response_to(lab, request) is not None) is quick
 
 
 def test_a_parked_fetch_is_answered_at_once_when_leadership_goes() -> None:
     lab = led_by_0()
     request = fetch(lab, 0, wait_us=WAIT_US)
     lab.tell(leader=1, epoch=1, isr=[0, 1], brokers=[0])
-    told = answer(lab, request) or []
+    told = response_to(lab, request) or []
     assert {"FENCED_LEADER_EPOCH", "NOT_LEADER_OR_FOLLOWER"} & set(map(str, told))
 
 
@@ -188,7 +188,7 @@ def test_a_fetch_names_only_what_has_changed() -> None:
     assert [row[0] for row in sent.detail] == ["u-0"]
 
 
-def test_an_answer_names_only_what_there_is_to_tell() -> None:
+def test_a_response_names_only_what_there_is_to_tell() -> None:
     lab = following()
     lab.do(Produce(topic="u", acks=1, retries=0))
     lab.wait(1)

@@ -60,14 +60,14 @@ def row(high_watermark: int, *batches: RecordBatch) -> FetchedPartition:
     return FetchedPartition("NONE", high_watermark, 0, list(batches))
 
 
-def test_an_answer_is_written_and_the_hw_follows_up_to_the_own_leo() -> None:
+def test_a_response_is_written_and_the_hw_follows_up_to_the_own_leo() -> None:
     lab = followed_by_1()
     assert append(lab, row(9, RecordBatch(0, 2, 0, 1)))
     assert lab.ends(1) == "2/2"
     assert lab.epochs(1) == [(0, 0)]
 
 
-def test_an_empty_answer_moves_the_hw_only() -> None:
+def test_an_empty_response_moves_the_hw_only() -> None:
     lab = followed_by_1("3.9", "a", "b")
     lab.replica(1).high_watermark = 0
     assert not append(lab, row(1))
@@ -216,7 +216,7 @@ def test_a_broken_connection_is_made_again_after_the_backoff() -> None:
     assert lab.values(1) == "a b"
 
 
-def test_an_answer_that_does_not_come_is_given_up_after_30_s() -> None:
+def test_a_response_that_does_not_come_is_given_up_after_30_s() -> None:
     lab = by_itself("2.0.1")
     before = len(lab.seen.of(MessageSent, name="FetchRequest"))
     lab.do(FreezeBroker(broker=0))
@@ -320,7 +320,7 @@ def test_after_a_pause_it_asks_for_its_epoch_again(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", since("2.1", "2.7"))
-def test_an_answer_that_is_late_says_nothing_of_the_epoch_that_it_was_not_asked_in(
+def test_a_response_that_is_late_says_nothing_of_the_epoch_that_it_was_not_asked_in(
     version: str,
 ) -> None:
     """FENCED_LEADER_EPOCH would make the fetcher give the partition up for good."""

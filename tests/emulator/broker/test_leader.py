@@ -34,8 +34,8 @@ def send(lab: Lab, broker: int, *, acks: int, tp: str = TP, timeout_us: int = SE
     return number
 
 
-def answer(lab: Lab, request: int) -> list[object] | None:
-    """Error and base offset of the answer to a request; None: none yet."""
+def response_to(lab: Lab, request: int) -> list[object] | None:
+    """Error and base offset of the response to a request; None: none yet."""
     found = lab.seen.of(MessageSent, name="ProduceResponse", request=request)
     return list(found[0].detail[0][1:]) if found else None
 
@@ -45,7 +45,7 @@ def answer(lab: Lab, request: int) -> list[object] | None:
 
 def test_acks_1_is_answered_after_the_leaders_append() -> None:
     lab = led_by_0()
-    assert answer(lab, send(lab, 0, acks=1)) == ["NONE", 0]
+    assert response_to(lab, send(lab, 0, acks=1)) == ["NONE", 0]
     assert lab.ends(0, 1) == "1/0 0/0"
 
 
@@ -54,15 +54,15 @@ def test_other_acks_are_refused_from_0_9(version: str) -> None:
     lab = led_by_0(version)
     refused = version in since("0.9")
     error = ["INVALID_REQUIRED_ACKS", -1] if refused else ["NONE", 0]
-    assert answer(lab, send(lab, 0, acks=2)) == error
+    assert response_to(lab, send(lab, 0, acks=2)) == error
     assert lab.ends(0) == ("0/0" if refused else "1/0")
     if refused:
-        assert answer(lab, send(lab, 0, acks=-2)) == error
+        assert response_to(lab, send(lab, 0, acks=-2)) == error
 
 
 def test_acks_0_is_never_answered() -> None:
     lab = led_by_0()
-    assert answer(lab, send(lab, 0, acks=0)) is None
+    assert response_to(lab, send(lab, 0, acks=0)) is None
     assert lab.ends(0) == "1/0"
 
 
@@ -85,7 +85,7 @@ def test_acks_0_to_a_broker_that_does_not_lead_is_never_answered() -> None:
 )
 def test_what_is_not_led_here_is_refused(broker: int, tp: str, error: str) -> None:
     lab = led_by_0()
-    assert answer(lab, send(lab, broker, acks=1, tp=tp)) == [error, -1]
+    assert response_to(lab, send(lab, broker, acks=1, tp=tp)) == [error, -1]
 
 
 def test_acks_all_waits_for_everybody_in_the_isr() -> None:
@@ -93,24 +93,24 @@ def test_acks_all_waits_for_everybody_in_the_isr() -> None:
     request = send(lab, 0, acks=-1)
     lab.fetch(1, times=2)
     lab.fetch(2)
-    assert answer(lab, request) is None
+    assert response_to(lab, request) is None
     lab.fetch(2)
-    assert answer(lab, request) == ["NONE", 0]
+    assert response_to(lab, request) == ["NONE", 0]
 
 
 def test_acks_all_is_answered_at_once_where_the_leader_is_the_isr() -> None:
     lab = Lab("3.9", brokers=1)
     lab.topic(0)
-    assert answer(lab, send(lab, 0, acks=-1)) == ["NONE", 0]
+    assert response_to(lab, send(lab, 0, acks=-1)) == ["NONE", 0]
 
 
 def test_acks_all_times_out_and_the_record_stays() -> None:
     lab = led_by_0()
     request = send(lab, 0, acks=-1, timeout_us=SECOND_US)
     lab.wait(990)
-    assert answer(lab, request) is None
+    assert response_to(lab, request) is None
     lab.wait(10)
-    assert answer(lab, request) == ["REQUEST_TIMED_OUT", -1]
+    assert response_to(lab, request) == ["REQUEST_TIMED_OUT", -1]
     assert lab.ends(0) == "1/0"
 
 
@@ -119,10 +119,10 @@ def test_each_waiting_request_has_its_own_time() -> None:
     early = send(lab, 0, acks=-1, timeout_us=SECOND_US)
     late = send(lab, 0, acks=-1, timeout_us=3 * SECOND_US)
     lab.wait(2000)
-    assert answer(lab, early) == ["REQUEST_TIMED_OUT", -1]
-    assert answer(lab, late) is None
+    assert response_to(lab, early) == ["REQUEST_TIMED_OUT", -1]
+    assert response_to(lab, late) is None
     lab.wait(2000)
-    assert answer(lab, late) == ["REQUEST_TIMED_OUT", -1]
+    assert response_to(lab, late) == ["REQUEST_TIMED_OUT", -1]
     assert lab.cluster.brokers[0].state.produces == PurgatoryState()
 
 
@@ -131,7 +131,7 @@ def test_a_leader_that_is_replaced_fails_what_waits(version: str) -> None:
     lab = led_by_0(version)
     request = send(lab, 0, acks=-1, timeout_us=60 * SECOND_US)
     lab.tell(leader=1, epoch=1, isr=[1, 0, 2], brokers=[0, 1, 2])
-    assert answer(lab, request) == ["NOT_LEADER_OR_FOLLOWER", -1]
+    assert response_to(lab, request) == ["NOT_LEADER_OR_FOLLOWER", -1]
 
 
 # ---- min.insync.replicas
@@ -151,18 +151,18 @@ def test_min_insync_replicas_counts_at_most_the_replicas_from_3_7(version: str) 
 @pytest.mark.parametrize("version", since("documents", "3.5"))
 def test_too_small_an_isr_refuses_acks_all_only(version: str) -> None:
     lab = led_by_0(version, config=MIN_ISR_4)
-    assert answer(lab, send(lab, 0, acks=-1)) == ["NOT_ENOUGH_REPLICAS", -1]
+    assert response_to(lab, send(lab, 0, acks=-1)) == ["NOT_ENOUGH_REPLICAS", -1]
     assert lab.ends(0) == "0/0"
-    assert answer(lab, send(lab, 0, acks=1)) == ["NONE", 0]
+    assert response_to(lab, send(lab, 0, acks=1)) == ["NONE", 0]
 
 
 def test_a_minimum_that_is_changed_holds_once_the_broker_has_been_notified() -> None:
     lab = led_by_0()
-    assert answer(lab, send(lab, 0, acks=1)) == ["NONE", 0]
+    assert response_to(lab, send(lab, 0, acks=1)) == ["NONE", 0]
     lab.do(ConfigureTopic(topic="t", config={"min.insync.replicas": "3"}))
     lab.wait(10)
     lab.tell(leader=0, epoch=1, isr=[0, 1], brokers=[0])
-    assert answer(lab, send(lab, 0, acks=-1)) == ["NOT_ENOUGH_REPLICAS", -1]
+    assert response_to(lab, send(lab, 0, acks=-1)) == ["NOT_ENOUGH_REPLICAS", -1]
 
 
 # ---- becoming leader

@@ -134,19 +134,19 @@ def test_who_is_fenced_while_it_asks_gives_up_until_the_controllers_next_word() 
     """AbstractFetcherThread.handleOutOfRangeError: onPartitionFenced marks the partition failed."""
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
-    answer = ListOffsetsResponse(77, TP, "FENCED_LEADER_EPOCH", 0, 2)
-    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    response = ListOffsetsResponse(77, TP, "FENCED_LEADER_EPOCH", 0, 2)
+    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
     assert fetcher.partitions[TP].phase == FAILED
     assert TP not in fetcher.in_session
     assert TP not in fetcher.changed
 
 
 @pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "UNKNOWN_LEADER_EPOCH"])
-def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
+def test_who_is_refused_a_response_asks_again_after_a_while(error: str) -> None:
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
-    answer = ListOffsetsResponse(77, TP, error, 0, 2)
-    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    response = ListOffsetsResponse(77, TP, error, 0, 2)
+    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
     assert fetcher.partitions[TP].resume_us == lab.cluster.now_us + SECOND_US
     assert lab.replica(1).log.end == 5
 
@@ -154,11 +154,11 @@ def test_who_is_refused_an_answer_asks_again_after_a_while(error: str) -> None:
 @pytest.mark.parametrize(
     ("number", "phase"), [(76, OUT_OF_RANGE), (78, OUT_OF_RANGE), (77, FETCHING), (77, TRUNCATING)]
 )
-def test_an_answer_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -> None:
+def test_a_response_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -> None:
     lab, _ = asleep("3.9")
     asking(lab, phase)
-    answer = ListOffsetsResponse(number, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    response = ListOffsetsResponse(number, TP, "NONE", 0, 2)
+    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
     assert lab.replica(1).log.end == 5
 
 
@@ -168,8 +168,8 @@ def test_a_log_that_ends_or_begins_just_where_the_followers_ends_leaves_it(
 ) -> None:
     lab, _ = asleep("0.10.2", unclean="false")
     asking(lab)
-    answer = ListOffsetsResponse(77, TP, "NONE", log_start, end)
-    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    response = ListOffsetsResponse(77, TP, "NONE", log_start, end)
+    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
     assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 5)
     assert lab.cluster.broker_state(1) == "running"
 
@@ -178,17 +178,17 @@ def test_who_leads_by_now_cuts_nothing() -> None:
     lab, _ = asleep("3.9")
     asking(lab)
     lab.replica(1).role = LEADER
-    answer = ListOffsetsResponse(77, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].fetchers.ends_answered(0, answer)
+    response = ListOffsetsResponse(77, TP, "NONE", 0, 2)
+    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
     assert lab.replica(1).log.end == 5
 
 
 @pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH"])
-def test_a_single_round_that_is_refused_an_answer_cuts_nothing(error: str) -> None:
+def test_a_single_round_that_is_refused_a_response_cuts_nothing(error: str) -> None:
     lab, _ = asleep("3.9")
     broker = lab.cluster.brokers[1]
     broker.state.fetchers.single_rounds[77] = SingleRound(TP, 0)
-    broker.rounds.ends_answered(ListOffsetsResponse(77, TP, error, 0, 2))
+    broker.rounds.on_ends_response(ListOffsetsResponse(77, TP, error, 0, 2))
     assert lab.replica(1).log.end == 5
     assert broker.state.fetchers.single_rounds == {}
 

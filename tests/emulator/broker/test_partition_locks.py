@@ -94,12 +94,12 @@ def test_a_followers_fetch_waits_and_from_2_1_what_is_parked_too(
     assert [follower for follower, _ in locks.responses.values()] == ([2] if parked_waits else [])
     mark = len(seen)
     do(cluster, HealLinks(), Settle())
-    answers = [
+    responses = [
         (each.source, each.destination)
         for each in seen[mark:]
         if isinstance(each, events.MessageSent) and each.name == "FetchResponse"
     ]
-    assert (1, 2) in answers
+    assert (1, 2) in responses
 
 
 @pytest.mark.parametrize("version", HOLDING)

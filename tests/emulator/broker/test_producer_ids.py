@@ -18,7 +18,7 @@ from emulator.protocol import AnyMessage, InitProducerIdRequest, InitProducerIdR
 from emulator.zookeeper.data import PRODUCER_IDS as PATH
 from tests.support.lab import Lab
 
-ANSWER_US = 50_000
+RESPONSE_US = 50_000
 
 
 class Ears:
@@ -40,7 +40,7 @@ def ask(lab: Lab, broker: int = 0, times: int = 1) -> list[tuple[str, int, int]]
     ears = Ears(lab)
     for _ in range(times):
         lab.cluster.network.send(CLIENTS, broker, InitProducerIdRequest())
-    lab.do(Wait(duration_us=ANSWER_US))
+    lab.do(Wait(duration_us=RESPONSE_US))
     return ears.heard
 
 
@@ -93,7 +93,7 @@ def test_a_broker_without_zookeeper_gives_out_what_it_has_and_then_does_not_answ
 
 
 @pytest.mark.parametrize("version", ["2.4", "3.9"])
-def test_a_lost_answer_of_zookeeper_gives_no_id_until_there_is_one(version: str) -> None:
+def test_a_lost_response_of_zookeeper_gives_no_id_until_there_is_one(version: str) -> None:
     lab = Lab(version, brokers=1)
     lab.cluster.brokers[0].state.producer_ids.next = -1
     before = block(lab)

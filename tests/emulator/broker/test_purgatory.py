@@ -27,7 +27,7 @@ class Room:
         self.timers = Timers(self.kernel, 0, TimerState())
         self.state = PurgatoryState()
         self.ready: set[int] = set()
-        self.answers: list[tuple[int, str]] = []
+        self.responses: list[tuple[int, str]] = []
         context = cast(BrokerContext, SimpleNamespace(timers=self.timers, kernel=self.kernel))
         self.purgatory = DelayedOperationPurgatory[Waiting, str](
             context,
@@ -36,12 +36,12 @@ class Room:
             partitions=lambda waiting: waiting.partitions,
             try_complete=lambda waiting: "done" if waiting.client in self.ready else None,
             on_expiration=lambda _waiting: "too late",
-            on_complete=self._answered,
+            on_complete=self._on_response,
         )
 
-    def _answered(self, waiting: Waiting, answer: str) -> None:
-        self.answers.append((waiting.request, answer))
-        for tp in waiting.partitions:  # an answer may change what others wait for
+    def _on_response(self, waiting: Waiting, response: str) -> None:
+        self.responses.append((waiting.request, response))
+        for tp in waiting.partitions:  # a response may change what others wait for
             self.purgatory.check_and_complete(tp)
 
     def handle(self, _source: int, message: AnyMessage) -> None:
@@ -61,7 +61,7 @@ def test_an_operation_that_is_complete_at_once_is_never_watched() -> None:
     room = Room()
     room.ready.add(7)
     room.wait(1, "t-0")
-    assert room.answers == [(1, "done")]
+    assert room.responses == [(1, "done")]
     assert room.state == PurgatoryState()
 
 
@@ -70,7 +70,7 @@ def test_an_operation_without_time_is_tried_and_then_expires_at_once() -> None:
     room.wait(1, "t-0", timeout_us=0)
     room.ready.add(7)
     room.wait(2, "t-0", timeout_us=0)
-    assert room.answers == [(1, "too late"), (2, "done")]
+    assert room.responses == [(1, "too late"), (2, "done")]
     assert room.state == PurgatoryState()
 
 
@@ -79,14 +79,14 @@ def test_any_of_its_partitions_completes_an_operation_and_only_once() -> None:
     room.wait(1, "t-0", "t-1")
     room.wait(2, "t-1")
     room.purgatory.check_and_complete("t-1")
-    assert room.answers == []
+    assert room.responses == []
     room.ready.add(7)
     room.purgatory.check_and_complete("t-9")
-    assert room.answers == []
+    assert room.responses == []
     room.purgatory.check_and_complete("t-0")
-    assert room.answers == [(1, "done"), (2, "done")]
+    assert room.responses == [(1, "done"), (2, "done")]
     room.run()
-    assert room.answers == [(1, "done"), (2, "done")]
+    assert room.responses == [(1, "done"), (2, "done")]
     assert room.state == PurgatoryState()
 
 
@@ -96,7 +96,7 @@ def test_operations_expire_at_their_time_and_at_the_same_time_in_the_order_they_
     room.wait(2, "t-0", timeout_us=100)
     room.wait(3, "t-1", timeout_us=100)
     room.run()
-    assert room.answers == [(2, "too late"), (3, "too late"), (1, "too late")]
+    assert room.responses == [(2, "too late"), (3, "too late"), (1, "too late")]
     assert room.kernel.now == 200
 
 
@@ -108,7 +108,7 @@ def test_what_is_forgotten_is_not_answered_and_leaves_nothing() -> None:
     room.purgatory.forget(9)
     assert room.state.watchers == {"t-0": {2: None}}
     room.run()
-    assert room.answers == [(2, "too late")]
+    assert room.responses == [(2, "too late")]
     assert room.state == PurgatoryState()
 
 
@@ -117,9 +117,9 @@ def test_an_operation_without_partitions_is_checked_by_its_request() -> None:
     room.wait(1)
     room.wait(2)
     room.purgatory.check(1)
-    assert room.answers == []
+    assert room.responses == []
     room.ready.add(7)
     room.purgatory.check(2)
     room.purgatory.check(9)
-    assert room.answers == [(2, "done")]
+    assert room.responses == [(2, "done")]
     assert list(room.state.operations) == [1]

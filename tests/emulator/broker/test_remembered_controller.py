@@ -1,4 +1,4 @@
-"""Whom a leader takes for the controller, and what an answer does that it does not expect."""
+"""Whom a leader takes for the controller, and what a response does that it does not expect."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The assignors, against the answers of Kafka's own classes."""
+"""The assignors, against the responses of Kafka's own classes."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def all_of(group: Group) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
-def test_an_assignor_answers_as_kafkas_class_does(name: str, case: dict[str, Any]) -> None:
+def test_an_assignor_responses_as_kafkas_class_does(name: str, case: dict[str, Any]) -> None:
     assignment = ASSIGNORS[name](case["topics"], case["members"], {})
     assert {member: sorted(mine) for member, mine in assignment.items()} == {
         member: sorted(mine) for member, mine in case["assignment"].items()

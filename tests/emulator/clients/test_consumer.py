@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.clients.consumer import Consumers
-from emulator.clients.network_client import ANSWER_US
+from emulator.clients.network_client import RESPONSE_US
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS
 from emulator.inputs.statements import (
@@ -76,7 +76,7 @@ def test_a_consumer_that_gives_up_loses_nobody_elses_requests() -> None:
     do(cluster, CutLink(source=CLIENTS, destination=1))
     runner = Runner(cluster)
     hasty = runner.submit(Statement(Consume(topic="t", consumer="hasty"), "consume t"))
-    runner.run_until(cluster.now_us + ANSWER_US - 100_000)
+    runner.run_until(cluster.now_us + RESPONSE_US - 100_000)
     patient = runner.submit(Statement(produce("b", acks=1), "produce t"))
     runner.run_until(cluster.now_us + 200_000)
     assert hasty.outcome is not None

@@ -6,7 +6,7 @@ from emulator.clients.network_client import (
     RECONNECT_US,
     SILENCE_US,
     NetworkClient,
-    note_answer,
+    note_response,
 )
 from emulator.clients.state import Connections, Question
 from emulator.cluster import Cluster
@@ -47,7 +47,7 @@ def test_brokers_that_failed_wait_for_their_backoff_and_are_then_asked_last(
     assert client.candidates(connections) == [2, 3, 0]
     do(cluster, Wait(duration_us=SILENCE_US))
     assert client.candidates(connections) == [2, 3, 0, 1]
-    client.answered(connections, 0)
+    client.responded(connections, 0)
     assert client.candidates(connections) == [0, 2, 3, 1]
 
 
@@ -59,7 +59,7 @@ def test_if_all_failed_all_are_asked(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "error"),
+    ("responses", "error"),
     [
         ([], "NONE"),
         (
@@ -76,12 +76,12 @@ def test_if_all_failed_all_are_asked(cluster: Cluster) -> None:
         ),
     ],
 )
-def test_an_answer_that_knows_the_partition_counts_more_than_one_that_does_not(
-    answers: list[MetadataResponse], error: str
+def test_a_response_that_knows_the_partition_counts_more_than_one_that_does_not(
+    responses: list[MetadataResponse], error: str
 ) -> None:
     question = Question()
-    for answer in answers:
-        note_answer(question, answer, 0)
+    for response in responses:
+        note_response(question, response, 0)
     assert question.error == error
 
 
@@ -94,9 +94,9 @@ def told(lab: Lab, topic: str) -> MetadataResponse:
     lab.cluster.kernel.actors[CLIENTS] = inbox
     request = lab.cluster.clients.context.send(0, MetadataRequest(topic))
     lab.wait(50)
-    answer = inbox.answers[request]
-    assert isinstance(answer, MetadataResponse)
-    return answer
+    response = inbox.responses[request]
+    assert isinstance(response, MetadataResponse)
+    return response
 
 
 def test_a_broker_tells_topics_that_do_not_exist_from_those_without_a_leader() -> None:

@@ -1,4 +1,4 @@
-"""Partitioners against Kafka's own constants and Kafka 3.9.1's own answers."""
+"""Partitioners against Kafka's own constants and Kafka 3.9.1's own responses."""
 
 import json
 from pathlib import Path

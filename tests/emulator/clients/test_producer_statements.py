@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.clients.network_client import ANSWER_US
+from emulator.clients.network_client import RESPONSE_US
 from emulator.events import CLIENTS, MessageSent, ProduceAcknowledged, ProduceSent
 from emulator.inputs.statements import (
     ConfigureTopic,
@@ -29,7 +29,7 @@ def one_broker(version: str = "3.9") -> Lab:
 
 
 def under_way(lab: Lab, **options: Any) -> int:
-    """How many requests are out while no answer comes."""
+    """How many requests are out while no response comes."""
     lab.produce("first")
     lab.do(HoldMessages(source=0, destination=CLIENTS, api="ProduceResponse"))
     before = len(lab.seen.of(MessageSent, name="ProduceRequest"))
@@ -51,7 +51,7 @@ def test_as_many_requests_are_under_way_as_asked(options: dict[str, Any], expect
     assert under_way(one_broker(), **options) == expected
 
 
-def test_each_answer_lets_another_request_go() -> None:
+def test_each_response_lets_another_request_go() -> None:
     lab = one_broker()
     under_way(lab, count=9, in_flight=4)
     lab.do(ReleaseMessages(source=0, destination=CLIENTS, count=3))
@@ -134,7 +134,7 @@ def test_a_silent_broker_is_asked_for_the_leader_for_three_seconds() -> None:
     lab.do(HoldMessages(source=0, destination=CLIENTS, api="MetadataResponse"))
     begin_us = lab.cluster.now_us
     assert lab.produce("a")[0].error == "NONE"
-    assert ANSWER_US <= lab.cluster.now_us - begin_us < ANSWER_US + SECOND_US
+    assert RESPONSE_US <= lab.cluster.now_us - begin_us < RESPONSE_US + SECOND_US
 
 
 def test_a_broken_question_is_put_to_the_next_broker_at_once() -> None:
@@ -182,7 +182,7 @@ def test_a_frozen_broker_is_found_out_by_its_silence_and_not_asked_while_another
     lab.do(FreezeBroker(broker=0))
     begin_us = lab.cluster.now_us
     assert lab.produce("a")[0].error == "NONE"
-    assert ANSWER_US <= lab.cluster.now_us - begin_us < ANSWER_US + SECOND_US
+    assert RESPONSE_US <= lab.cluster.now_us - begin_us < RESPONSE_US + SECOND_US
     assert asked_for_leaders(lab) == [0, 1]
     lab.do(Produce(topic="u", value="b", retries=0))
     assert set(asked_for_leaders(lab)[2:]) == {1}

@@ -28,7 +28,7 @@ BROKERS = 3
 TOPICS = {"t": 4, "u": 3}
 WITH_GROUPS = VERSIONS[VERSIONS.index("0.9") :]
 LONGEST_WAIT_MS = 400_000
-"""Longer than a member waits for an answer that was lost on the way."""
+"""Longer than a member waits for a response that was lost on the way."""
 
 Assignor = Literal["range", "roundrobin", "cooperative-sticky"]
 

@@ -196,7 +196,7 @@ def test_two_minutes_end_an_attempt_that_is_still_under_way() -> None:
 
 
 def test_the_error_that_came_last_is_the_one_that_stands() -> None:
-    """A frozen broker: first no answer, then nobody left to ask for the leader."""
+    """A frozen broker: first no response, then nobody left to ask for the leader."""
     lab = alone("3.9")
     lab.produce("a")
     lab.do(FreezeBroker(broker=0))
@@ -284,7 +284,7 @@ def test_a_thousand_records_without_acks_are_sent_at_once() -> None:
     assert lab.replica(0).log.end == 2_000
 
 
-def test_an_answer_to_an_attempt_that_was_given_up_is_not_taken() -> None:
+def test_a_response_to_an_attempt_that_was_given_up_is_not_taken() -> None:
     lab = alone("2.0.1")
     lab.produce("a")
     lab.do(HoldMessages(source=0, destination=CLIENTS, api="ProduceResponse"))
@@ -353,8 +353,8 @@ def test_a_duplicate_without_an_offset_counts_as_success() -> None:
     ticket = lab.submit(Produce(topic="t", partition=0, value="b"))
     lab.wait(50)
     [flight] = lab.cluster.clients.state.producers["p1"].flights
-    answer = ProduceResponse(flight.request, "t-0", "DUPLICATE_SEQUENCE_NUMBER", -1)
-    lab.cluster.clients.handle(0, answer)
+    response = ProduceResponse(flight.request, "t-0", "DUPLICATE_SEQUENCE_NUMBER", -1)
+    lab.cluster.clients.handle(0, response)
     lab.wait(1)
     assert ticket.outcome is not None
     assert ticket.outcome.error == "NONE"

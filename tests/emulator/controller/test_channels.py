@@ -128,7 +128,7 @@ def test_a_request_that_nobody_answers_is_given_up_and_made_again(timeout_ms: in
     assert lab.cluster.brokers[2].state.process.metadata["t-0"] == INFO
 
 
-def test_an_answer_that_nobody_waits_for_is_nothing() -> None:
+def test_a_response_that_nobody_waits_for_is_nothing() -> None:
     lab = with_a_topic()
     state = office(lab)
     state.channels[1] = Channel(request=12345)

@@ -106,7 +106,7 @@ def test_without_zookeeper_nobody_stands_and_the_candidate_waits() -> None:
 
 @pytest.mark.parametrize("source", [0, ZOOKEEPER])
 def test_leaders_move_home_once_zookeeper_answers_again(source: int) -> None:
-    """A request may be lost on its way, or its answer; either way the work is done later."""
+    """A request may be lost on its way, or its response; either way the work is done later."""
     lab = Lab("3.9", brokers=2)
     lab.topic(1, 0)
     lab.do(CrashBroker(broker=1))
@@ -164,7 +164,7 @@ def test_a_bounce_between_two_looks_is_noticed_from_2_2(version: str) -> None:
 # ---- requests to the controller
 
 
-def answer(lab: Lab, name: str) -> MessageSent:
+def response_to(lab: Lab, name: str) -> MessageSent:
     return lab.seen.of(MessageSent, name=name)[-1]
 
 
@@ -175,7 +175,7 @@ def test_a_broker_that_is_no_controller_says_so() -> None:
     assert lab.cluster.brokers[2].state.state == "running"
     lab.cluster.network.send(2, 1, AlterPartitionRequest(2, 0, {}))
     lab.wait(10)
-    assert answer(lab, "AlterPartitionResponse").source == 1
+    assert response_to(lab, "AlterPartitionResponse").source == 1
 
 
 def alter(
@@ -184,11 +184,11 @@ def alter(
     """Broker 1 asks for an ISR; returns the whole's error and the partitions'."""
     broker = lab.cluster.brokers[1]
     mine = broker.state.broker_epoch if epoch is None else epoch
-    answers: list[tuple[str, dict[str, str]]] = []
+    responses: list[tuple[str, dict[str, str]]] = []
 
     def taken(_source: int, message: object) -> None:
         errors = {p: error for p, (error, _) in message.partitions.items()}  # type: ignore[attr-defined]
-        answers.append((message.error, errors))  # type: ignore[attr-defined]
+        responses.append((message.error, errors))  # type: ignore[attr-defined]
 
     kind = AlterPartitionRequest.__name__.replace("Request", "Response")
     handlers = broker._handlers
@@ -196,7 +196,7 @@ def alter(
     handlers[found] = taken
     lab.cluster.network.send(1, 0, AlterPartitionRequest(1, mine, {tp: item}))
     lab.wait(10)
-    return answers[-1]
+    return responses[-1]
 
 
 @pytest.mark.parametrize(

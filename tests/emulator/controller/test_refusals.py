@@ -124,7 +124,7 @@ def test_a_frozen_controller_does_not_elect() -> None:
     assert ticket.outcome.error == "ELECTION_NOT_NEEDED"  # by the next controller
 
 
-def test_an_answer_takes_as_long_as_messages_take() -> None:
+def test_a_response_takes_as_long_as_messages_take() -> None:
     lab = Lab("3.9", brokers=3)
     lab.topic(1, 2)
     before_us = lab.cluster.now_us

@@ -41,7 +41,7 @@ def with_frozen_broker(version: str) -> tuple[Cluster, list[Event]]:
 
 
 @pytest.mark.parametrize("version", WAITING)
-def test_the_controller_waits_for_the_last_answer_of_a_broker_that_is_gone(version: str) -> None:
+def test_the_controller_waits_for_the_last_response_of_a_broker_that_is_gone(version: str) -> None:
     cluster, _ = with_frozen_broker(version)
     assert cluster.zookeeper.find("/brokers/ids/3") is None
     thread = cluster.brokers[0].state.controllership.thread
@@ -75,7 +75,7 @@ def test_a_broken_connection_ends_the_wait() -> None:
     assert value_of(cluster, partition("t-0", "isr")) == [1, 2]
 
 
-def answers(seen: list[Event]) -> list[int]:
+def responses(seen: list[Event]) -> list[int]:
     """Whom the controller has answered that it may go."""
     name = "ControlledShutdownResponse"
     return [e.destination for e in seen if isinstance(e, MessageSent) and e.name == name]
@@ -86,9 +86,9 @@ def test_a_request_to_the_controller_waits_for_its_thread(version: str) -> None:
     cluster, seen = with_frozen_broker(version)
     cluster.brokers[2].lifecycle.stop()
     do(cluster, Wait(duration_us=3 * SECOND_US))
-    assert answers(seen) == []
+    assert responses(seen) == []
     do(cluster, ThawBroker(broker=3), Wait(duration_us=SECOND_US))
-    assert answers(seen) == [2]
+    assert responses(seen) == [2]
 
 
 @pytest.mark.parametrize(("version", "writes"), [("0.10.2", True), ("0.11", True), ("1.1", False)])

@@ -24,14 +24,14 @@ REBALANCE_MS = 60_000
 
 
 class Inbox:
-    """In the clients' place: keeps each answer by the request that it answers."""
+    """In the clients' place: keeps each response by the request that it answers."""
 
     def __init__(self) -> None:
-        self.answers: dict[int, Any] = {}
+        self.responses: dict[int, Any] = {}
 
     def handle(self, source: int, message: AnyMessage) -> None:
         if hasattr(message, "request"):
-            self.answers[message.request] = message
+            self.responses[message.request] = message
 
 
 class Bench:
@@ -58,13 +58,13 @@ class Bench:
         self.lab.wait(15)
         return number
 
-    def answer(self, number: int) -> Any:  # noqa: ANN401 - of whatever type
-        """The answer to a request; None: there is none yet."""
-        return self.inbox.answers.get(number)
+    def response_to(self, number: int) -> Any:  # noqa: ANN401 - of whatever type
+        """The response to a request; None: there is none yet."""
+        return self.inbox.responses.get(number)
 
     def ask(self, message: AnyMessage, broker: int = 0) -> Any:  # noqa: ANN401 - as above
-        """The answer that comes at once."""
-        return self.answer(self.send(message, broker))
+        """The response that comes at once."""
+        return self.response_to(self.send(message, broker))
 
     # ---- requests
 
@@ -102,24 +102,24 @@ class Bench:
         return self.send(OffsetCommitRequest("g", generation, name, {"t-0": offset}))
 
     def committed(self, broker: int = 0) -> OffsetFetchResponse:
-        answer = self.ask(OffsetFetchRequest("g", ["t-0", "t-1"]), broker)
-        assert isinstance(answer, OffsetFetchResponse)
-        return answer
+        response = self.ask(OffsetFetchRequest("g", ["t-0", "t-1"]), broker)
+        assert isinstance(response, OffsetFetchResponse)
+        return response
 
     # ---- what comes of them
 
     def stable(self, *consumers: str) -> list[JoinGroupResponse]:
         """A stable group of these consumers, the first of which leads and has ``t-0``."""
         given = {consumers[0]: ["t-0"]}
-        first = self.answer(self.join(consumers[0]))
+        first = self.response_to(self.join(consumers[0]))
         self.sync(first, **given)
         joins = [self.join(consumer) for consumer in consumers[1:]]
         if joins:
             joins.insert(0, self.join(consumers[0], first.member_id))
-        answers = [self.answer(number) for number in joins] or [first]
-        for each in answers if joins else ():
+        responses = [self.response_to(number) for number in joins] or [first]
+        for each in responses if joins else ():
             self.sync(each, **given)
-        return answers
+        return responses
 
     def group(self, broker: int = 0) -> Group:
         found = self.lab.cluster.brokers[broker].coordinator.group("g")

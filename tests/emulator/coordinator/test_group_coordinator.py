@@ -40,7 +40,7 @@ def test_a_coordinator_that_loads_answers_heartbeats_only() -> None:
     errors = {type(request): bench.ask(request).error for request in REQUESTS}
     assert errors.pop(HeartbeatRequest) == "NONE"
     assert set(errors.values()) == {"COORDINATOR_LOAD_IN_PROGRESS"}
-    assert bench.answer(bench.join("a")).error == "COORDINATOR_LOAD_IN_PROGRESS"
+    assert bench.response_to(bench.join("a")).error == "COORDINATOR_LOAD_IN_PROGRESS"
 
 
 def test_a_new_leader_loads_before_it_coordinates() -> None:
@@ -63,9 +63,9 @@ def test_who_waits_is_told_when_the_coordinator_is_another() -> None:
     bench.lab.wait(500)
     bench.lab.do(ElectPreferred(partitions=["__consumer_offsets-0"]))
     bench.lab.wait(500)
-    answer = bench.answer(waiting)
-    assert isinstance(answer, JoinGroupResponse)
-    assert answer.error == "NOT_COORDINATOR"
+    response = bench.response_to(waiting)
+    assert isinstance(response, JoinGroupResponse)
+    assert response.error == "NOT_COORDINATOR"
     states = [e.state for e in bench.lab.seen.of(GroupStateChanged, broker=0)]
     assert states[-1] == "Dead"
     assert bench.lab.cluster.brokers[0].state.coordinator.groups == {}
@@ -101,7 +101,7 @@ def test_a_request_about_one_group_looks_at_no_other(monkeypatch: pytest.MonkeyP
 
 def test_a_member_of_each_group_is_missed_in_time_whatever_the_others_do() -> None:
     bench = Bench()
-    joined = [bench.answer(bench.join("c1", group=f"g{number}")) for number in range(3)]
+    joined = [bench.response_to(bench.join("c1", group=f"g{number}")) for number in range(3)]
     bench.alive(*bench.stable("c1"), milliseconds=SESSION_MS + 2_000)
     assert len(joined) == 3
     gone = [(each.group, each.reason) for each in bench.lab.seen.of(MemberLeft)]

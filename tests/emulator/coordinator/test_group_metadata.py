@@ -25,7 +25,7 @@ def two_brokers(version: str = "2.1") -> Bench:
 
 def test_a_commit_is_a_record_that_tells_what_it_is() -> None:
     bench = Bench()
-    assert bench.answer(bench.commit(5)).error == "NONE"
+    assert bench.response_to(bench.commit(5)).error == "NONE"
     (written,) = bench.lab.seen.of(GroupRecordsWritten)
     text = '{"record":"offset","group":"g","tp":"t-0","offset":5,"at_us":%d}'
     assert (written.keys, written.values) == (["g t-0"], [text % written.time_us])
@@ -40,11 +40,11 @@ def test_a_commit_is_answered_when_it_is_replicated() -> None:
     bench.lab.wait(600)
     asked = bench.commit(5)
     bench.lab.wait(1_000)
-    assert bench.answer(asked) is None
+    assert bench.response_to(asked) is None
     assert bench.committed().offsets["t-0"] == -1
     bench.lab.do(ReleaseMessages(source=1, destination=0))
     bench.lab.wait(600)
-    assert bench.answer(asked).error == "NONE"
+    assert bench.response_to(asked).error == "NONE"
     assert bench.committed().offsets["t-0"] == 5
 
 
@@ -53,20 +53,20 @@ def test_a_commit_that_is_not_replicated_in_time_says_so() -> None:
     bench.lab.do(PauseReplica(tp=OFFSETS, broker=1))
     asked = bench.commit(5)
     bench.lab.wait(5_100)
-    assert bench.answer(asked).error == "REQUEST_TIMED_OUT"
+    assert bench.response_to(asked).error == "REQUEST_TIMED_OUT"
 
 
 def test_too_small_an_isr_makes_the_coordinator_unavailable() -> None:
     bench = Bench()
     bench.lab.do(ConfigureBroker(broker=0, config={"min.insync.replicas": "2"}))
-    assert bench.answer(bench.commit(5)).error == "COORDINATOR_NOT_AVAILABLE"
+    assert bench.response_to(bench.commit(5)).error == "COORDINATOR_NOT_AVAILABLE"
 
 
 def test_an_assignment_that_is_not_stored_begins_the_rebalance_again() -> None:
     bench = Bench()
-    joined = bench.answer(bench.join("a"))
+    joined = bench.response_to(bench.join("a"))
     bench.lab.do(ConfigureBroker(broker=0, config={"min.insync.replicas": "2"}))
-    assert bench.answer(bench.sync(joined)).error == "COORDINATOR_NOT_AVAILABLE"
+    assert bench.response_to(bench.sync(joined)).error == "COORDINATOR_NOT_AVAILABLE"
     assert bench.group().state == "PreparingRebalance"
 
 
@@ -78,29 +78,29 @@ def test_a_member_commits_while_a_rebalance_is_prepared_but_not_while_it_complet
     bench = Bench()
     leader, _ = bench.stable("a", "b")
     waiting = bench.join("c")
-    assert bench.answer(bench.commit(4, leader)).error == "NONE"
+    assert bench.response_to(bench.commit(4, leader)).error == "NONE"
     for member in list(bench.group().members.values())[:2]:
         bench.join(member.consumer, member.id)
     assert bench.group().state == "CompletingRebalance"
-    joined = bench.answer(waiting)
-    assert bench.answer(bench.commit(5, joined)).error == "REBALANCE_IN_PROGRESS"
+    joined = bench.response_to(waiting)
+    assert bench.response_to(bench.commit(5, joined)).error == "REBALANCE_IN_PROGRESS"
 
 
 def test_who_is_no_member_commits_to_an_empty_group_only() -> None:
     bench = Bench()
-    assert bench.answer(bench.commit(1)).error == "NONE"
+    assert bench.response_to(bench.commit(1)).error == "NONE"
     (member,) = bench.stable("a")
-    assert bench.answer(bench.commit(2)).error == "UNKNOWN_MEMBER_ID"
+    assert bench.response_to(bench.commit(2)).error == "UNKNOWN_MEMBER_ID"
     bench.leave(member)
-    assert bench.answer(bench.commit(3)).error == "NONE"
-    assert bench.answer(bench.commit(4, member)).error == "UNKNOWN_MEMBER_ID"
+    assert bench.response_to(bench.commit(3)).error == "NONE"
+    assert bench.response_to(bench.commit(4, member)).error == "UNKNOWN_MEMBER_ID"
 
 
 def test_a_generation_of_a_group_that_nobody_knows_is_illegal() -> None:
     bench = Bench()
     (member,) = bench.stable("a")
     del bench.lab.cluster.brokers[0].state.coordinator.groups["g"]
-    assert bench.answer(bench.commit(1, member)).error == "ILLEGAL_GENERATION"
+    assert bench.response_to(bench.commit(1, member)).error == "ILLEGAL_GENERATION"
 
 
 # ---- another coordinator

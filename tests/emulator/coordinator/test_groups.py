@@ -19,5 +19,5 @@ def test_only_a_rebalance_leads_out_of_an_empty_group() -> None:
 
 
 @pytest.mark.parametrize("table", [HEARTBEAT, SYNC, COMMIT], ids=["heartbeat", "sync", "commit"])
-def test_each_request_has_an_answer_in_each_living_state(table: dict[str, str]) -> None:
+def test_each_request_has_a_response_in_each_living_state(table: dict[str, str]) -> None:
     assert set(table) == set(NEXT) - {DEAD}

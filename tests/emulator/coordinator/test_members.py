@@ -15,7 +15,7 @@ REBALANCE = ["PreparingRebalance", "CompletingRebalance", "Stable"]
 
 def test_a_lone_member_leads_and_learns_who_is_there() -> None:
     bench = Bench()
-    joined = bench.answer(bench.join("a"))
+    joined = bench.response_to(bench.join("a"))
     assert (joined.error, joined.generation, joined.leader) == ("NONE", 1, joined.member_id)
     assert joined.members == {joined.member_id: Subscription(["t"])}
     assert joined.member_id.startswith("a-")
@@ -39,40 +39,40 @@ def test_a_rebalance_goes_through_its_states() -> None:
 
 def test_from_2_2_a_new_member_is_told_its_id_first() -> None:
     bench = Bench("2.2")
-    refused = bench.answer(bench.join("a"))
+    refused = bench.response_to(bench.join("a"))
     assert refused.error == "MEMBER_ID_REQUIRED"
-    joined = bench.answer(bench.join("a", refused.member_id))
+    joined = bench.response_to(bench.join("a", refused.member_id))
     assert (joined.error, joined.member_id) == ("NONE", refused.member_id)
 
 
 def test_an_id_that_nobody_joins_with_is_forgotten() -> None:
     bench = Bench("2.2")
-    first = bench.answer(bench.join("a", bench.answer(bench.join("a")).member_id))
+    first = bench.response_to(bench.join("a", bench.response_to(bench.join("a")).member_id))
     bench.sync(first)
-    refused = bench.answer(bench.join("b"))
+    refused = bench.response_to(bench.join("b"))
     again = bench.join("a", first.member_id)
-    assert bench.answer(again) is None
+    assert bench.response_to(again) is None
     bench.lab.wait(SESSION_MS)
-    assert bench.answer(again).error == "NONE"
-    assert bench.answer(bench.join("b", refused.member_id)).error == "UNKNOWN_MEMBER_ID"
+    assert bench.response_to(again).error == "NONE"
+    assert bench.response_to(bench.join("b", refused.member_id)).error == "UNKNOWN_MEMBER_ID"
 
 
 def test_an_unknown_member_is_refused() -> None:
     bench = Bench()
-    assert bench.answer(bench.join("a", "a-0000")).error == "UNKNOWN_MEMBER_ID"
+    assert bench.response_to(bench.join("a", "a-0000")).error == "UNKNOWN_MEMBER_ID"
 
 
 def test_another_assignor_than_the_groups_is_refused() -> None:
     bench = Bench()
     bench.stable("a")
-    refused = bench.answer(bench.join("b", assignor="roundrobin"))
+    refused = bench.response_to(bench.join("b", assignor="roundrobin"))
     assert refused.error == "INCONSISTENT_GROUP_PROTOCOL"
 
 
 def test_a_member_that_wants_the_same_again_changes_nothing() -> None:
     bench = Bench()
     _, follower = bench.stable("a", "b")
-    again = bench.answer(bench.join("b", follower.member_id))
+    again = bench.response_to(bench.join("b", follower.member_id))
     assert (again.error, again.generation) == ("NONE", follower.generation)
     assert bench.group().state == "Stable"
 
@@ -81,16 +81,16 @@ def test_a_member_that_wants_something_else_makes_all_join_again() -> None:
     bench = Bench()
     leader, follower = bench.stable("a", "b")
     waiting = bench.join("b", follower.member_id, subscription=Subscription(["u"]))
-    assert bench.answer(waiting) is None
+    assert bench.response_to(waiting) is None
     assert bench.beat(leader) == "REBALANCE_IN_PROGRESS"
-    assert bench.answer(bench.join("a", leader.member_id)).generation == 3
-    assert bench.answer(waiting).generation == 3
+    assert bench.response_to(bench.join("a", leader.member_id)).generation == 3
+    assert bench.response_to(waiting).generation == 3
 
 
 def test_a_leader_that_joins_makes_all_join_again() -> None:
     bench = Bench()
     leader, follower = bench.stable("a", "b")
-    assert bench.answer(bench.join("a", leader.member_id)) is None
+    assert bench.response_to(bench.join("a", leader.member_id)) is None
     assert bench.beat(follower) == "REBALANCE_IN_PROGRESS"
 
 
@@ -103,15 +103,15 @@ def test_an_empty_group_waits_for_more_than_its_first_member() -> None:
     bench.lab.wait(2_000)
     second = bench.join("b")
     bench.lab.wait(2_000)
-    assert bench.answer(first) is None
+    assert bench.response_to(first) is None
     bench.lab.wait(2_100)
-    assert bench.answer(first).generation == bench.answer(second).generation == 1
-    assert len(bench.answer(first).members) == 2
+    assert bench.response_to(first).generation == bench.response_to(second).generation == 1
+    assert len(bench.response_to(first).members) == 2
 
 
 def test_before_0_11_the_first_member_is_alone_at_once() -> None:
     bench = Bench("0.10.2")
-    assert bench.answer(bench.join("a")).generation == 1
+    assert bench.response_to(bench.join("a")).generation == 1
 
 
 def test_whoever_does_not_join_again_is_out() -> None:
@@ -122,7 +122,7 @@ def test_whoever_does_not_join_again_is_out() -> None:
     for _ in range(REBALANCE_MS // 1000):
         bench.lab.wait(1_000)
         bench.beat(follower)
-    assert bench.answer(waiting).generation == 3
+    assert bench.response_to(waiting).generation == 3
     (left,) = bench.lab.seen.of(MemberLeft)
     assert (left.consumer, left.reason) == ("b", "did not join again")
     assert bench.beat(follower) == "UNKNOWN_MEMBER_ID"
@@ -133,23 +133,23 @@ def test_whoever_does_not_join_again_is_out() -> None:
 
 def test_members_wait_for_the_leaders_assignment() -> None:
     bench = Bench()
-    first = bench.answer(bench.join("a"))
+    first = bench.response_to(bench.join("a"))
     bench.sync(first)
     waiting = bench.join("b")
-    leader = bench.answer(bench.join("a", first.member_id))
-    follower = bench.answer(waiting)
+    leader = bench.response_to(bench.join("a", first.member_id))
+    follower = bench.response_to(waiting)
     asked = bench.sync(follower)
-    assert bench.answer(asked) is None
+    assert bench.response_to(asked) is None
     told = bench.sync(leader, a=["t-0"], b=["t-1"])
-    assert bench.answer(asked).partitions == ["t-1"]
-    assert bench.answer(told).partitions == ["t-0"]
+    assert bench.response_to(asked).partitions == ["t-1"]
+    assert bench.response_to(told).partitions == ["t-0"]
 
 
 def test_a_stable_group_tells_a_member_again_what_it_has() -> None:
     bench = Bench()
     leader, follower = bench.stable("a", "b")
-    assert bench.answer(bench.sync(leader)).partitions == ["t-0"]
-    assert bench.answer(bench.sync(follower)).partitions == []
+    assert bench.response_to(bench.sync(leader)).partitions == ["t-0"]
+    assert bench.response_to(bench.sync(follower)).partitions == []
 
 
 def test_who_comes_while_the_leader_assigns_begins_it_all_again() -> None:
@@ -158,10 +158,10 @@ def test_who_comes_while_the_leader_assigns_begins_it_all_again() -> None:
     leader, follower = bench.group().members.values()
     third = bench.join("c")
     again = bench.join("a", leader.id), bench.join("b", follower.id)
-    asked = bench.sync(bench.answer(third))
+    asked = bench.sync(bench.response_to(third))
     bench.join("d")
-    assert bench.answer(asked).error == "REBALANCE_IN_PROGRESS"
-    late = bench.answer(bench.sync(bench.answer(again[0]), a=["t-0"]))
+    assert bench.response_to(asked).error == "REBALANCE_IN_PROGRESS"
+    late = bench.response_to(bench.sync(bench.response_to(again[0]), a=["t-0"]))
     assert late.error == "REBALANCE_IN_PROGRESS"
 
 
@@ -172,9 +172,9 @@ def test_who_is_not_in_the_generation_gets_nothing(changes: dict[str, object]) -
     given = {name: getattr(leader, name) for name in leader.__struct_fields__}
     stranger = type(leader)(**{**given, **changes})
     error = "ILLEGAL_GENERATION" if "generation" in changes else "UNKNOWN_MEMBER_ID"
-    assert bench.answer(bench.sync(stranger)).error == error
+    assert bench.response_to(bench.sync(stranger)).error == error
     assert bench.beat(stranger) == error
-    assert bench.answer(bench.commit(1, stranger)).error == error
+    assert bench.response_to(bench.commit(1, stranger)).error == error
 
 
 # ---- going
@@ -186,7 +186,7 @@ def test_a_member_that_leaves_lets_the_others_share_at_once() -> None:
     assert bench.leave(leader) == "NONE"
     assert bench.group().leader == follower.member_id
     assert bench.beat(follower) == "REBALANCE_IN_PROGRESS"
-    assert bench.answer(bench.join("b", follower.member_id)).leader == follower.member_id
+    assert bench.response_to(bench.join("b", follower.member_id)).leader == follower.member_id
     assert bench.leave(leader) == "UNKNOWN_MEMBER_ID"
 
 
@@ -228,4 +228,4 @@ def test_a_new_member_that_is_never_answered_is_out_after_five_minutes() -> None
     for _ in range(NEW_MEMBER_JOIN_US // 5_000_000 + 1):
         bench.lab.wait(5_000)
         follower.deadline_us = bench.lab.cluster.now_us + SESSION_MS * 1000
-    assert bench.answer(waiting).error == "UNKNOWN_MEMBER_ID"
+    assert bench.response_to(waiting).error == "UNKNOWN_MEMBER_ID"

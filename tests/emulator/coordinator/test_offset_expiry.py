@@ -39,7 +39,7 @@ def expired(bench: Bench) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("version", WITH_GROUPS)
 def test_a_position_without_a_group_lives_for_its_time_from_its_commit(version: str) -> None:
     bench = bench_of(version)
-    assert bench.answer(bench.commit(5)).error == "NONE"
+    assert bench.response_to(bench.commit(5)).error == "NONE"
     bench.lab.wait(59_000)
     assert position(bench) == 5
     bench.lab.wait(11_000)

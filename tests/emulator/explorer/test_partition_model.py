@@ -70,8 +70,8 @@ def test_v10_a_log_that_lost_its_tail_and_one_that_kept_it_are_in_one_isr(versio
 
 
 @pytest.mark.parametrize("version", since("0.11", "2.0.0"))
-def test_v11_an_answer_that_the_follower_cannot_place_leaves_two_histories(version: str) -> None:
-    """Until 1.1 the answer has no epoch; in 2.0.0 it has one below the follower's first."""
+def test_v11_a_response_that_the_follower_cannot_place_leaves_two_histories(version: str) -> None:
+    """Until 1.1 the response has no epoch; in 2.0.0 it has one below the follower's first."""
     result = searched(version, COMMITTED_AGREEMENT, records=3, elections=2, crashes=0)
     violation = shortest(result, COMMITTED_AGREEMENT)
     assert (violation.faults, violation.steps) == (0, 17)

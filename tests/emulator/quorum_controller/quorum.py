@@ -6,7 +6,7 @@ from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import AnyRecord, Replicas
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.metadata_log.shown import LogNames, ShownRecord, show
-from emulator.quorum_controller.alter_partition import AlterPartitionAnswer, AlterPartitionItem
+from emulator.quorum_controller.alter_partition import AlterPartitionItem, AlterPartitionResult
 from emulator.quorum_controller.cluster_control import (
     BrokerHeartbeatReply,
     BrokerRegistrationRequest,
@@ -118,8 +118,8 @@ class Quorum:
             assignments=dict(enumerate(replicas)),
             configs={name.replace("_", "."): value for name, value in configs.items()},
         )
-        answer = self.append(self.controller.create_topics([wanted]))[topic]
-        assert not answer.error.is_failure, answer
+        result = self.append(self.controller.create_topics([wanted]))[topic]
+        assert not result.error.is_failure, result
 
     def partition(self, topic: str, number: int = 0) -> PartitionRegistration:
         found = self.controller.image.partition(topic, number)
@@ -137,7 +137,7 @@ class Quorum:
         isr_epochs: dict[int, int] | None = None,
         recovery: int = 0,
         number: int = 0,
-    ) -> AlterPartitionAnswer:
+    ) -> AlterPartitionResult:
         """The leader asks for an ISR; each epoch is added to the true one."""
         partition = self.partition(topic, number)
         brokers = self.controller.image.brokers
@@ -157,5 +157,5 @@ class Quorum:
         response = self.append(
             self.controller.alter_partition(leader, brokers[leader].epoch + broker_epoch, [item])
         )
-        answer: AlterPartitionAnswer = next(iter(response.values()))
-        return answer
+        result: AlterPartitionResult = next(iter(response.values()))
+        return result

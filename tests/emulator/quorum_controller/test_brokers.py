@@ -250,8 +250,8 @@ def test_nobody_is_placed_on_a_broker_that_shuts_down() -> None:
     quorum = started()
     quorum.create("t", (0, 1, 2))
     quorum.heartbeat(0, want_shut_down=True)
-    answers = quorum.append(quorum.controller.create_topics([CreatableTopic("u", 4, 2)]))
-    assert not answers["u"].error.is_failure
+    responses = quorum.append(quorum.controller.create_topics([CreatableTopic("u", 4, 2)]))
+    assert not responses["u"].error.is_failure
     assert all(0 not in quorum.partition("u", number).replicas for number in range(4))
 
 

@@ -73,10 +73,10 @@ def test_turning_elr_on_writes_one_minimum_for_the_cluster_first() -> None:
         FeatureLevelRecord(ELR, 1),
     ]
     refused = quorum.append(quorum.controller.incremental_alter_configs(own))
-    assert [answer.error for answer in refused.values()] == ["INVALID_CONFIG"]
+    assert [response.error for response in refused.values()] == ["INVALID_CONFIG"]
     removed = {CLUSTER: {"min.insync.replicas": None}}
     refused = quorum.append(quorum.controller.incremental_alter_configs(removed))
-    assert [answer.error for answer in refused.values()] == ["INVALID_CONFIG"]
+    assert [response.error for response in refused.values()] == ["INVALID_CONFIG"]
 
 
 def test_turning_elr_off_forgets_eligible_replicas_as_partitions_change() -> None:

@@ -72,7 +72,7 @@ def test_neither_fenced_nor_departing_replicas_join_the_isr(quorum: Quorum) -> N
 
 def elect(quorum: Quorum, election: Election, *partitions: tuple[str, int]) -> dict[Any, str]:
     result = quorum.controller.elect_leaders(election, partitions or None)
-    return {key: answer.error for key, answer in quorum.append(result).items()}
+    return {key: response.error for key, response in quorum.append(result).items()}
 
 
 def test_elections_that_change_nothing(quorum: Quorum) -> None:
@@ -187,8 +187,8 @@ def test_each_partition_of_a_request_is_answered_on_its_own(quorum: Quorum) -> N
     ids = [image.topic_ids[name] for name in "tuv"]
     items = [item("unknown"), item(ids[0]), item(ids[1], epoch=7), item(ids[2])]
     broker_epoch = image.brokers[0].epoch
-    answers = quorum.append(quorum.controller.alter_partition(0, broker_epoch, items))
-    assert [each.error for each in answers.values()] == [
+    responses = quorum.append(quorum.controller.alter_partition(0, broker_epoch, items))
+    assert [each.error for each in responses.values()] == [
         *("UNKNOWN_TOPIC_ID", "NONE", "NOT_CONTROLLER", "NONE")
     ]
     assert [quorum.partition(name).isr for name in "tuv"] == [(0, 1), (0, 1, 2), (0, 1)]

@@ -60,7 +60,7 @@ def test_administrators_are_answered_as_recorded(path: Path) -> None:
         remaining = list(requests(log))
         for line in statements.splitlines():
             if outputs and " ".join(line.split()) == outputs[0]["statement"]:
-                answer_one(replay, line, outputs.pop(0), remaining)
+                respond_to_one(replay, line, outputs.pop(0), remaining)
         for recorded in remaining:
             replay_one(replay, recorded)
     assert outputs == []
@@ -74,36 +74,36 @@ def is_for_the_controller(statement: str) -> bool:
 
 # ---- what administrators say, as requests
 
-Answered = tuple[Result[Any] | None, dict[str, str] | str]
-"""What the controller would write, and its answers as they are recorded."""
+OnResponse = tuple[Result[Any] | None, dict[str, str] | str]
+"""What the controller would write, and its responses as they are recorded."""
 
 
-def answer_one(
+def respond_to_one(
     replay: Replay,
     line: str,
     output: dict[str, Any],
     remaining: list[list[Record]],
 ) -> None:
     """Find the moment at which a statement is answered, and written, as recorded."""
-    if output["result"] == "NETWORK_EXCEPTION":  # nobody waited for the answer
+    if output["result"] == "NETWORK_EXCEPTION":  # nobody waited for the response
         return
     while True:
-        result, answers = administered(replay, line)
+        result, responses = administered(replay, line)
         count = 0 if result is None else len(result.records)
         # Records about several partitions are one request here, and look like several.
         recorded = [record for together in remaining[:count] for record in together][:count]
         is_written = not count or (result is not None and replay.would_write(result, recorded))
-        if answers == output["result"] and is_written:
+        if responses == output["result"] and is_written:
             if count and result is not None:
                 replay.write(result, recorded)
                 while recorded:
                     recorded = recorded[len(remaining.pop(0)) :]
             return
-        assert remaining, f"{line}: {answers}, recorded {output['result']}"
+        assert remaining, f"{line}: {responses}, recorded {output['result']}"
         replay_one(replay, remaining.pop(0))
 
 
-def administered(replay: Replay, line: str) -> Answered:
+def administered(replay: Replay, line: str) -> OnResponse:
     words = line.split()
     controller = replay.controller
     options = [index for index, word in enumerate(words) if word.startswith("--")]
@@ -130,7 +130,7 @@ def administered(replay: Replay, line: str) -> Answered:
 
 def created(
     controller: QuorumController, words: list[str], given: list[tuple[str, str]]
-) -> Answered:
+) -> OnResponse:
     (name,) = words
     options = dict(given)
     configs = dict(value.split("=", 1) for option, value in given if option == "--config")
@@ -146,20 +146,22 @@ def created(
     return result, {name: result.response[name].error.error}
 
 
-def grown(controller: QuorumController, words: list[str], given: list[tuple[str, str]]) -> Answered:
+def grown(
+    controller: QuorumController, words: list[str], given: list[tuple[str, str]]
+) -> OnResponse:
     (name,) = words
     options = dict(given)
     assignment = options.get("--replica-assignment")
     lists = [numbers(each, ":") for each in assignment.split(",")] if assignment else None
     wanted = CreatePartitionsTopic(name, int(options["--partitions"]), lists)
     result = controller.create_partitions([wanted])
-    answers = {name: result.response[name].error}
-    return (None if lists is None else result), answers
+    responses = {name: result.response[name].error}
+    return (None if lists is None else result), responses
 
 
 def deleted(
     controller: QuorumController, words: list[str], _given: list[tuple[str, str]]
-) -> Answered:
+) -> OnResponse:
     (name,) = words
     result = controller.delete_topics([name])
     return result, {name: result.response[name].error}
@@ -167,7 +169,7 @@ def deleted(
 
 def topic_configured(
     controller: QuorumController, words: list[str], _given: list[tuple[str, str]]
-) -> Answered:
+) -> OnResponse:
     name, *values = words
     return configured(controller, ConfigResource(2, name), name, values)
 
@@ -177,7 +179,7 @@ TOPIC = {"create": created, "alter": grown, "delete": deleted, "config": topic_c
 
 def configured(
     controller: QuorumController, resource: ConfigResource, name: str, values: list[str]
-) -> Answered:
+) -> OnResponse:
     changes: dict[str, str | None] = {}
     for each in values:
         key, _, changes[key] = each.partition("=")
@@ -185,13 +187,15 @@ def configured(
     return result, {name: result.response[resource].error}
 
 
-def elected(controller: QuorumController, election: Election, words: list[str]) -> Answered:
+def elected(controller: QuorumController, election: Election, words: list[str]) -> OnResponse:
     partitions = [partition_in(tp) for tp in words] or None
     result = controller.elect_leaders(election, partitions)
-    return result, {f"{t}-{p}": answer.error for (t, p), answer in result.response.items()}
+    return result, {f"{t}-{p}": response.error for (t, p), response in result.response.items()}
 
 
-def reassigned(controller: QuorumController, tp: str, replicas: tuple[int, ...] | None) -> Answered:
+def reassigned(
+    controller: QuorumController, tp: str, replicas: tuple[int, ...] | None
+) -> OnResponse:
     key = partition_in(tp)
     result = controller.alter_partition_reassignments({key: replicas})
     return result, {tp: result.response[key].error}
@@ -199,7 +203,7 @@ def reassigned(controller: QuorumController, tp: str, replicas: tuple[int, ...] 
 
 def altered(
     replay: Replay, tp: str, broker: int, isr: tuple[int, ...], given: dict[str, str]
-) -> Answered:
+) -> OnResponse:
     topic, number = partition_in(tp)
     image = replay.controller.image
     partition = image.partition(topic, number)
@@ -219,8 +223,8 @@ def altered(
     )
     epoch = image.brokers[broker].epoch + int(given.get("--broker-epoch", 0))
     result = replay.controller.alter_partition(broker, epoch, [item])
-    (answer,) = result.response.values()
-    return result, {tp: answer.error}
+    (response,) = result.response.values()
+    return result, {tp: response.error}
 
 
 def epoch_of(brokers: dict[int, Any], broker: int, checked: dict[int, int]) -> int:

@@ -16,9 +16,9 @@ def quorum() -> Quorum:
 
 def refusal(quorum: Quorum, topic: CreatableTopic) -> str:
     before = len(quorum.log)
-    answer = quorum.append(quorum.controller.create_topics([topic]))[topic.name]
+    response = quorum.append(quorum.controller.create_topics([topic]))[topic.name]
     assert len(quorum.log) == before
-    return str(answer.error.error)
+    return str(response.error.error)
 
 
 def test_the_first_replica_leads_and_all_are_in_sync(quorum: Quorum) -> None:
@@ -90,8 +90,8 @@ def test_adding_too_many_partitions_fails_and_adds_ten_thousand(quorum: Quorum) 
     # A real 4.1.2 was asked for this, answered so, and had 10,002 partitions.
     quorum.create("t", (0,), (0,))
     wanted = [CreatePartitionsTopic("t", 20_000), CreatePartitionsTopic("u", 2)]
-    answers = quorum.append(quorum.controller.create_partitions(wanted))
-    assert [answers[name].error for name in "tu"] == [
+    responses = quorum.append(quorum.controller.create_partitions(wanted))
+    assert [responses[name].error for name in "tu"] == [
         "UNKNOWN_SERVER_ERROR",
         "UNKNOWN_TOPIC_OR_PARTITION",
     ]
@@ -102,8 +102,8 @@ def test_adding_too_many_partitions_fails_and_adds_ten_thousand(quorum: Quorum) 
 
 def test_a_refused_topic_keeps_no_other_from_being_created(quorum: Quorum) -> None:
     wanted = [CreatableTopic("a", 1, 9), CreatableTopic("b", 2, 3)]
-    answers = quorum.append(quorum.controller.create_topics(wanted))
-    assert [answers[name].error.error for name in "ab"] == ["INVALID_REPLICATION_FACTOR", "NONE"]
+    responses = quorum.append(quorum.controller.create_topics(wanted))
+    assert [responses[name].error.error for name in "ab"] == ["INVALID_REPLICATION_FACTOR", "NONE"]
     assert [type(record).__name__ for record in quorum.log[-1]] == [
         "TopicRecord",
         "PartitionRecord",
@@ -123,8 +123,8 @@ def test_configurations_stand_between_the_topic_and_its_partitions(quorum: Quoru
 
 def test_a_topic_is_deleted_with_its_configuration(quorum: Quorum) -> None:
     quorum.create("t", (0, 1), min_insync_replicas="2")
-    answers = quorum.append(quorum.controller.delete_topics(["t", "u"]))
-    assert [answers[name].error for name in "tu"] == ["NONE", "UNKNOWN_TOPIC_OR_PARTITION"]
+    responses = quorum.append(quorum.controller.delete_topics(["t", "u"]))
+    assert [responses[name].error for name in "tu"] == ["NONE", "UNKNOWN_TOPIC_OR_PARTITION"]
     assert "topic:t" not in quorum.controller.image.configs
     assert not quorum.controller.image.topics
     quorum.create("t", (1,))
@@ -148,8 +148,8 @@ def test_partitions_are_added(
 ) -> None:
     quorum.create("t", (0, 1), (1, 2))
     wanted = CreatePartitionsTopic("t", count, assignments)
-    answers = quorum.append(quorum.controller.create_partitions([wanted]))
-    assert answers["t"].error == error
+    responses = quorum.append(quorum.controller.create_partitions([wanted]))
+    assert responses["t"].error == error
     expected = count if error == "NONE" else 2
     assert len(
         quorum.controller.image.topics[quorum.controller.image.topic_ids["t"]].partitions

@@ -224,12 +224,12 @@ def test_a_vote_is_given_once_in_an_epoch() -> None:
     world = World(VOTERS)
     world.start()
     voter = world.members[102]
-    answers = []
+    responses = []
     for candidate in (100, 101, 100):
         world.sent.clear()
         voter.handle(candidate, 1, VoteRequest(candidate, 5, -1, 0))
-        answers.append(next(m.granted for _, _, _, m in world.sent if hasattr(m, "granted")))
-    assert answers == [True, False, True]
+        responses.append(next(m.granted for _, _, _, m in world.sent if hasattr(m, "granted")))
+    assert responses == [True, False, True]
     assert voter.state.role == UNATTACHED
 
 
@@ -237,8 +237,8 @@ def test_a_shorter_log_gets_no_vote(world: World) -> None:
     follower = next(each for each in world.members.values() if each.state.role == FOLLOWER)
     world.sent.clear()
     follower.handle(101, 1, VoteRequest(101, follower.state.epoch + 1, -1, 0))
-    (answer,) = [m for _, _, _, m in world.sent if hasattr(m, "granted")]
-    assert not answer.granted
+    (response,) = [m for _, _, _, m in world.sent if hasattr(m, "granted")]
+    assert not response.granted
 
 
 def test_a_fetch_of_another_epoch_is_refused(world: World) -> None:
@@ -286,7 +286,7 @@ class Alone:
         self.sent.append((peer, message))
         return len(self.sent)
 
-    def answer(self, source: int, message: Message) -> Message:
+    def respond(self, source: int, message: Message) -> Message:
         """The first message that another one brings about."""
         self.sent.clear()
         self.member.handle(source, 77, message)
@@ -344,9 +344,9 @@ def test_who_votes_for_whom(
     state.greets_us = later()
     state.progress = {101: Progress(), 102: Progress()}
     alone = Alone(state, drawn=7)
-    answer = alone.answer(101, VoteRequest(101, 5, *end, pre_vote))
-    assert isinstance(answer, VoteResponse)
-    assert (answer.granted, answer.pre_vote, answer.epoch) == (granted, pre_vote, 5)
+    response = alone.respond(101, VoteRequest(101, 5, *end, pre_vote))
+    assert isinstance(response, VoteResponse)
+    assert (response.granted, response.pre_vote, response.epoch) == (granted, pre_vote, 5)
     if granted and not pre_vote:
         assert (state.role, state.voted_for) == (UNATTACHED, 101)
         assert state.due_us == alone.now_us + 1_000_007  # it waits for whom it voted for
@@ -356,18 +356,18 @@ def test_who_votes_for_whom(
 
 def test_no_vote_is_given_in_an_epoch_that_is_over() -> None:
     alone = Alone(QuorumState(two_records(), 5, due_us=later()))
-    answer = alone.answer(101, VoteRequest(101, 4, 9, 9))
-    assert isinstance(answer, VoteResponse)
-    assert (answer.granted, answer.epoch, alone.state.voted_for) == (False, 5, -1)
+    response = alone.respond(101, VoteRequest(101, 4, 9, 9))
+    assert isinstance(response, VoteResponse)
+    assert (response.granted, response.epoch, alone.state.voted_for) == (False, 5, -1)
 
 
 def test_who_becomes_unattached_waits_no_longer_than_it_had_to_anyway() -> None:
     following = Alone(QuorumState(two_records(), 5, -1, 102, FOLLOWER, due_us=later()))
-    following.answer(101, VoteRequest(101, 6, 2, 0))
+    following.respond(101, VoteRequest(101, 6, 2, 0))
     assert (following.state.role, following.state.due_us) == (UNATTACHED, later())
     leading = QuorumState(two_records(), 5, -1, 100, LEADER, due_us=later(), greets_us=later())
     leading.progress = {101: Progress(), 102: Progress()}
-    Alone(leading, drawn=7).answer(101, VoteRequest(101, 6, 2, 0))
+    Alone(leading, drawn=7).respond(101, VoteRequest(101, 6, 2, 0))
     assert (leading.role, leading.due_us) == (UNATTACHED, 50 + 1_000_007)
 
 
@@ -395,7 +395,7 @@ def test_whoever_is_not_first_in_line_stands_after_a_pause(
 
 def test_a_resignation_of_an_earlier_epoch_changes_nothing() -> None:
     state = QuorumState(two_records(), 5, -1, 102, FOLLOWER, due_us=later())
-    Alone(state).answer(101, EndQuorumEpochRequest(101, 4, [100]))
+    Alone(state).respond(101, EndQuorumEpochRequest(101, 4, [100]))
     assert (state.role, state.leader, state.due_us) == (FOLLOWER, 102, later())
 
 
@@ -419,7 +419,7 @@ def test_a_member_has_to_be_woken_for_what_is_still_to_come(
     assert alone.member.next_due_us() == NEVER_US
 
 
-def test_a_request_without_an_answer_is_given_up_and_its_member_left_alone() -> None:
+def test_a_request_without_a_response_is_given_up_and_its_member_left_alone() -> None:
     state = QuorumState(two_records(), 5, -1, -1, UNATTACHED, due_us=later())
     state.asked = {101: Asked(1, 50), 102: Asked(2, 51)}
     alone = Alone(state)

@@ -21,20 +21,20 @@ THREE_EPOCHS = [(2, 6), (3, 8), (4, 11)]
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=[each["kafka"] for each in RECORDED])
-def test_real_leaders_gave_the_same_answers(recorded: dict[str, Any]) -> None:
+def test_real_leaders_gave_the_same_responses(recorded: dict[str, Any]) -> None:
     cache = LeaderEpochCache([(epoch, start) for epoch, start in recorded["leader_cache"]])
     profile = profile_of(recorded["kafka"])
-    for answer in recorded["answers"]:
+    for response in recorded["answers"]:
         epoch, end = cache.end_offset_for(
-            answer["requested"], recorded["leader_log_end_offset"], profile
+            response["requested"], recorded["leader_log_end_offset"], profile
         )
-        assert end == answer["end_offset"]
-        if answer["leader_epoch"] is not None:
-            assert epoch == answer["leader_epoch"]
+        assert end == response["end_offset"]
+        if response["leader_epoch"] is not None:
+            assert epoch == response["leader_epoch"]
 
 
 @pytest.mark.parametrize(
-    ("requested", "answer"),
+    ("requested", "response"),
     [
         (4, (4, 14)),
         (3, (3, 11)),
@@ -44,8 +44,8 @@ def test_real_leaders_gave_the_same_answers(recorded: dict[str, Any]) -> None:
         (UNDEFINED, (UNDEFINED, UNDEFINED)),
     ],
 )
-def test_v33_an_epoch_ends_where_the_next_begins(requested: int, answer: tuple[int, int]) -> None:
-    assert LeaderEpochCache(list(THREE_EPOCHS)).end_offset_for(requested, 14, NOW) == answer
+def test_v33_an_epoch_ends_where_the_next_begins(requested: int, response: tuple[int, int]) -> None:
+    assert LeaderEpochCache(list(THREE_EPOCHS)).end_offset_for(requested, 14, NOW) == response
 
 
 def test_v33_up_to_2_0_0_an_epoch_below_the_first_is_unknown() -> None:
@@ -155,7 +155,7 @@ def test_epochs_and_starts_increase_whatever_happens(
     requested=st.integers(0, 10),
     profile=st.sampled_from(WITH_EPOCHS),
 )
-def test_an_answer_never_names_a_larger_epoch_and_ends_within_the_log(
+def test_a_response_never_names_a_larger_epoch_and_ends_within_the_log(
     entries: dict[int, int], requested: int, profile: Profile
 ) -> None:
     cache, end = LeaderEpochCache(), 0

@@ -131,13 +131,13 @@ def fast_failover(version: str) -> Machines:
 
 
 @pytest.mark.parametrize("version", since("0.11", "1.1"))
-def test_v11_an_answer_without_an_epoch_leaves_two_histories(version: str) -> None:
+def test_v11_a_response_without_an_epoch_leaves_two_histories(version: str) -> None:
     pair = fast_failover(version)
     assert (pair.values(1), pair.values(2)) == ("a0 a1 a2 a3", "a0 b1 b2 a3")
 
 
 @pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *since("2.0.0")])
-def test_v11_an_answer_that_names_its_epoch_leads_back_to_where_the_logs_part(
+def test_v11_a_response_that_names_its_epoch_leads_back_to_where_the_logs_part(
     version: str,
 ) -> None:
     pair = fast_failover(version)
@@ -533,32 +533,32 @@ def test_a_follower_that_fetches_from_further_back_is_remembered_there() -> None
 
 
 @pytest.mark.parametrize(
-    ("offset", "last_epoch", "answer"),
+    ("offset", "last_epoch", "response"),
     [
-        (6, 4, partition.FetchAnswer("NONE", 5, 1)),
-        (8, 4, partition.FetchAnswer("NONE", 5, 1, (4, 7))),
-        (6, 2, partition.FetchAnswer("NONE", 5, 1, (2, 4))),
-        (4, 2, partition.FetchAnswer("NONE", 5, 1)),
-        (4, 3, partition.FetchAnswer("NONE", 5, 1, (2, 4))),
-        (6, 9, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
-        (8, -1, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
-        (0, -1, partition.FetchAnswer("OFFSET_OUT_OF_RANGE", log_start=1)),
-        (7, -1, partition.FetchAnswer("NONE", 5, 1)),
-        (1, -1, partition.FetchAnswer("NONE", 5, 1)),
+        (6, 4, partition.LogReadResult("NONE", 5, 1)),
+        (8, 4, partition.LogReadResult("NONE", 5, 1, (4, 7))),
+        (6, 2, partition.LogReadResult("NONE", 5, 1, (2, 4))),
+        (4, 2, partition.LogReadResult("NONE", 5, 1)),
+        (4, 3, partition.LogReadResult("NONE", 5, 1, (2, 4))),
+        (6, 9, partition.LogReadResult("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (8, -1, partition.LogReadResult("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (0, -1, partition.LogReadResult("OFFSET_OUT_OF_RANGE", log_start=1)),
+        (7, -1, partition.LogReadResult("NONE", 5, 1)),
+        (1, -1, partition.LogReadResult("NONE", 5, 1)),
     ],
 )
 def test_a_fetch_is_answered_by_its_offset_and_the_last_epoch_that_it_names(
-    offset: int, last_epoch: int, answer: partition.FetchAnswer
+    offset: int, last_epoch: int, response: partition.LogReadResult
 ) -> None:
     cache = LeaderEpochCache([(2, 1), (4, 4)])
     state = leader(log_start=1, log_end=7, high_watermark=5, epochs=cache)
     state.remotes = {2: RemoteReplica()}
-    assert partition.answer_fetch(state, 2, offset, 4, last_epoch, MODERN) == answer
+    assert partition.fetch_records(state, 2, offset, 4, last_epoch, MODERN) == response
 
 
 def test_only_an_assigned_follower_is_given_records() -> None:
     state = leader(remotes={2: RemoteReplica()})
-    assert partition.answer_fetch(state, 3, 0, 4, -1, MODERN).error == "NOT_LEADER_OR_FOLLOWER"
+    assert partition.fetch_records(state, 3, 0, 4, -1, MODERN).error == "NOT_LEADER_OR_FOLLOWER"
 
 
 @pytest.mark.parametrize(
@@ -573,17 +573,17 @@ def test_an_epoch_is_compared_with_the_leaders(epoch: int, error: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason", "end"),
+    ("response", "reason", "end"),
     [
         ((-1, -1), "no such epoch: to high watermark", 2),
         ((0, 3), "to end of epoch", 3),
         ((0, 0), "to end of epoch", 0),
     ],
 )
-def test_a_truncation_says_why(answer: tuple[int, int], reason: str, end: int) -> None:
+def test_a_truncation_says_why(response: tuple[int, int], reason: str, end: int) -> None:
     state = follower()
     state.epochs, state.log_end, state.high_watermark = LeaderEpochCache([(0, 0)]), 5, 2
-    effects = step(state, partition.TruncateToEpochEnd(*answer), MODERN, NOW)
+    effects = step(state, partition.TruncateToEpochEnd(*response), MODERN, NOW)
     cuts = [e for e in effects if isinstance(e, partition.TruncateLog)]
     assert [(cut.offset, cut.previous, cut.reason) for cut in cuts] == [(end, 5, reason)]
 
@@ -634,7 +634,7 @@ def test_who_does_not_lead_expires_nobody() -> None:
 
 
 def test_an_isr_that_is_stored_under_the_version_that_the_leader_knows_counts() -> None:
-    """An answer may be the second one to a request that was sent twice."""
+    """A response may be the second one to a request that was sent twice."""
     state = leader(pending=PendingIsr([1, 2], "expand"))
     step(state, IsrStored([1, 2], 9, 4), MODERN, NOW)
     assert (state.isr, state.pending) == ([1, 2], None)
@@ -694,7 +694,7 @@ def test_who_restarts_follows_whom_it_followed_in_an_epoch_that_it_does_not_know
 
 
 def test_a_fetch_that_fails_is_told_nothing_of_the_log() -> None:
-    found = partition.answer_fetch(follower(), 3, 0, -1, -1, MODERN)
+    found = partition.fetch_records(follower(), 3, 0, -1, -1, MODERN)
     assert (found.error, found.high_watermark, found.log_start) == (
         "NOT_LEADER_OR_FOLLOWER",
         -1,
@@ -743,7 +743,7 @@ def test_a_produce_learns_whether_enough_replicas_were_in_sync(isr: list[int], e
     state = leader(isr=isr, remotes=remotes, log_end=1, assigned=[1, 2])
     rules, moment = of("3.5"), Moment(min_insync_replicas=2)
     assert partition.acks_all_error(state, 1, rules, moment) is None
-    assert partition.ANSWER_PRODUCES in step(state, CheckHighWatermark("isr"), rules, moment)
+    assert partition.COMPLETE_PRODUCES in step(state, CheckHighWatermark("isr"), rules, moment)
     assert partition.acks_all_error(state, 1, rules, moment) == error
 
 

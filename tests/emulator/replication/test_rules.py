@@ -250,14 +250,14 @@ def test_joining_needs_the_start_of_the_leaders_epoch_from_2_0_1(version: str) -
 
 def cut(
     version: str,
-    answer: tuple[int, int],
+    response: tuple[int, int],
     own: tuple[int, int] = (UNKNOWN, UNKNOWN),
     log_end_offset: int = 10,
     high_watermark: int = 4,
 ) -> Truncation:
-    return truncation.truncation_by_answer(
+    return truncation.truncation_by_response(
         PROFILES[version],
-        answer,
+        response,
         own,
         log_end_offset=log_end_offset,
         high_watermark=high_watermark,
@@ -269,12 +269,12 @@ TELLING_EPOCHS = versions("2.0.0")
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_without_an_answer_a_follower_cuts_to_its_high_watermark(version: str) -> None:
+def test_without_a_response_a_follower_cuts_to_its_high_watermark(version: str) -> None:
     assert cut(version, (UNKNOWN, UNKNOWN)) == Truncation(4, done=True)
 
 
 @pytest.mark.parametrize("version", ["0.11", "1.1"])
-def test_an_answer_of_an_offset_alone_is_where_to_cut(version: str) -> None:
+def test_a_response_of_an_offset_alone_is_where_to_cut(version: str) -> None:
     assert cut(version, (UNKNOWN, 7)) == Truncation(7, done=True)
     assert cut(version, (UNKNOWN, 12)) == Truncation(10, done=True)
 
@@ -298,11 +298,13 @@ def test_an_older_epoch_of_its_own_makes_the_follower_ask_again(version: str) ->
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_an_answer_without_an_epoch_is_where_to_cut_whatever_the_follower_has(version: str) -> None:
+def test_a_response_without_an_epoch_is_where_to_cut_whatever_the_follower_has(
+    version: str,
+) -> None:
     assert cut(version, (UNKNOWN, 7), own=(2, 5)) == Truncation(7, done=True)
 
 
-def test_after_a_fast_failover_only_epochs_in_answers_cut_enough() -> None:
+def test_after_a_fast_failover_only_epochs_in_responses_cut_enough() -> None:
     """KIP-279: follower [a0 b1 b2 b3] with epochs 0@0 1@1, asked for the end of epoch 1."""
     alone = cut("1.1", (UNKNOWN, 3), log_end_offset=4, high_watermark=1)
     assert alone == Truncation(3, done=True)
@@ -313,25 +315,25 @@ def test_after_a_fast_failover_only_epochs_in_answers_cut_enough() -> None:
 def test_without_an_epoch_at_the_leader_a_member_is_cut_to_its_high_watermark() -> None:
     """The fallback of KIP-101 and KIP-279: [m0 m1] with HW 0 is cut to nothing."""
     for version in ("1.1", "2.0.0", "2.0.1"):
-        answer = cut(version, (UNKNOWN, UNKNOWN), log_end_offset=2, high_watermark=0)
-        assert answer == Truncation(0, done=True)
+        response = cut(version, (UNKNOWN, UNKNOWN), log_end_offset=2, high_watermark=0)
+        assert response == Truncation(0, done=True)
 
 
 @given(
     version=st.sampled_from(WITH_EPOCHS),
-    answer=st.tuples(st.integers(-1, 3), st.integers(-1, 20)),
+    response=st.tuples(st.integers(-1, 3), st.integers(-1, 20)),
     own=st.tuples(st.integers(-1, 3), st.integers(-1, 20)),
     log_end_offset=st.integers(0, 20),
     high_watermark=st.integers(0, 25),
 )
-def test_no_answer_makes_a_log_longer(
+def test_no_response_makes_a_log_longer(
     version: str,
-    answer: tuple[int, int],
+    response: tuple[int, int],
     own: tuple[int, int],
     log_end_offset: int,
     high_watermark: int,
 ) -> None:
-    truncation = cut(version, answer, own, log_end_offset, high_watermark)
+    truncation = cut(version, response, own, log_end_offset, high_watermark)
     assert 0 <= truncation.offset <= log_end_offset
 
 

@@ -209,7 +209,7 @@ def test_a_connection_given_up_loses_what_waits_on_it() -> None:
     assert net.reasons() == ["connection given up"]
 
 
-def test_single_requests_can_be_withdrawn_from_a_cut_link_with_their_answers() -> None:
+def test_single_requests_can_be_withdrawn_from_a_cut_link_with_their_responses() -> None:
     net = Net()
     net.network.change(0, 1, cut=True)
     net.network.change(1, 0, cut=True)
@@ -306,13 +306,13 @@ def test_a_lost_message_breaks_the_connection_at_both_ends() -> None:
     assert net.reasons() == ["dropped"]
 
 
-@pytest.mark.parametrize("answer", [False, True])
-def test_of_all_clients_only_the_one_whose_message_was_lost_is_told(*, answer: bool) -> None:
+@pytest.mark.parametrize("response", [False, True])
+def test_of_all_clients_only_the_one_whose_message_was_lost_is_told(*, response: bool) -> None:
     net = Net()
     request = net.network.send(CLIENTS, 1, MetadataRequest("t"))
-    way = (1, CLIENTS) if answer else (CLIENTS, 1)
+    way = (1, CLIENTS) if response else (CLIENTS, 1)
     net.network.change(*way, drop_percent=100.0)
-    if answer:
+    if response:
         net.network.send(*way, MetadataResponse(request, "t", "NONE", {}))
     else:
         request = net.network.send(*way, MetadataRequest("t"))

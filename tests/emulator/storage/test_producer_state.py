@@ -45,7 +45,7 @@ class Leader:
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=[each["kafka"] for each in RECORDED])
-def test_real_brokers_gave_the_same_answers(recorded: dict[str, Any]) -> None:
+def test_real_brokers_gave_the_same_responses(recorded: dict[str, Any]) -> None:
     leader = Leader(profile_of(recorded["kafka"]))
     for step in recorded["steps"]:
         error, offset = leader.send(
@@ -107,7 +107,7 @@ def test_a_new_epoch_starts_at_zero_and_shuts_out_the_old_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "answer"),
+    ("profile", "response"),
     [
         (FIRST, OUT_OF_ORDER),
         (SECOND, ("UNKNOWN_PRODUCER_ID", -1)),
@@ -118,9 +118,9 @@ def test_a_new_epoch_starts_at_zero_and_shuts_out_the_old_one() -> None:
     ids=["0.11", "1.1", "2.4", "2.5", "3.9"],
 )
 def test_what_a_producer_that_nobody_knows_is_told(
-    profile: Profile, answer: tuple[str, int]
+    profile: Profile, response: tuple[str, int]
 ) -> None:
-    assert Leader(profile).send(5) == answer
+    assert Leader(profile).send(5) == response
 
 
 def test_sequence_numbers_go_round() -> None:
@@ -165,8 +165,8 @@ def test_sending_again_never_appends(counts: list[int], back: int) -> None:
         sent.append((sequence, count, leader.send(sequence, count=count)))
         sequence += count
     end = leader.log.end
-    for first, count, answer in sent[-back:]:
-        assert leader.send(first, count=count) == answer
+    for first, count, response in sent[-back:]:
+        assert leader.send(first, count=count) == response
     assert leader.log.end == end
 
 

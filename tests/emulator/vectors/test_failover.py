@@ -38,8 +38,8 @@ def start(lab: Lab, broker: int) -> None:
     lab.wait(100)
 
 
-def lose_answer(lab: Lab, follower: int, leader: int) -> None:
-    """One fetch round whose request arrives and whose answer does not."""
+def lose_response(lab: Lab, follower: int, leader: int) -> None:
+    """One fetch round whose request arrives and whose response does not."""
     lab.do(HoldMessages(source=leader, destination=follower, api="FetchResponse"))
     lab.fetch(follower)
     lab.do(ReleaseMessages(source=leader, destination=follower, lose=True))
@@ -190,7 +190,7 @@ def acknowledged_by_the_leader(version: str) -> Lab:
     lab.produce("m1")
     lab.fetch(2)
     lab.fetch(3)
-    lose_answer(lab, 2, 1)
+    lose_response(lab, 2, 1)
     lab.fetch(3)
     assert lab.produce("m2", acks=1)[0].error == "NONE"
     lab.fetch(3)
@@ -249,7 +249,7 @@ def with_a_stale_high_watermark(version: str) -> Lab:
     ticket = lab.submit(Produce(topic="t", value="m2", acks=-1, retries=0))
     lab.wait(20)
     lab.fetch(2)
-    lose_answer(lab, 2, 1)
+    lose_response(lab, 2, 1)
     lab.wait(20)
     assert ticket.outcome is not None
     assert ticket.outcome.error == "NONE"
@@ -297,7 +297,7 @@ def both_down_with_hw_0(version: str) -> Lab:
     ticket = lab.submit(Produce(topic="t", value="m1", acks=-1, retries=0))
     lab.wait(20)
     lab.fetch(2)
-    lose_answer(lab, 2, 1)
+    lose_response(lab, 2, 1)
     lab.wait(20)
     assert ticket.done
     lab.do(CrashBroker(broker=1))

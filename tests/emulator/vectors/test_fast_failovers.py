@@ -34,7 +34,7 @@ def follow(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *BY_EPOCH])
-def test_v11_by_hw_or_by_epochs_in_answers_the_logs_are_equal_in_the_end(version: str) -> None:
+def test_v11_by_hw_or_by_epochs_in_responses_the_logs_are_equal_in_the_end(version: str) -> None:
     lab = two_leaders_in_turn(version)
     lab.produce("a3", producer="p3")
     follow(lab)
@@ -135,8 +135,8 @@ def test_v14_a_fetch_of_an_older_epoch_is_fenced_and_acknowledges_nothing(versio
     lab.produce("m0")
     lab.fetch(2)
     assert lab.ends(1, 2) == "1/0 0/0"
-    answer = lab.seen.of(MessageSent, name="FetchResponse")[-1]
-    assert "FENCED_LEADER_EPOCH" in answer.detail[0]
+    response = lab.seen.of(MessageSent, name="FetchResponse")[-1]
+    assert "FENCED_LEADER_EPOCH" in response.detail[0]
 
 
 @pytest.mark.parametrize("version", FENCED)
@@ -148,8 +148,8 @@ def test_v14_a_fetch_of_a_newer_epoch_is_told_that_the_leader_does_not_know_it(
     lab.fetch(2)
     lab.tell(leader=1, epoch=2, isr=[1, 2], brokers=[2])
     lab.fetch(2)
-    answer = lab.seen.of(MessageSent, name="FetchResponse")[-1]
-    assert "UNKNOWN_LEADER_EPOCH" in answer.detail[0]
+    response = lab.seen.of(MessageSent, name="FetchResponse")[-1]
+    assert "UNKNOWN_LEADER_EPOCH" in response.detail[0]
 
 
 @pytest.mark.parametrize("version", since("0.8.2", "2.0.1"))

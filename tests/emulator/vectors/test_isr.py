@@ -152,7 +152,7 @@ def test_a_silent_follower_that_has_everything_stays_from_2_1(version: str) -> N
 
 
 def joining(version: str) -> Lab:
-    """1 leads with 10/10; 2 is about to join, and the controller's answer is held back."""
+    """1 leads with 10/10; 2 is about to join, and the controller's response is held back."""
     lab = out_of_the_isr(version, 1, 2, 3)
     lab.produce("r", count=10)
     fetch_at(lab, 3, 10, leader=1)
@@ -212,7 +212,7 @@ def test_v23_a_removal_counts_only_when_it_is_granted(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", BY_CONTROLLER)
-def test_a_lost_answer_makes_the_leader_ask_again(version: str) -> None:
+def test_a_lost_response_makes_the_leader_ask_again(version: str) -> None:
     lab = joining(version)
     lab.do(ReleaseMessages(source=0, destination=1, count=1, lose=True))
     lab.do(ReleaseMessages(source=0, destination=1))

@@ -98,10 +98,10 @@ def test_v2_without_news_a_fetch_is_answered_after_500_ms(version: str) -> None:
     lab = all_equal(version)
     lab.wait(3000)
     sent = {each.seq: each.time_us for each in lab.seen.of(MessageSent, name="FetchRequest")}
-    answers = lab.seen.of(MessageSent, name="FetchResponse")[-3:]
-    assert len(answers) == 3
-    for answer in answers:
-        waited_us = answer.time_us - sent[answer.request]
+    responses = lab.seen.of(MessageSent, name="FetchResponse")[-3:]
+    assert len(responses) == 3
+    for response in responses:
+        waited_us = response.time_us - sent[response.request]
         assert 500_000 + LATENCY_MIN_US <= waited_us <= 500_000 + LATENCY_MAX_US
 
 

@@ -2,7 +2,7 @@
 
 ``brokers/RELEASE.json`` holds frames as they went over a socket to one broker of that release: each
 version of each API that it advertised, written by this codec. A broker that does not understand a
-request closes the connection, so an answer with the right fields says that the request was right.
+request closes the connection, so a response with the right fields says that the request was right.
 """
 
 import json
@@ -36,26 +36,26 @@ def exchanges(release: str) -> list[tuple[str, int, bytes, bytes]]:
 
 
 def api_versions(release: str, version: int) -> bytes:
-    (answer,) = (
-        answer
-        for name, asked, _, answer in exchanges(release)
+    (frame,) = (
+        frame
+        for name, asked, _, frame in exchanges(release)
         if (name, asked) == ("ApiVersions", version)
     )
-    return answer
+    return frame
 
 
 @every_release
 def test_answers_of_brokers_are_read_and_written_the_same(release: str) -> None:
-    for name, version, asked, answer in exchanges(release):
+    for name, version, asked, frame in exchanges(release):
         header, request = decode_request(asked)
         key = API_NAMED[name].key
         assert (header.api_key, header.api_version) == (key, version)
         assert encode_request(header, request) == asked
         if version not in versions_of(release)[key]:
             continue
-        correlation_id, response = decode_response(key, version, answer)
+        correlation_id, response = decode_response(key, version, frame)
         assert correlation_id == header.correlation_id
-        assert encode_response(key, version, correlation_id, response) == answer, (name, version)
+        assert encode_response(key, version, correlation_id, response) == frame, (name, version)
 
 
 @every_release

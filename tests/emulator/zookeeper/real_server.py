@@ -19,7 +19,7 @@ from kazoo.protocol.states import Callback, KazooState, WatchedEvent
 TICK_TIME_MS = 500
 """Sessions end after 1 to 10 s of silence."""
 LONG_S = 60.0
-"""No answer should take that long, on however busy a machine."""
+"""No response should take that long, on however busy a machine."""
 DEBIAN_JAR = Path("/usr/share/java/zookeeper.jar")
 MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain"
 KINDS = {
@@ -82,10 +82,10 @@ def negotiated_ms(address: Address, asked_ms: int) -> int:
     with socket.create_connection(address, LONG_S) as connection:
         for message in (hello, goodbye):
             connection.sendall(struct.pack(">i", len(message)) + message)
-        answer = b""
+        response = b""
         while chunk := connection.recv(4096):
-            answer += chunk
-    return int(struct.unpack_from(">iii", answer)[2])
+            response += chunk
+    return int(struct.unpack_from(">iii", response)[2])
 
 
 class Wire(SequentialThreadingHandler):  # type: ignore[misc]

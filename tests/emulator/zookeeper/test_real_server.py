@@ -1,5 +1,5 @@
 """The emulated ZooKeeper against a real server, which is started here: random requests of three
-clients, their answers and errors, every znode's Stat, and the watch events in their order.
+clients, their responses and errors, every znode's Stat, and the watch events in their order.
 """
 
 from collections.abc import Iterator

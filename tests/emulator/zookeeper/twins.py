@@ -21,7 +21,7 @@ HOSTS = (1, 2, 3)
 _examples = count()
 MS_US = 1000
 Plain = Any
-"""What a request came to, such that both servers' answers can be compared."""
+"""What a request came to, such that both servers' responses can be compared."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Twins:
     # ---- requests
 
     def create(self, host: int, operation: Create) -> None:
-        """Create a znode; the answer is its path."""
+        """Create a znode; the response is its path."""
         path = self.at(operation.path)
         data = _bytes(operation.data)
         kinds = {"ephemeral": operation.ephemeral, "sequential": operation.sequential}
@@ -94,7 +94,7 @@ class Twins:
         )
 
     def set_data(self, host: int, operation: SetData) -> None:
-        """Set data; the answer is the new Stat."""
+        """Set data; the response is the new Stat."""
         path = self.at(operation.path)
 
         def emulated() -> Plain:
@@ -116,7 +116,7 @@ class Twins:
         )
 
     def multi(self, host: int, operations: list[Operation]) -> None:
-        """Do a transaction; the answer tells what became of each operation."""
+        """Do a transaction; the response tells what became of each operation."""
         moved = [_moved(each, self.at(each.path)) for each in operations]
         session = self.sessions[host]
         self._agree(
@@ -125,7 +125,7 @@ class Twins:
         )
 
     def exists(self, host: int, path: str, *, watches: bool) -> None:
-        """Look for a znode; the answer is its Stat or None."""
+        """Look for a znode; the response is its Stat or None."""
         path, client = self.at(path), self.real[host]
 
         def emulated() -> Plain:
@@ -140,7 +140,7 @@ class Twins:
         )
 
     def get(self, host: int, path: str, *, watches: bool) -> None:
-        """Read a znode; the answer is its data and Stat."""
+        """Read a znode; the response is its data and Stat."""
         path, client = self.at(path), self.real[host]
 
         def real() -> Plain:
@@ -156,7 +156,7 @@ class Twins:
         self._agree(real, emulated)
 
     def children(self, host: int, path: str, *, watches: bool) -> None:
-        """List children; the answer is their names."""
+        """List children; the response is their names."""
         path, client = self.at(path), self.real[host]
 
         def emulated() -> Plain:
@@ -291,7 +291,7 @@ def _moved(operation: Operation, path: str) -> Operation:
 
 
 def _outcome(request: Callable[[], Plain]) -> Plain:
-    """What a request came to: its answer, or the names of its errors."""
+    """What a request came to: its response, or the names of its errors."""
     try:
         return request()
     except ZooKeeperError as error:

@@ -69,7 +69,7 @@ def _told(cluster: RealCluster, broker: int, topic: str) -> object:
 
 
 def partition(cluster: RealCluster, topic: str, number: int, replicas: list[int]) -> Plain:
-    """One partition: its ``state`` znode, its leader's answer, and its logs."""
+    """One partition: its ``state`` znode, its leader's response, and its logs."""
     found = cluster.get(f"/brokers/topics/{topic}/partitions/{number}/state")
     seen: Plain = {"topic": topic, "partition": number, "replicas": replicas}
     if found is None:
@@ -91,10 +91,10 @@ def partition(cluster: RealCluster, topic: str, number: int, replicas: list[int]
 
 def _high_watermark(cluster: RealCluster, leader: int, topic: str, number: int) -> int | None:
     try:
-        answer = wire.fetch(cluster.ports[leader], topic, number, 0)
+        response = wire.fetch(cluster.ports[leader], topic, number, 0)
     except UNREADABLE:
         return None
-    return None if answer.error else answer.high_watermark
+    return None if response.error else response.high_watermark
 
 
 def replica(cluster: RealCluster, tp: str, broker: int) -> Plain | None:

@@ -18,7 +18,7 @@ Assigned = list[int] | None
 
 
 class WireError(ConnectionError):
-    """No answer, or none that could be read."""
+    """No response, or none that could be read."""
 
 
 class Told(NamedTuple):
@@ -30,7 +30,7 @@ class Told(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """A fetch's answer; ``preferred`` is the replica a leader sends the consumer to, or -1."""
+    """A fetch's response; ``preferred`` is the replica a leader sends the consumer to, or -1."""
 
     error: int
     high_watermark: int
@@ -50,7 +50,7 @@ def one(item: bytes) -> bytes:
 
 
 class Reader:
-    """Reads an answer from its beginning."""
+    """Reads a response from its beginning."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -85,10 +85,10 @@ class Reader:
 
 
 def call(port: int, api: int, version: int, body: bytes, timeout: float = 5.0) -> Reader:
-    """One request on a connection of its own, and its answer.
+    """One request on a connection of its own, and its response.
 
     Raises:
-        OSError: nobody is there, or there is no answer in time.
+        OSError: nobody is there, or there is no response in time.
     """
     with _sent(port, api, version, body, timeout) as connection:
         (size,) = struct.unpack(">i", _received(connection, 4))
@@ -96,7 +96,7 @@ def call(port: int, api: int, version: int, body: bytes, timeout: float = 5.0) -
 
 
 def tell(port: int, api: int, version: int, body: bytes, timeout: float = 5.0) -> None:
-    """One request that has no answer."""
+    """One request that has no response."""
     _sent(port, api, version, body, timeout).close()
 
 
@@ -119,16 +119,16 @@ def _received(connection: socket.socket, size: int) -> bytes:
 
 def metadata(port: int, topic: str, timeout: float = 3.0) -> dict[int, Told]:
     """What a broker tells of each partition of a topic (Metadata v0)."""
-    answer = call(port, METADATA, 0, one(string(topic)), timeout)
-    for _ in range(answer.take("i")):
-        answer.skip("isi")
+    response = call(port, METADATA, 0, one(string(topic)), timeout)
+    for _ in range(response.take("i")):
+        response.skip("isi")
     told: dict[int, Told] = {}
-    for _ in range(answer.take("i")):
-        answer.skip("hs")
-        for _ in range(answer.take("i")):
-            error, partition, leader = answer.take("h"), answer.take("i"), answer.take("i")
-            answer.numbers()
-            told[partition] = Told(error, leader, answer.numbers())
+    for _ in range(response.take("i")):
+        response.skip("hs")
+        for _ in range(response.take("i")):
+            error, partition, leader = response.take("h"), response.take("i"), response.take("i")
+            response.numbers()
+            told[partition] = Told(error, leader, response.numbers())
     return told
 
 
@@ -143,19 +143,19 @@ def produce(
     if acks == 0:
         tell(port, PRODUCE, version, body, patience)
         return 0
-    answer = call(port, PRODUCE, version, body, patience)
-    answer.skip("isii")
-    return answer.take("h")
+    response = call(port, PRODUCE, version, body, patience)
+    response.skip("isii")
+    return response.take("h")
 
 
 def fetch(port: int, topic: str, partition: int, offset: int, timeout: float = 3.0) -> Fetched:
     """What a leader gives a consumer (Fetch v0)."""
     wanted = struct.pack(">iqi", partition, offset, FETCH_BYTES)
     body = struct.pack(">iii", ANY, 100, 0) + one(string(topic) + one(wanted))
-    answer = call(port, FETCH, 0, body, timeout)
-    answer.skip("isii")
-    error, high_watermark = answer.take("h"), answer.take("q")
-    return Fetched(error, high_watermark, answer.rest())
+    response = call(port, FETCH, 0, body, timeout)
+    response.skip("isii")
+    error, high_watermark = response.take("h"), response.take("q")
+    return Fetched(error, high_watermark, response.rest())
 
 
 def fetch_from_rack(port: int, topic: str, partition: int, offset: int, rack: str) -> Fetched:
@@ -163,34 +163,34 @@ def fetch_from_rack(port: int, topic: str, partition: int, offset: int, rack: st
     wanted = struct.pack(">iiqqi", partition, -1, offset, -1, FETCH_BYTES)
     limits = struct.pack(">iiiibii", ANY, 100, 0, FETCH_BYTES, 0, 0, -1)
     body = limits + one(string(topic) + one(wanted)) + struct.pack(">i", 0) + string(rack)
-    answer = call(port, FETCH, 11, body)
-    answer.skip("ihiisii")
-    error, high_watermark = answer.take("h"), answer.take("q")
-    answer.skip("qq")
-    for _ in range(max(answer.take("i"), 0)):
-        answer.skip("qq")
-    return Fetched(error, high_watermark, preferred=answer.take("i"), records=answer.rest())
+    response = call(port, FETCH, 11, body)
+    response.skip("ihiisii")
+    error, high_watermark = response.take("h"), response.take("q")
+    response.skip("qq")
+    for _ in range(max(response.take("i"), 0)):
+        response.skip("qq")
+    return Fetched(error, high_watermark, preferred=response.take("i"), records=response.rest())
 
 
 def init_producer_id(port: int) -> tuple[int, int, int]:
     """An error, and a new producer id with its epoch (InitProducerId v0)."""
-    answer = call(port, INIT_PRODUCER_ID, 0, struct.pack(">hi", -1, 60_000))
-    answer.skip("i")
-    return answer.take("h"), answer.take("q"), answer.take("h")
+    response = call(port, INIT_PRODUCER_ID, 0, struct.pack(">hi", -1, 60_000))
+    response.skip("i")
+    return response.take("h"), response.take("q"), response.take("h")
 
 
 def elect_unclean(port: int, topic: str, partition: int) -> int:
     """Ask the controller for an unclean election (ElectLeaders v1); the partition's error."""
     wanted = one(string(topic) + one(struct.pack(">i", partition)))
-    answer = call(
+    response = call(
         port, ELECT_LEADERS, 1, struct.pack(">b", 1) + wanted + struct.pack(">i", 20_000), 25
     )
-    answer.skip("i")
-    error = answer.take("h")
-    if error or not answer.take("i"):
+    response.skip("i")
+    error = response.take("h")
+    if error or not response.take("i"):
         return error
-    answer.skip("sii")
-    return answer.take("h")
+    response.skip("sii")
+    return response.take("h")
 
 
 def alter_reassignment(port: int, topic: str, partition: int, replicas: Assigned) -> int:
@@ -199,15 +199,15 @@ def alter_reassignment(port: int, topic: str, partition: int, replicas: Assigned
     wanted = _compact([struct.pack(">i", partition) + listed + b"\0"])
     name = bytes([len(topic) + 1]) + topic.encode()
     body = b"\0" + struct.pack(">i", 20_000) + _compact([name + wanted + b"\0"]) + b"\0"
-    answer = call(port, ALTER_PARTITION_REASSIGNMENTS, 0, body, 25)
-    answer.skip("bi")
-    error = answer.take("h")
-    answer.pass_over(answer.take("b") - 1)
-    if error or answer.take("b") < 2:
+    response = call(port, ALTER_PARTITION_REASSIGNMENTS, 0, body, 25)
+    response.skip("bi")
+    error = response.take("h")
+    response.pass_over(response.take("b") - 1)
+    if error or response.take("b") < 2:
         return error
-    answer.pass_over(answer.take("b") - 1)
-    answer.skip("bi")
-    return answer.take("h")
+    response.pass_over(response.take("b") - 1)
+    response.skip("bi")
+    return response.take("h")
 
 
 def _compact(items: list[bytes]) -> bytes:

@@ -48,7 +48,7 @@ def test_a_row_tells_what_came_of_a_run(tmp_path: Path) -> None:
     assert (losing["outcome"], losing["findings"], losing["lost"]) == ("passed", ["lost"], LOST)
     assert losing["command"] == "tidegauge console s.tide --seed 1"
     assert (safe["findings"], safe["lost"], safe["acked"]) == ([], 0, 1)
-    # the leader dies right after the last answer, and its session ends two seconds later
+    # the leader dies right after the last response, and its session ends two seconds later
     assert 1_000_000 < safe["unavailable_us"] < 4_000_000
     assert losing["time_us"] > losing["unavailable_us"]
 

@@ -55,7 +55,7 @@ class Records:
                 for row in self.rows.values():
                     row["retries"] += row["sent_seq"] == batch
             case ProduceAcknowledged() | ProduceFailed():
-                _answer(event, self.rows)
+                _respond(event, self.rows)
 
     def _follow_logs(self, event: Event) -> None:
         match event:
@@ -129,7 +129,7 @@ def _append(
                 row["offset"] = event.base_offset + index
 
 
-def _answer(event: ProduceAcknowledged | ProduceFailed, found: dict[int, Row]) -> None:
+def _respond(event: ProduceAcknowledged | ProduceFailed, found: dict[int, Row]) -> None:
     for index in range(event.count):
         row = found[event.first_record + index]
         row |= {"answered_seq": event.seq, "answered_us": event.time_us}

@@ -141,15 +141,15 @@ class Story:
             log = self.logs[batch.tp, self.leader[batch.tp]]
             known = batch.acks and batch.first_record in log
             base = len(log) - 1 - log[::-1].index(batch.first_record) if known else -1
-            answer = (batch.tp, batch.first_record, len(batch.values), base)
-            self.tell(ProduceAcknowledged, "p1", *answer)
+            response = (batch.tp, batch.first_record, len(batch.values), base)
+            self.tell(ProduceAcknowledged, "p1", *response)
 
     def fail(self, batch: ProduceSent) -> None:
         """The producer gives up."""
         if batch.first_record not in self.answered:
             self.answered.add(batch.first_record)
-            answer = (batch.tp, batch.first_record, len(batch.values), "REQUEST_TIMED_OUT")
-            self.tell(ProduceFailed, "p1", *answer)
+            response = (batch.tp, batch.first_record, len(batch.values), "REQUEST_TIMED_OUT")
+            self.tell(ProduceFailed, "p1", *response)
 
     def retry(self, batch: ProduceSent) -> None:
         """The producer sends it again and the leader writes it again."""
@@ -179,7 +179,7 @@ class Story:
         if low > self.hw[tp, leader]:
             self.move_hw(tp, leader, low, occasion)
 
-    def answer(self, tp: str, broker: int) -> None:
+    def respond(self, tp: str, broker: int) -> None:
         """A follower learns of its leader's HW."""
         hw = min(self.hw[tp, self.leader[tp]], len(self.logs[tp, broker]))
         if hw > self.hw[tp, broker]:
@@ -216,7 +216,7 @@ def committed_story() -> Story:
     story.wait(100)
     story.acknowledge(batch)
     for broker in (1, 2):
-        story.answer("orders-0", broker)
+        story.respond("orders-0", broker)
     story.wait(500)
     return story
 
@@ -238,7 +238,7 @@ def stories(draw: st.DrawFn, steps_max: int = 40) -> Story:
             case 2 | 3 | 4:
                 story.fetch(draw(tps), draw(brokers), draw(st.integers(0, 5)))
             case 5:
-                story.answer(draw(tps), draw(brokers))
+                story.respond(draw(tps), draw(brokers))
             case 6:
                 story.change_isr(draw(tps), draw(brokers))
             case 7:

@@ -143,8 +143,8 @@ def fetch(offset: int = 0, wait_ms: int = 0) -> FetchRequest:
 
 async def test_records_go_in_and_come_out(served: Served) -> None:
     client = await served.client(await served.leader_of_new_topic())
-    answer = await client.ask(produce("a", "b"), 9)
-    assert answer.responses[0].partition_responses[0].error_code == 0
+    response = await client.ask(produce("a", "b"), 9)
+    assert response.responses[0].partition_responses[0].error_code == 0
     found = (await client.ask(fetch(), 12)).responses[0].partitions[0]
     assert values_in(found.records) == [(0, "a"), (1, "b")]
     client.close()
@@ -250,9 +250,9 @@ async def test_what_clients_did_verifies_without_them(served: Served, tmp_path: 
 
 async def still_serves(served: Served) -> bool:
     client = await served.client()
-    answer = await client.ask(ApiVersionsRequest(), 0)
+    response = await client.ask(ApiVersionsRequest(), 0)
     client.close()
-    return bool(answer.error_code == 0)
+    return bool(response.error_code == 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -354,8 +354,8 @@ async def test_a_thousand_connections_are_served(served: Served) -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     count = min(1_000, (soft - 200) // 2)
     clients = [await served.client(number % 3) for number in range(count)]
-    answers = await asyncio.gather(*(each.ask(ApiVersionsRequest(), 0) for each in clients))
-    assert {answer.error_code for answer in answers} == {0}
+    responses = await asyncio.gather(*(each.ask(ApiVersionsRequest(), 0) for each in clients))
+    assert {response.error_code for response in responses} == {0}
     for each in clients:
         each.close()
 

@@ -48,11 +48,11 @@ def controller(lab: WireLab) -> int:
 
 
 def create(lab: WireLab, connection: int, *topics: CreatableTopic) -> list[int]:
-    answer = lab.ask(connection, CreateTopicsRequest(list(topics), 5_000), 7)
-    return [each.error_code for each in answer.topics]
+    response = lab.ask(connection, CreateTopicsRequest(list(topics), 5_000), 7)
+    return [each.error_code for each in response.topics]
 
 
-def test_a_topic_is_there_with_its_leaders_when_the_answer_comes(
+def test_a_topic_is_there_with_its_leaders_when_the_response_comes(
     lab: WireLab, controller: int
 ) -> None:
     assert create(lab, controller, CreatableTopic("t", 4, 3)) == [0]
@@ -93,15 +93,15 @@ def test_only_the_controller_makes_topics(lab: WireLab) -> None:
     assert create(lab, lab.connect(other), CreatableTopic("t", 1, 1)) == [code("NOT_CONTROLLER")]
 
 
-def test_a_topic_that_is_deleted_is_gone_when_the_answer_comes(
+def test_a_topic_that_is_deleted_is_gone_when_the_response_comes(
     lab: WireLab, controller: int
 ) -> None:
     create(lab, controller, CreatableTopic("t", 2, 3))
     wanted = DeleteTopicsRequest(
         [DeleteTopicState("t"), DeleteTopicState("none")], timeout_ms=5_000
     )
-    answer = lab.ask(controller, wanted, 6)
-    assert [each.error_code for each in answer.responses] == [
+    response = lab.ask(controller, wanted, 6)
+    assert [each.error_code for each in response.responses] == [
         *(0, code("UNKNOWN_TOPIC_OR_PARTITION")),
     ]
     assert not any(tp.startswith("t-") for tp in lab.cluster.state.states)
@@ -118,8 +118,8 @@ def test_a_topic_grows(lab: WireLab, controller: int) -> None:
 def test_configuration_is_changed_and_told(lab: WireLab, controller: int) -> None:
     create(lab, controller, CreatableTopic("t", 1, 1))
     change = AlterConfigsResource(2, "t", [AlterableConfig("min.insync.replicas", 0, "2")])
-    answer = lab.ask(controller, IncrementalAlterConfigsRequest([change]), 1)
-    assert answer.responses[0].error_code == 0
+    response = lab.ask(controller, IncrementalAlterConfigsRequest([change]), 1)
+    assert response.responses[0].error_code == 0
     lab.pass_time(100_000)
     assert lab.cluster.brokers[0].context.min_insync_replicas("t") == 2
     keys = ["min.insync.replicas", "unclean.leader.election.enable"]
@@ -136,8 +136,8 @@ def test_old_requests_replace_all_of_a_topics_values(lab: WireLab, controller: i
     create(lab, controller, CreatableTopic("t", 1, 1, configs=given))
     rows = [alter_configs.AlterableConfig("max.message.bytes", "1000")]
     change = alter_configs.AlterConfigsResource(2, "t", rows)
-    answer = lab.ask(controller, alter_configs.AlterConfigsRequest([change]), 1)
-    assert answer.responses[0].error_code == 0
+    response = lab.ask(controller, alter_configs.AlterConfigsRequest([change]), 1)
+    assert response.responses[0].error_code == 0
     lab.pass_time(100_000)
     assert lab.cluster.state.topic_configs["t"] == {"max.message.bytes": "1000"}
 
@@ -155,8 +155,8 @@ def test_replicas_move(lab: WireLab, controller: int) -> None:
     lab.pass_time(100_000)
     lab.run(FreezeBroker(broker=2))
     rows = [ReassignableTopic("t", [ReassignablePartition(0, [1, 2])])]
-    answer = lab.ask(controller, AlterPartitionReassignmentsRequest(topics=rows), 0)
-    assert answer.responses[0].partitions[0].error_code == 0
+    response = lab.ask(controller, AlterPartitionReassignmentsRequest(topics=rows), 0)
+    assert response.responses[0].partitions[0].error_code == 0
     (moving,) = lab.ask(controller, ListPartitionReassignmentsRequest(), 0).topics
     assert (moving.partitions[0].adding_replicas, moving.partitions[0].removing_replicas) == (
         *([2], [0]),

@@ -76,17 +76,17 @@ def test_an_unknown_version_of_api_versions_is_answered_in_version_0(lab: WireLa
     frame = encode_request(RequestHeader(18, 3, 9, "me"), ApiVersionsRequest())
     lab.give(ReceiveRequest(connection=here, frame=frame[:2] + b"\0\x63" + frame[4:]))
     lab.pass_time(10_000)
-    correlation, answer = decode_response(18, 0, lab.responses[here][0])
+    correlation, response = decode_response(18, 0, lab.responses[here][0])
     assert correlation == 9
-    assert answer.error_code == error("UNSUPPORTED_VERSION")  # type: ignore[attr-defined]
-    assert 18 in {each.api_key for each in answer.api_keys}  # type: ignore[attr-defined]
+    assert response.error_code == error("UNSUPPORTED_VERSION")  # type: ignore[attr-defined]
+    assert 18 in {each.api_key for each in response.api_keys}  # type: ignore[attr-defined]
 
 
 def test_a_release_advertises_what_it_had() -> None:
     def newest(version: str) -> dict[int, int]:
         lab = WireLab.made(version=version)
-        answer = lab.ask(lab.connect(), ApiVersionsRequest(), 0)
-        return {each.api_key: each.max_version for each in answer.api_keys}
+        response = lab.ask(lab.connect(), ApiVersionsRequest(), 0)
+        return {each.api_key: each.max_version for each in response.api_keys}
 
     assert newest("0.10.2")[0] == 2
     assert newest("0.10.2")[1] == 3
@@ -104,12 +104,12 @@ def test_a_version_that_the_release_does_not_have_ends_the_connection() -> None:
 
 def test_metadata_names_brokers_controller_and_topic_ids(lab: WireLab) -> None:
     wanted = MetadataRequest([MetadataRequestTopic(name="t")], allow_auto_topic_creation=False)
-    answer = lab.ask(lab.connect(1), wanted, 12)
-    assert [(b.node_id, b.host, b.port) for b in answer.brokers] == [
+    response = lab.ask(lab.connect(1), wanted, 12)
+    assert [(b.node_id, b.host, b.port) for b in response.brokers] == [
         (number, "127.0.0.1", 9092 + number) for number in range(3)
     ]
-    assert answer.controller_id == lab.cluster.controller_id()
-    (topic,) = answer.topics
+    assert response.controller_id == lab.cluster.controller_id()
+    (topic,) = response.topics
     assert (topic.name, topic.error_code, len(topic.topic_id)) == ("t", 0, 16)
     assert any(topic.topic_id)
     (partition,) = topic.partitions
@@ -145,8 +145,8 @@ def test_metadata_makes_a_topic_only_if_both_sides_want_it(
 def test_a_batch_comes_back_as_it_was_sent_with_offset_and_epoch_of_the_log(lab: WireLab) -> None:
     here = lab.connect()
     sent = batch_of("a", "b")
-    answers = [lab.ask(here, produce(sent), 9), lab.ask(here, produce(batch_of("c")), 9)]
-    rows = [answer.responses[0].partition_responses[0] for answer in answers]
+    responses = [lab.ask(here, produce(sent), 9), lab.ask(here, produce(batch_of("c")), 9)]
+    rows = [response.responses[0].partition_responses[0] for response in responses]
     assert [(row.error_code, row.base_offset) for row in rows] == [(0, 0), (0, 2)]
     found = lab.ask(here, fetch(), 12).responses[0].partitions[0]
     assert found.high_watermark == found.last_stable_offset == 3
@@ -210,7 +210,7 @@ def test_too_few_in_sync_replicas_refuse_acks_all() -> None:
     assert row.error_code == 0
 
 
-def test_acks_0_has_no_answer_and_what_follows_is_answered(lab: WireLab) -> None:
+def test_acks_0_has_no_response_and_what_follows_is_answered(lab: WireLab) -> None:
     here = lab.connect()
     lab.send(here, produce(batch_of("a"), acks=0), 9)
     lab._asked[here].clear()
@@ -235,9 +235,9 @@ def test_a_fetch_waits_for_min_bytes_or_its_time(lab: WireLab) -> None:
     lab.send(here, fetch(wait_ms=500, min_bytes=10_000), 12)
     lab.ask(lab.connect(), produce(batch_of("a")), 9)
     begin_us = lab.runner.now_us
-    answer = lab.received(here)
+    response = lab.received(here)
     assert lab.runner.now_us - begin_us > 400_000
-    assert values_in(answer.responses[0].partitions[0].records) == [(0, "a")]
+    assert values_in(response.responses[0].partitions[0].records) == [(0, "a")]
 
 
 def test_a_first_batch_is_given_however_large_it_is(lab: WireLab) -> None:
@@ -294,7 +294,7 @@ def test_a_batch_that_comes_again_is_known_as_a_duplicate(lab: WireLab) -> None:
     assert lab.cluster.state.audit.acked == 1
 
 
-def test_the_same_bytes_after_an_answer_are_other_records(lab: WireLab) -> None:
+def test_the_same_bytes_after_a_response_are_other_records(lab: WireLab) -> None:
     here = lab.connect()
     for _ in range(2):
         lab.ask(here, produce(batch_of("a")), 9)

@@ -50,17 +50,17 @@ def fetch(
     )
 
 
-def told(answer: FetchResponse) -> dict[int, list[str]]:
+def told(response: FetchResponse) -> dict[int, list[str]]:
     """The values of each partition in a response."""
     return {
         row.partition_index: [value for _, value in values_in(row.records or b"")]
-        for topic in answer.responses
+        for topic in response.responses
         for row in topic.partitions
     }
 
 
-def error_of(answer: FetchResponse) -> str:
-    return ERROR_NAMES[answer.error_code]
+def error_of(response: FetchResponse) -> str:
+    return ERROR_NAMES[response.error_code]
 
 
 def write(lab: WireLab, value: str, partition: int = 0) -> None:

@@ -53,7 +53,7 @@ class Member:
         self.lab.send(self.connection, wanted, version)
 
     def take(self) -> int:
-        """The answer to a join; its error."""
+        """The response to a join; its error."""
         self.joined = self.lab.received(self.connection, 60_000_000)
         self.id = self.joined.member_id or self.id
         return int(self.joined.error_code)
@@ -76,8 +76,8 @@ def lab() -> WireLab:
 def coordinator(lab: WireLab) -> int:
     here = lab.connect()
     for _ in range(50):
-        answer = lab.ask(here, FindCoordinatorRequest(coordinator_keys=["g"]), 4)
-        (found,) = answer.coordinators
+        response = lab.ask(here, FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        (found,) = response.coordinators
         if not found.error_code:
             assert found.port == 9092 + found.node_id
             lab.pass_time(100_000)
@@ -164,8 +164,8 @@ def test_committed_offsets_come_back_with_their_metadata(lab: WireLab, coordinat
     here = lab.connect(coordinator)
     rows = [OffsetCommitRequestPartition(0, 7, 0, committed_metadata="note")]
     wanted = OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=rows)])
-    answer = lab.ask(here, wanted, 8)
-    assert answer.topics[0].partitions[0].error_code == 0
+    response = lab.ask(here, wanted, 8)
+    assert response.topics[0].partitions[0].error_code == 0
     old = OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0, 1])])
     found = lab.ask(here, old, 5).topics[0].partitions
     assert [(p.partition_index, p.committed_offset, p.metadata) for p in found] == [

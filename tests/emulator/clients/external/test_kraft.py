@@ -79,8 +79,8 @@ def fetched(topic_id: bytes) -> FetchRequest:
 
 def test_a_broker_advertises_what_4_1_does_and_takes_no_message_sets(lab: WireLab) -> None:
     here = lab.connect()
-    answer = lab.ask(here, ApiVersionsRequest(), 4)
-    ranges = {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+    response = lab.ask(here, ApiVersionsRequest(), 4)
+    ranges = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
     assert (ranges[0], ranges[1], ranges[3]) == ((0, 13), (4, 18), (0, 13))
     lab.send(here, ProduceRequest(None, -1, 1_000, []), 2)
     lab.pass_time(1_000)
@@ -88,9 +88,9 @@ def test_a_broker_advertises_what_4_1_does_and_takes_no_message_sets(lab: WireLa
 
 
 def test_metadata_has_the_broker_itself_for_the_controller(lab: WireLab) -> None:
-    answer = lab.ask(lab.connect(1), MetadataRequest([]), METADATA)
-    assert answer.controller_id == 1
-    assert [each.node_id for each in answer.brokers] == [0, 1, 2]
+    response = lab.ask(lab.connect(1), MetadataRequest([]), METADATA)
+    assert response.controller_id == 1
+    assert [each.node_id for each in response.brokers] == [0, 1, 2]
 
 
 def test_the_controller_makes_a_topic_that_metadata_asks_for(lab: WireLab) -> None:
@@ -102,9 +102,9 @@ def test_the_controller_makes_a_topic_that_metadata_asks_for(lab: WireLab) -> No
 def test_records_are_produced_and_fetched_by_the_topics_id(lab: WireLab) -> None:
     found = topic_with_id(lab, lab.connect(), "t")
     here = lab.connect(found.partitions[0].leader_id)
-    (answer,) = lab.ask(here, by_id(found.topic_id, "a", "b"), PRODUCE).responses
-    assert answer.topic_id == found.topic_id
-    assert answer.partition_responses[0].error_code == 0
+    (response,) = lab.ask(here, by_id(found.topic_id, "a", "b"), PRODUCE).responses
+    assert response.topic_id == found.topic_id
+    assert response.partition_responses[0].error_code == 0
     lab.pass_time(600_000)
     (given,) = lab.ask(here, fetched(found.topic_id), FETCH).responses
     assert values_in(given.partitions[0].records) == [(0, "a"), (1, "b")]
@@ -118,8 +118,8 @@ def test_the_id_of_a_topic_that_was_deleted_and_made_anew_is_unknown(lab: WireLa
     new = topic_with_id(lab, here, "t")
     assert new.topic_id != old.topic_id
     there = lab.connect(new.partitions[0].leader_id)
-    (answer,) = lab.ask(there, by_id(old.topic_id, "a"), PRODUCE).responses
-    assert answer.partition_responses[0].error_code == error("UNKNOWN_TOPIC_ID")
+    (response,) = lab.ask(there, by_id(old.topic_id, "a"), PRODUCE).responses
+    assert response.partition_responses[0].error_code == error("UNKNOWN_TOPIC_ID")
     (given,) = lab.ask(there, fetched(old.topic_id), FETCH).responses
     assert given.partitions[0].error_code == error("UNKNOWN_TOPIC_ID")
 
@@ -155,9 +155,9 @@ def test_the_quorum_is_described_with_voters_and_observers() -> None:
     wanted = DescribeQuorumRequest(
         [DescribeQuorumTopic("__cluster_metadata", [DescribeQuorumPartition(0)])]
     )
-    answer = lab.ask(lab.connect(), wanted, 2)
-    assert answer.error_code == 0
-    (found,) = answer.topics[0].partitions
+    response = lab.ask(lab.connect(), wanted, 2)
+    assert response.error_code == 0
+    (found,) = response.topics[0].partitions
     assert found.leader_id == lab.cluster.active_controller()
     assert sorted(each.replica_id for each in found.current_voters) == [100, 101, 102]
     assert [each.replica_id for each in found.observers] == [0, 1]

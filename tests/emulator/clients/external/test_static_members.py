@@ -59,8 +59,8 @@ class Static:
         self.lab.send(self.connection, SyncGroupRequest(*fields, assignments=rows), 3)
 
     def synced(self) -> tuple[str, bytes]:
-        answer = self.lab.received(self.connection)
-        return ERROR_NAMES[answer.error_code], answer.assignment
+        response = self.lab.received(self.connection)
+        return ERROR_NAMES[response.error_code], response.assignment
 
     def heartbeat(self) -> str:
         wanted = HeartbeatRequest("g", self.joined.generation_id, self.id, self.instance)
@@ -68,8 +68,8 @@ class Static:
 
     def leave(self, *members: tuple[str, str | None]) -> list[str]:
         wanted = LeaveGroupRequest("g", members=[MemberIdentity(*each) for each in members])
-        answer = self.lab.ask(self.connection, wanted, 3)
-        return [ERROR_NAMES[each.error_code] for each in answer.members]
+        response = self.lab.ask(self.connection, wanted, 3)
+        return [ERROR_NAMES[each.error_code] for each in response.members]
 
 
 @pytest.fixture
@@ -209,8 +209,8 @@ def test_an_administrator_removes_members_by_instance_id(lab: WireLab) -> None:
 
 def test_groups_are_described_with_instance_ids(lab: WireLab) -> None:
     one, two = stable(lab)
-    answer = lab.ask(one.connection, DescribeGroupsRequest(["g"]), 5)
-    found = {each.member_id: each.group_instance_id for each in answer.groups[0].members}
+    response = lab.ask(one.connection, DescribeGroupsRequest(["g"]), 5)
+    found = {each.member_id: each.group_instance_id for each in response.groups[0].members}
     assert found == {one.id: one.instance, two.id: two.instance}
 
 

@@ -54,8 +54,8 @@ def test_nobody_asks_before_3_6_or_if_it_is_off(version: str, config: dict[str, 
     assert producer.init() == "NONE"
     assert producer.send("t-0", "hanging") == "NONE"
     asked = DescribeProducersRequest([DescribeProducersTopic("t", [0])])
-    answer = lab.ask(lab.connect(0), asked, 0)
-    (row,) = answer.topics[0].partitions[0].active_producers
+    response = lab.ask(lab.connect(0), asked, 0)
+    (row,) = response.topics[0].partitions[0].active_producers
     assert row.current_txn_start_offset == 0, "the transaction hangs"
 
 

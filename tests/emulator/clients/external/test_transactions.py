@@ -93,20 +93,20 @@ class TransactionalProducer:
     def _until_answered(self, request: Message, version: int, code: Callable[[Any], int]) -> Any:  # noqa: ANN401
         """Ask the coordinator until it says something else than that it should be asked again."""
         for _ in range(400):
-            answer = self.lab.ask(self.coordinator(), request, version)
-            error = NAMES[code(answer)]
+            response = self.lab.ask(self.coordinator(), request, version)
+            error = NAMES[code(response)]
             if not ERRORS[error].retriable:
-                return answer
+                return response
             self.lab.pass_time(50_000)
         raise AssertionError(error)
 
     def init(self, timeout_ms: int = 60_000) -> str:
         request = InitProducerIdRequest(self.name, timeout_ms, self.id, self.epoch)
-        answer = self._until_answered(request, self.versions["init"], lambda a: a.error_code)
-        if not answer.error_code:
-            self.id, self.epoch = answer.producer_id, answer.producer_epoch
+        response = self._until_answered(request, self.versions["init"], lambda a: a.error_code)
+        if not response.error_code:
+            self.id, self.epoch = response.producer_id, response.producer_epoch
             self.sequences.clear()
-        return NAMES[answer.error_code]
+        return NAMES[response.error_code]
 
     def add(self, *tps: str) -> list[str]:
         topics = [
@@ -120,14 +120,14 @@ class TransactionalProducer:
             v3_and_below_topics=topics,
         )
 
-        def first(answer: AddPartitionsToTxnResponse) -> int:
-            row = answer.results_by_topic_v3_and_below[0].results_by_partition[0]
+        def first(response: AddPartitionsToTxnResponse) -> int:
+            row = response.results_by_topic_v3_and_below[0].results_by_partition[0]
             return int(row.partition_error_code)
 
-        answer = self._until_answered(request, self.versions["add"], first)
+        response = self._until_answered(request, self.versions["add"], first)
         return [
             NAMES[row.partition_error_code]
-            for topic in answer.results_by_topic_v3_and_below
+            for topic in response.results_by_topic_v3_and_below
             for row in topic.results_by_partition
         ]
 
@@ -144,16 +144,16 @@ class TransactionalProducer:
             self.name, -1, 30_000, [TopicProduceData(topic, partition_data=rows)]
         )
         leader = leader_of(self.lab, tp)
-        answer = self.lab.ask(self.lab.connect(leader), request, self.versions["produce"])
-        error = NAMES[answer.responses[0].partition_responses[0].error_code]
+        response = self.lab.ask(self.lab.connect(leader), request, self.versions["produce"])
+        error = NAMES[response.responses[0].partition_responses[0].error_code]
         if error == "NONE":
             self.sequences[tp] = self.sequences.get(tp, 0) + len(values)
         return error
 
     def end(self, *, commit: bool) -> str:
         request = EndTxnRequest(self.name, self.id, self.epoch, commit)
-        answer = self._until_answered(request, self.versions["end"], lambda a: a.error_code)
-        return NAMES[answer.error_code]
+        response = self._until_answered(request, self.versions["end"], lambda a: a.error_code)
+        return NAMES[response.error_code]
 
     def transact(self, tps: Sequence[str], *values: str, commit: bool) -> None:
         """A whole transaction, its markers included."""
@@ -170,8 +170,8 @@ def fetched(
     topic, _, number = tp.rpartition("-")
     rows = [FetchPartition(int(number), -1, offset, partition_max_bytes=1 << 20)]
     request = FetchRequest(isolation_level=isolation, topics=[FetchTopic(topic, partitions=rows)])
-    answer = lab.ask(lab.connect(leader_of(lab, tp)), request, version)
-    found: PartitionData = answer.responses[0].partitions[0]
+    response = lab.ask(lab.connect(leader_of(lab, tp)), request, version)
+    found: PartitionData = response.responses[0].partitions[0]
     return found
 
 
@@ -208,8 +208,8 @@ def latest(lab: WireLab, tp: str, isolation: int, version: int = 7) -> int:
     topic, _, number = tp.rpartition("-")
     rows = [ListOffsetsPartition(int(number), timestamp=-1)]
     request = ListOffsetsRequest(isolation_level=isolation, topics=[ListOffsetsTopic(topic, rows)])
-    answer = lab.ask(lab.connect(leader_of(lab, tp)), request, version)
-    return int(answer.topics[0].partitions[0].offset)
+    response = lab.ask(lab.connect(leader_of(lab, tp)), request, version)
+    return int(response.topics[0].partitions[0].offset)
 
 
 def made(version: str = "3.9", **config: str) -> WireLab:
@@ -352,8 +352,8 @@ def test_positions_of_a_transaction_count_once_it_is_committed() -> None:
         wanted = TxnOffsetCommitRequest(
             producer.name, "g", producer.id, producer.epoch, topics=topics
         )
-        answer = lab.ask(group, wanted, 3)
-        assert answer.topics[0].partitions[0].error_code == 0
+        response = lab.ask(group, wanted, 3)
+        assert response.topics[0].partitions[0].error_code == 0
 
     def position(*, stable: bool) -> tuple[int, str]:
         wanted = OffsetFetchRequest(
@@ -385,7 +385,7 @@ def test_a_producer_that_begins_anew_goes_on_in_its_next_epoch() -> None:
     first = (producer.id, producer.epoch)
     assert producer.init() == "NONE"
     assert (producer.id, producer.epoch) == (first[0], first[1] + 1)
-    producer.id, producer.epoch = first  # its answer was lost: it asks again (KIP-360)
+    producer.id, producer.epoch = first  # its response was lost: it asks again (KIP-360)
     assert producer.init() == "NONE"
     assert producer.epoch == first[1] + 1
     producer.epoch = 7

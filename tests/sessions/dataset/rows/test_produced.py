@@ -94,7 +94,7 @@ def test_batches_that_are_done_with_are_forgotten() -> None:
             story.fetch(TP, broker)
         story.acknowledge(batch)
         for broker in (1, 2):
-            story.answer(TP, broker)
+            story.respond(TP, broker)
     found: list[Run] = []
     fold = RecordFold(found.append)
     handlers = fold.handlers()

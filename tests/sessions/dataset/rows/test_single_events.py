@@ -23,7 +23,7 @@ from emulator.events import (
     ZnodeCreated,
     ZnodeDeleted,
 )
-from sessions.dataset.rows.single_events import ANSWER_MAX_US, FACTS, ConsumedFold, RequestFold
+from sessions.dataset.rows.single_events import FACTS, RESPONSE_MAX_US, ConsumedFold, RequestFold
 from sessions.dataset.tables import BY_NAME, CONSUMED, REQUESTS
 from sessions.dataset.writer import Row
 from tests.sessions.dataset.reading import made, made_of_runs
@@ -143,7 +143,7 @@ def test_a_request_that_was_lost_says_why() -> None:
     assert (row["lost"], row["answered_seq"]) == ("cut", None)
 
 
-def test_a_request_without_an_answer_is_there_and_a_notification_is_not() -> None:
+def test_a_request_without_a_response_is_there_and_a_notification_is_not() -> None:
     rows = requests(
         MessageSent(1, 10, 0, "ProduceRequest", -2, 0, 0, []),
         MessageSent(2, 10, 0, "WatchEvent", -1, 0, 0, []),
@@ -158,7 +158,7 @@ def test_requests_that_nobody_answers_are_not_waited_for_for_ever(
     found: list[Row] = []
     fold = RequestFold(found.append)
     for seq in range(1, 4):
-        fold._sent(MessageSent(seq, seq * ANSWER_MAX_US, 0, "ProduceRequest", -2, 0, 0, []))
+        fold._sent(MessageSent(seq, seq * RESPONSE_MAX_US, 0, "ProduceRequest", -2, 0, 0, []))
     assert [row[0] for row in found] == [1]
 
 

@@ -1,7 +1,7 @@
-"""A client program whose answers are the same from real brokers and from emulated ones.
+"""A client program that gets the same responses from real brokers and from emulated ones.
 
-``python -m tests.wire.same_answers SERVERS > answers/RELEASE.json`` asks a cluster of three brokers
-that is at ``SERVERS``; librdkafka asks, as confluent-kafka. What differs from run to run (member
+``python -m tests.wire.same_responses SERVERS > responses/RELEASE.json`` asks a cluster of three
+brokers at ``SERVERS`` by way of librdkafka (confluent-kafka). What differs from run to run (member
 ids, times, which broker leads) is left out.
 """
 
@@ -56,16 +56,16 @@ class Asking:
     def __init__(self, servers: str) -> None:
         self.servers = servers
         self.admin = AdminClient({"bootstrap.servers": servers, **QUIET})
-        self.answers: dict[str, Any] = {}
+        self.responses: dict[str, Any] = {}
 
     def run(self) -> dict[str, Any]:
-        """Ask everything; the answers by what was asked."""
+        """Ask everything; the responses by what was asked."""
         for ask in (self.topics, self.produce, self.offsets, self.configs, self.groups, self.end):
             ask()
-        return self.answers
+        return self.responses
 
-    def note(self, name: str, answer: Any) -> None:  # noqa: ANN401 - any JSON
-        self.answers[name] = answer
+    def note(self, name: str, response: Any) -> None:  # noqa: ANN401 - any JSON
+        self.responses[name] = response
 
     def topics(self) -> None:
         made = [
@@ -229,7 +229,7 @@ class Asking:
 
 
 def main() -> None:
-    """Print the answers of the cluster at the servers that are named."""
+    """Print the responses of the cluster at the servers that are named."""
     sys.stdout.write(json.dumps(Asking(sys.argv[1]).run(), indent=1) + "\n")
 
 
