@@ -107,7 +107,7 @@ CONTROLLER: Final = (
         "0.10.2.1",
         "2.1.0",
         "KAFKA-4959",
-        "a controller that loses a broker or resigns waits for the responses to its pending requests",
+        "a controller that loses a broker or resigns waits for the responses that are due to it",
         ended_by="KAFKA-7576",
     ),
     Feature(
