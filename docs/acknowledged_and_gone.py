@@ -4,10 +4,10 @@
     python docs/acknowledged_and_gone.py 3.9
 
 All three replicas have the record, but the followers have not yet heard of the high watermark that
-covers it. Leadership moves in order; the follower that is left cuts its log to the high watermark
-that it knows by the rules of 0.10.2, and then the new leader dies. Every election is clean, and two
-in-sync replicas are asked for. Since 0.11 (KIP-101) a follower asks where its epoch ends, and cuts
-nothing.
+covers it. Leadership moves in an orderly way. By the rules of 0.10.2 the remaining follower
+truncates its log to the high watermark that it knows, and then the new leader dies. Every election
+is clean, and ``min.insync.replicas`` is 2. Since 0.11 (KIP-101) a follower asks the leader where
+its epoch ends, and truncates nothing.
 """
 
 import sys

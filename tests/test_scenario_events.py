@@ -94,7 +94,7 @@ def test_v12_an_epoch_that_is_not_known_yet_is_said_to_be_so(version: str) -> No
     assert any("UNKNOWN_LEADER_EPOCH" in response for response in responses)
 
 
-def test_a_record_that_is_acknowledged_after_it_was_cut_counts_as_lost() -> None:
+def test_a_record_that_is_acknowledged_after_it_was_truncated_counts_as_lost() -> None:
     seen = _events("V38-session-expires", "3.9")
     cut = next(at for at, each in enumerate(seen) if isinstance(each, events.LogTruncated))
     told = [at for at, each in enumerate(seen) if isinstance(each, events.ProduceAcknowledged)]

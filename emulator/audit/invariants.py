@@ -30,7 +30,7 @@ INVARIANTS = {
     "EpochMonotonic": "a partition's leader epoch never goes back",
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
     "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
-    "CommittedInIsr": "an ISR member never cuts, nor joins without, what was ever below a HW",
+    "CommittedInIsr": "an ISR member never truncates, nor joins without, what was ever below a HW",
     "OneLeaderPerQuorumEpoch": "no two controllers lead the quorum in one epoch",
     "CommittedMetadata": "what is committed of the metadata log is in the log of each later leader",
     "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
@@ -182,7 +182,7 @@ class Invariants:
         self.state.cut.append((event.tp, event.broker, event.seq))
         watched = self._of(event.tp)
         if event.broker in watched.isr and event.log_end_offset < watched.committed:
-            detail = f"broker {event.broker} cuts to {event.log_end_offset}"
+            detail = f"broker {event.broker} truncates to {event.log_end_offset}"
             detail += f", committed up to {watched.committed}"
             self._broken("CommittedInIsr", event.tp, detail, event.seq)
 
@@ -251,7 +251,9 @@ def known_violations(profile: Profile) -> dict[str, str]:
     """The invariants that a release is known to violate, and why."""
     known: dict[str, str] = {}
     if not profile.has("high_watermark_in_log"):
-        known["HighWatermarkInLog"] = "the HW is apart from the log and is not cut with it"
+        known["HighWatermarkInLog"] = (
+            "the HW is kept apart from the log and is not truncated with it"
+        )
     if not profile.has("leader_epoch_fencing"):
         known["TrueLeader"] = "truncation by HW or without fencing (KIP-101, KIP-279, KIP-320)"
         known["CommittedInIsr"] = known["TrueLeader"]

@@ -160,7 +160,7 @@ def test_followers_have_the_same_table_as_their_leader(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.11", "2.4", "3.9"])
-def test_a_batch_that_was_cut_is_forgotten_and_may_come_again(version: str) -> None:
+def test_a_batch_that_was_truncated_is_forgotten_and_may_come_again(version: str) -> None:
     """The old leader has a batch that nobody copied; back as a follower it loses it."""
     lab = Lab(version, brokers=3, config=FAST)
     lab.topic(1, 2)

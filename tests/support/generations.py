@@ -9,7 +9,7 @@ def since(first: str, last: str = VERSIONS[-1]) -> list[str]:
 
 
 BY_HIGH_WATERMARK = since("0.8.1", "0.10.2")
-"""A follower cuts to its HW."""
+"""A follower truncates to its HW."""
 BY_OFFSET = since("0.11", "1.1")
 """KIP-101: it asks where its latest epoch ends, and is told an offset."""
 BY_EPOCH = since("2.0.0")

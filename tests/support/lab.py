@@ -172,7 +172,7 @@ class Lab:
         return [(epoch, start) for epoch, start in cache.entries]
 
     def truncated(self, broker: int) -> list[LogTruncated]:
-        """Where a broker has cut its logs."""
+        """Where a broker has truncated its logs."""
         return self.seen.of(LogTruncated, broker=broker)
 
     def consumed(self, name: str = "c1") -> list[str]:

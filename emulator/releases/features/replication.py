@@ -117,7 +117,7 @@ REPLICATION: Final = (
         "0.11",
         None,
         "KIP-101",
-        "records carry leader epochs; followers ask for the end of their epoch and cut there",
+        "records carry leader epochs; followers ask for the end of their epoch and truncate there",
     ),
     Feature(
         "log_start_offset_replicated",
@@ -195,7 +195,7 @@ REPLICATION: Final = (
         "2.4",
         None,
         "KAFKA-8457",
-        "the HW lives in the log: it is cut with it and clamped to its range",
+        "the HW lives in the log: it is truncated with it and clamped to its range",
     ),
     Feature(
         "delayed_fetch_completes_on_high_watermark",

@@ -23,7 +23,7 @@ def test_a_loss_is_counted_once_and_may_come_back() -> None:
     assert losses.audited(audit(14, [(3, 7), (4, 8)])) == 1, "it is lost again"
 
 
-def test_a_truncation_names_the_records_of_every_run_that_it_cuts() -> None:
+def test_a_truncation_names_the_records_of_every_run_that_it_truncates() -> None:
     log = [Run(0, 3, 0, 100), Run(3, 2, 1, 200), Run(5, 4, 2, 300)]
     replica = ReplicaState(2, "follower", 9, 4, log=log)
     losses = Losses()

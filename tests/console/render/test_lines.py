@@ -47,7 +47,7 @@ def test_wrapped_text_keeps_its_words_and_its_width(text: str, width: int) -> No
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_cut_is_marked() -> None:
+def test_a_truncation_is_marked() -> None:
     assert fit("orders-12345", 8) == "orders-~"
     assert text_of(cut((Span("orders"), Span("-12345")), 8)) == "orders-~"
 

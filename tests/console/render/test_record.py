@@ -36,7 +36,7 @@ def test_a_record_is_found_by_offset_and_an_offset_by_record() -> None:
     assert offset_of(replica, 103) is None
 
 
-def test_the_events_about_a_record_are_those_that_carry_move_or_cut_it() -> None:
+def test_the_events_about_a_record_are_those_that_carry_move_or_truncate_it() -> None:
     places: set[int] = set()
     append = RecordsAppended(1, 1, 0, "t-0", 1, 10, 5, 0, 100)
     assert concerns(append, 102, places)

@@ -57,7 +57,7 @@ def test_records_that_the_leader_does_not_have_are_marked() -> None:
     assert narrow(LEADER, other)[2] == "  2 * follow OSR 0  0  0 |0! 0!"
 
 
-def test_what_an_event_cut_off_is_shown_for_that_step() -> None:
+def test_what_an_event_truncated_is_shown_for_that_step() -> None:
     cut = LogTruncated(9, 0, 0, "t-0", 2, 2, 4, "truncate to HW")
     short = replica(2, 2, 2, [Run(0, 2, 0, 100)])
     assert narrow(LEADER, short, event=cut)[2] == "  2 * follow OSR  0  0| x: x  ."

@@ -148,7 +148,7 @@ def test_a_retry_that_cost_nothing_may_duplicate_as_well() -> None:
     assert (producer.acked, producer.retries) == (1, 0)
 
 
-def test_copies_that_are_cut_are_no_duplicates_any_more() -> None:
+def test_copies_that_are_truncated_are_no_duplicates_any_more() -> None:
     lab = pair("2.0.1")
     lab.produce("a", acks=-1, retries=9)
     lab.wait(1_000)

@@ -50,7 +50,7 @@ def test_before_the_high_watermark_lived_in_the_log_that_is_known() -> None:
 
 
 @pytest.mark.parametrize(("version", "known"), [("2.2", True), ("2.4", False)])
-def test_a_high_watermark_that_is_left_above_a_log_that_was_cut_is_one(
+def test_a_high_watermark_that_is_left_above_a_log_that_was_truncated_is_one(
     version: str, known: bool
 ) -> None:
     checks, kernel, seen = _checked(version)
@@ -73,7 +73,9 @@ def test_a_high_watermark_that_goes_with_its_log_is_none() -> None:
 
 
 @pytest.mark.parametrize(("version", "known"), [("2.0.1", True), ("2.1", False)])
-def test_a_member_that_cuts_what_is_committed_is_a_violation(version: str, known: bool) -> None:
+def test_a_member_that_truncates_what_is_committed_is_a_violation(
+    version: str, known: bool
+) -> None:
     checks, kernel, seen = _checked(version)
     kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 0)
     kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)

@@ -37,7 +37,7 @@ KNOWN = (
     Known(
         "HighWatermarkInLog",
         "2.2",
-        "the HW is kept apart from the log, so a log that is cut below it leaves it standing until"
+        "the HW is kept apart from the log, so truncating the log below it leaves it standing until"
         " the next fetch response (KAFKA-8457 moved it into the log in 2.4)",
         (
             ("B6-loss-by-high-watermark", "documents", "0.10.2"),
@@ -47,8 +47,8 @@ KNOWN = (
     Known(
         "CommittedInIsr",
         "2.0.1",
-        "a follower cuts to a HW that lags (before KIP-101), or because its leader does not know"
-        " the epoch yet, or in an epoch that is over, which nobody notices before KIP-320",
+        "a follower truncates to a HW that lags (before KIP-101), or because its leader does not"
+        " know the epoch yet, or in an epoch that is over, which nobody notices before KIP-320",
         (
             ("V12-fallback-to-high-watermark", "documents", "2.0.1"),
             ("V14-stale-epoch-fetch", "documents", "2.0.1"),

@@ -69,7 +69,9 @@ def test_a_round_asks_for_the_epoch_first_where_the_release_does(version: str) -
 
 
 @pytest.mark.parametrize("version", since("2.8"))
-def test_a_round_that_is_told_of_a_diverging_epoch_cuts_and_writes_nothing(version: str) -> None:
+def test_a_round_that_is_told_of_a_diverging_epoch_truncates_and_writes_nothing(
+    version: str,
+) -> None:
     lab = followed_by_1(version)
     lab.produce("a", "b")
     lab.fetch(1)

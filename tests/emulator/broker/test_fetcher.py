@@ -82,7 +82,7 @@ def test_the_hw_of_a_follower_goes_back_with_the_leaders(version: str) -> None:
     assert lab.ends(1) == "2/1"
 
 
-def test_of_a_batch_that_was_cut_only_the_missing_part_is_written() -> None:
+def test_of_a_batch_that_was_truncated_only_the_missing_part_is_written() -> None:
     lab = followed_by_1()
     whole = RecordBatch(0, 3, 0, 5)
     append(lab, row(0, whole))
@@ -103,7 +103,7 @@ def test_what_it_has_already_is_not_written_again() -> None:
 
 
 @pytest.mark.parametrize("version", since("2.4"))
-def test_a_cut_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
+def test_a_truncation_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
     lab = followed_by_1(version, "a", "b", "c")
     truncate(lab, 1)
     assert lab.ends(1) == "1/1"
@@ -113,14 +113,14 @@ def test_a_cut_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", since("documents", "2.2"))
-def test_up_to_2_3_a_cut_leaves_the_hw_where_it_is(version: str) -> None:
+def test_up_to_2_3_a_truncation_leaves_the_hw_where_it_is(version: str) -> None:
     lab = followed_by_1(version, "a", "b", "c")
     truncate(lab, 1)
     assert lab.ends(1) == "1/3"
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_a_cut_at_the_log_end_drops_epochs_without_records_from_2_7(version: str) -> None:
+def test_a_truncation_at_the_log_end_drops_epochs_without_records_from_2_7(version: str) -> None:
     lab = followed_by_1(version, "a")
     cache = lab.replica(1).epochs
     assert cache is not None
@@ -132,7 +132,7 @@ def test_a_cut_at_the_log_end_drops_epochs_without_records_from_2_7(version: str
 
 
 @pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
-def test_without_epochs_a_new_leader_makes_it_cut_to_its_hw(version: str) -> None:
+def test_without_epochs_a_new_leader_makes_it_truncate_to_its_hw(version: str) -> None:
     lab = followed_by_1(version, "a", "b")
     lab.replica(1).high_watermark = 1
     lab.tell(leader=2, epoch=1, isr=[1, 2], brokers=[1])
@@ -173,7 +173,7 @@ def test_where_it_begins_with_a_new_leader(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_an_empty_cache_makes_it_cut_to_its_hw(version: str) -> None:
+def test_an_empty_cache_makes_it_truncate_to_its_hw(version: str) -> None:
     lab = followed_by_1(version, "a", "b")
     replica = lab.replica(1)
     assert replica.epochs is not None

@@ -77,7 +77,7 @@ def test_v22_a_log_that_begins_later_but_not_too_late_is_fetched_on(version: str
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_shorter_log_makes_the_follower_cut_where_unclean_election_is_allowed(
+def test_a_shorter_log_makes_the_follower_truncate_where_unclean_election_is_allowed(
     version: str,
 ) -> None:
     lab, leader = asleep(version, unclean="true")
@@ -154,7 +154,7 @@ def test_who_is_refused_a_response_asks_again_after_a_while(error: str) -> None:
 @pytest.mark.parametrize(
     ("number", "phase"), [(76, OUT_OF_RANGE), (78, OUT_OF_RANGE), (77, FETCHING), (77, TRUNCATING)]
 )
-def test_a_response_that_nobody_waits_for_cuts_nothing(number: int, phase: str) -> None:
+def test_a_response_that_nobody_waits_for_truncates_nothing(number: int, phase: str) -> None:
     lab, _ = asleep("3.9")
     asking(lab, phase)
     response = ListOffsetsResponse(number, TP, "NONE", 0, 2)
@@ -174,7 +174,7 @@ def test_a_log_that_ends_or_begins_just_where_the_followers_ends_leaves_it(
     assert lab.cluster.broker_state(1) == "running"
 
 
-def test_who_leads_by_now_cuts_nothing() -> None:
+def test_who_leads_by_now_truncates_nothing() -> None:
     lab, _ = asleep("3.9")
     asking(lab)
     lab.replica(1).role = LEADER
@@ -184,7 +184,7 @@ def test_who_leads_by_now_cuts_nothing() -> None:
 
 
 @pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH"])
-def test_a_single_round_that_is_refused_a_response_cuts_nothing(error: str) -> None:
+def test_a_single_round_that_is_refused_a_response_truncates_nothing(error: str) -> None:
     lab, _ = asleep("3.9")
     broker = lab.cluster.brokers[1]
     broker.state.fetchers.single_rounds[77] = SingleRound(TP, 0)
@@ -205,7 +205,9 @@ def test_a_single_round_asks_too(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.9", "0.10.2"])
-def test_after_an_unclean_election_a_longer_log_is_cut_to_the_leaders_end(version: str) -> None:
+def test_after_an_unclean_election_a_longer_log_is_truncated_to_the_leaders_end(
+    version: str,
+) -> None:
     lab = Lab(version, brokers=3, config={"auto.leader.rebalance.enable": "false"})
     lab.topic(1, 2)
     lab.produce("a")

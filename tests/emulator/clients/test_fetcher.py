@@ -1,4 +1,4 @@
-"""Consumers whose position the log was cut below (KIP-320), who wait, or begin at a time."""
+"""Consumers: truncation below their position (KIP-320), waiting, beginning at a time."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def cut_below_a_position(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", ["2.1", "2.4", "3.9"])
-def test_a_consumer_finds_out_that_records_were_cut_which_it_has_read(version: str) -> None:
+def test_a_consumer_finds_out_that_records_were_truncated_which_it_has_read(version: str) -> None:
     lab = cut_below_a_position(version)
     assert read(lab).error == "OFFSET_OUT_OF_RANGE"
     assert lab.consumed() == []

@@ -58,7 +58,7 @@ def test_a_fetch_response_tells_high_watermark_first_offset_and_count() -> None:
         (replication.FetchedPartition("FENCED_LEADER_EPOCH", 2, 0, []), 2, 5),
     ],
 )
-def test_a_higher_watermark_records_a_cut_and_an_error_are_news(
+def test_a_higher_watermark_records_a_truncation_and_an_error_are_news(
     row: replication.FetchedPartition, high_watermark: int, end: int
 ) -> None:
     assert row.is_news(high_watermark, end)

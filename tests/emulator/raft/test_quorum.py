@@ -155,7 +155,7 @@ def test_without_a_majority_the_leader_resigns_and_nobody_leads(world: World) ->
     assert leader.state.role != LEADER
 
 
-def test_another_is_elected_and_what_was_not_committed_is_cut_off(world: World) -> None:
+def test_another_is_elected_and_what_was_not_committed_is_truncated(world: World) -> None:
     old = world.leader()
     world.away = {old.me}
     old.append([topic("lost")])

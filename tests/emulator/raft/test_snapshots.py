@@ -142,7 +142,7 @@ def test_whoever_asks_for_what_is_gone_is_told_the_latest_snapshot() -> None:
     assert (log.epoch_at(19), log.epoch_at(18), log.end_of_epoch(0)) == (1, -1, (1, 20))
 
 
-def test_a_log_that_is_cut_has_the_files_of_what_is_left() -> None:
+def test_a_log_that_is_truncated_has_the_files_of_what_is_left() -> None:
     quorum = filled(*no_ops(20), limits=SegmentLimits(size_bytes=8 * 72))
     quorum.log.truncate(9)
     assert (quorum.log.end_offset, quorum.log.size_bytes) == (9, 9 * 72)

@@ -65,7 +65,7 @@ def test_an_empty_cache_knows_nothing() -> None:
     assert LeaderEpochCache().latest == UNDEFINED
 
 
-def test_v33_cutting_the_end_drops_epochs_that_start_there_or_later() -> None:
+def test_v33_truncating_the_end_drops_epochs_that_start_there_or_later() -> None:
     cache = LeaderEpochCache(list(THREE_EPOCHS))
     assert cache.truncate_from_end(11)
     assert cache.entries == [(2, 6), (3, 8)]
@@ -74,7 +74,7 @@ def test_v33_cutting_the_end_drops_epochs_that_start_there_or_later() -> None:
     assert cache.entries == [(2, 6)]
 
 
-def test_v33_cutting_the_start_leaves_one_entry_for_what_is_gone() -> None:
+def test_v33_truncating_the_start_leaves_one_entry_for_what_is_gone() -> None:
     cache = LeaderEpochCache(list(THREE_EPOCHS))
     assert cache.truncate_from_start(9)
     assert cache.entries == [(3, 9), (4, 11)]

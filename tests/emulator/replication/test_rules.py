@@ -269,12 +269,12 @@ TELLING_EPOCHS = versions("2.0.0")
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_without_a_response_a_follower_cuts_to_its_high_watermark(version: str) -> None:
+def test_without_a_response_a_follower_truncates_to_its_high_watermark(version: str) -> None:
     assert cut(version, (UNKNOWN, UNKNOWN)) == Truncation(4, done=True)
 
 
 @pytest.mark.parametrize("version", ["0.11", "1.1"])
-def test_a_response_of_an_offset_alone_is_where_to_cut(version: str) -> None:
+def test_a_response_of_an_offset_alone_is_where_to_truncate(version: str) -> None:
     assert cut(version, (UNKNOWN, 7)) == Truncation(7, done=True)
     assert cut(version, (UNKNOWN, 12)) == Truncation(10, done=True)
 
@@ -285,7 +285,7 @@ def test_without_an_own_entry_the_leaders_end_decides(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", TELLING_EPOCHS)
-def test_the_same_epoch_is_cut_where_it_ends_first(version: str) -> None:
+def test_the_same_epoch_is_truncated_where_it_ends_first(version: str) -> None:
     assert cut(version, (2, 7), own=(2, 5)) == Truncation(5, done=True)
     assert cut(version, (2, 5), own=(2, 7)) == Truncation(5, done=True)
     assert cut(version, (2, 20), own=(2, 20)) == Truncation(10, done=True)
@@ -298,13 +298,13 @@ def test_an_older_epoch_of_its_own_makes_the_follower_ask_again(version: str) ->
 
 
 @pytest.mark.parametrize("version", WITH_EPOCHS)
-def test_a_response_without_an_epoch_is_where_to_cut_whatever_the_follower_has(
+def test_a_response_without_an_epoch_is_where_to_truncate_whatever_the_follower_has(
     version: str,
 ) -> None:
     assert cut(version, (UNKNOWN, 7), own=(2, 5)) == Truncation(7, done=True)
 
 
-def test_after_a_fast_failover_only_epochs_in_responses_cut_enough() -> None:
+def test_after_a_fast_failover_only_epochs_in_responses_truncate_enough() -> None:
     """KIP-279: follower [a0 b1 b2 b3] with epochs 0@0 1@1, asked for the end of epoch 1."""
     alone = cut("1.1", (UNKNOWN, 3), log_end_offset=4, high_watermark=1)
     assert alone == Truncation(3, done=True)
@@ -312,8 +312,8 @@ def test_after_a_fast_failover_only_epochs_in_responses_cut_enough() -> None:
     assert told == Truncation(1, done=True)
 
 
-def test_without_an_epoch_at_the_leader_a_member_is_cut_to_its_high_watermark() -> None:
-    """The fallback of KIP-101 and KIP-279: [m0 m1] with HW 0 is cut to nothing."""
+def test_without_an_epoch_at_the_leader_a_member_is_truncated_to_its_high_watermark() -> None:
+    """The fallback of KIP-101 and KIP-279: [m0 m1] with HW 0 is truncated to nothing."""
     for version in ("1.1", "2.0.0", "2.0.1"):
         response = cut(version, (UNKNOWN, UNKNOWN), log_end_offset=2, high_watermark=0)
         assert response == Truncation(0, done=True)

@@ -71,21 +71,21 @@ def test_a_position_is_found_in_the_middle_of_a_batch() -> None:
     assert [log.position(offset) for offset in (0, 1, 2, 4, 5, 8, 99)] == [0, 0, 1, 1, 2, 2, 2]
 
 
-def test_cutting_between_batches_drops_whole_ones() -> None:
+def test_truncating_between_batches_drops_whole_ones() -> None:
     log = log_of(2, 2, 2)
     assert log.truncate(4)
     assert log.end == 4
     assert records(log.batches) == [(offset, 100 + offset) for offset in range(4)]
 
 
-def test_cutting_inside_a_batch_keeps_its_first_records() -> None:
+def test_truncating_inside_a_batch_keeps_its_first_records() -> None:
     log = log_of(2, 4)
     assert log.truncate(3)
     assert log.end == 3
     assert records(log.batches) == [(0, 100), (1, 101), (2, 102)]
 
 
-def test_a_batch_that_another_log_shares_is_not_changed_by_a_cut() -> None:
+def test_a_batch_that_another_log_shares_is_not_changed_by_a_truncation() -> None:
     shared = batch(0, 4)
     mine, others = Log(), Log()
     mine.append(shared)
@@ -95,13 +95,13 @@ def test_a_batch_that_another_log_shares_is_not_changed_by_a_cut() -> None:
 
 
 @pytest.mark.parametrize("offset", [6, 7])
-def test_there_is_nothing_to_cut_at_or_past_the_end(offset: int) -> None:
+def test_there_is_nothing_to_truncate_at_or_past_the_end(offset: int) -> None:
     log = log_of(6)
     assert not log.truncate(offset)
     assert log.end == 6
 
 
-def test_a_cut_stops_at_the_start() -> None:
+def test_a_truncation_stops_at_the_start() -> None:
     log = Log()
     log.restart_at(5)
     log.append(batch(5, 3))
@@ -109,7 +109,7 @@ def test_a_cut_stops_at_the_start() -> None:
     assert (log.start, log.end, list(log.batches)) == (5, 5, [])
 
 
-def test_what_was_cut_is_not_flushed_any_longer() -> None:
+def test_what_was_truncated_is_not_flushed_any_longer() -> None:
     log = log_of(5)
     log.flushed = 5
     log.truncate(3)

@@ -132,7 +132,7 @@ def test_sequence_numbers_go_round() -> None:
     assert SEQUENCE_MAX == 2**31 - 1
 
 
-def test_what_was_cut_from_the_log_is_forgotten() -> None:
+def test_what_was_truncated_from_the_log_is_forgotten() -> None:
     leader = seven_batches(NOW)
     leader.log.truncate(3)
     leader.states.truncate(leader.log)

@@ -120,7 +120,9 @@ def test_v3_followers_and_the_old_leader_agree_with_the_new_leader_in_the_end(ve
 
 
 @pytest.mark.parametrize("version", BY_HIGH_WATERMARK)
-def test_v3_without_epochs_the_returning_leader_is_cut_to_its_high_watermark(version: str) -> None:
+def test_v3_without_epochs_the_returning_leader_is_truncated_to_its_high_watermark(
+    version: str,
+) -> None:
     lab = before_the_leader_dies(version)
     crash(lab, 1)
     start(lab, 1)
@@ -155,7 +157,7 @@ def after_the_follower_died(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", ["documents", *PRE_BY_HIGH_WATERMARK])
-def test_v4_a_returning_follower_is_cut_to_its_high_watermark(version: str) -> None:
+def test_v4_a_returning_follower_is_truncated_to_its_high_watermark(version: str) -> None:
     lab = after_the_follower_died(version)
     start(lab, 2)
     assert lab.ends(2) == "3/3"
@@ -258,7 +260,9 @@ def with_a_stale_high_watermark(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", PRE_BY_HIGH_WATERMARK)
-def test_v7_a_quick_restart_cuts_a_committed_record_and_logs_differ_for_good(version: str) -> None:
+def test_v7_a_quick_restart_truncates_a_committed_record_and_logs_differ_for_good(
+    version: str,
+) -> None:
     lab = with_a_stale_high_watermark(version)
     assert lab.ends(1, 2) == "2/2 2/1"
     crash(lab, 2)
@@ -315,7 +319,7 @@ def test_v8_the_documents_third_loss_happens_in_their_own_profile_only() -> None
 
 
 @pytest.mark.parametrize("version", [*BY_HIGH_WATERMARK, *WITH_EPOCHS])
-def test_v8_a_replica_that_becomes_leader_is_never_cut(version: str) -> None:
+def test_v8_a_replica_that_becomes_leader_is_never_truncated(version: str) -> None:
     lab = both_down_with_hw_0(version)
     assert (lab.values(2), lab.ends(2)) == ("m1", "1/1")
     assert lab.cluster.audit.count("lost") == 0

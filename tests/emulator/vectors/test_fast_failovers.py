@@ -69,7 +69,7 @@ def test_v11_before_the_new_leader_has_written_it_answers_nothing_and_the_hw_hel
 
 
 @pytest.mark.parametrize("version", BY_EPOCH)
-def test_v11_the_follower_is_cut_where_the_two_epochs_part(version: str) -> None:
+def test_v11_the_follower_is_truncated_where_the_two_epochs_part(version: str) -> None:
     lab = two_leaders_in_turn(version)
     lab.produce("a3", producer="p3")
     follow(lab)
@@ -101,7 +101,7 @@ def asked_too_early(version: str) -> Lab:
 
 
 @pytest.mark.parametrize("version", since("0.11", "2.0.1"))
-def test_v12_a_leader_that_knows_no_such_epoch_makes_a_member_cut_what_is_committed(
+def test_v12_a_leader_that_knows_no_such_epoch_makes_a_member_truncate_what_is_committed(
     version: str,
 ) -> None:
     lab = asked_too_early(version)

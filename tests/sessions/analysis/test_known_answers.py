@@ -176,7 +176,7 @@ def test_clients_see_another_record_in_the_place_of_a_lost_one(source: DatasetTa
     assert (lost["record"], lost["offset"], lost["other_record"]) == (4, 3, 5)
 
 
-def test_logs_are_put_together_from_appends_and_cuts(source: DatasetTables) -> None:
+def test_logs_are_put_together_from_appends_and_truncations(source: DatasetTables) -> None:
     found = rows(final_logs(source))
     runs = sorted((row["broker"], row["base"], row["end"], row["first"]) for row in found)
     assert runs == [(0, 0, 3, 1), (1, 0, 3, 1), (1, 3, 4, 5), (2, 0, 3, 1), (2, 3, 4, 5)]

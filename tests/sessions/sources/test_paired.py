@@ -24,7 +24,9 @@ def twin(opened: Opened) -> TwinSource:
     return opened.source
 
 
-def test_the_first_difference_is_the_cut_that_only_one_release_makes(twin: TwinSource) -> None:
+def test_the_first_difference_is_the_truncation_that_only_one_release_makes(
+    twin: TwinSource,
+) -> None:
     first = twin.pairing.first_difference
     assert first is not None
     pair = twin.pairing.pairs[first]

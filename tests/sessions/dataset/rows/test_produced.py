@@ -54,7 +54,7 @@ def test_a_record_that_a_new_leader_has_is_committed_by_it() -> None:
     assert [row["committed_us"] for row in rows] == [0, 700]
 
 
-def test_a_record_that_was_cut_off_is_never_committed() -> None:
+def test_a_record_that_was_truncated_is_never_committed() -> None:
     story = Story()
     lost = story.send(TP, 1, acks=1)
     story.append(lost)

@@ -94,7 +94,7 @@ def test_a_truncation_may_cut_through_a_run() -> None:
     assert (replica.log, replica.log_end_offset) == ([Run(0, 3, 0, 1)], 3)
 
 
-def test_a_later_log_start_drops_and_cuts_runs() -> None:
+def test_a_later_log_start_drops_and_truncates_runs() -> None:
     replica = replica_after(
         appended(0, 5, 0, 1), appended(5, 4, 1, 9), LogStartOffsetChanged(3, 0, 0, TP, 1, 6)
     )
