@@ -44,11 +44,11 @@ def memory_mib() -> float:
     kib = 0
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            said = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            values = dict(line.split(":", 1) for line in status.read_text().splitlines())
         except OSError:  # it has ended meanwhile
             continue
-        if ours in (said["Pid"].strip(), said["PPid"].strip()) and "VmRSS" in said:
-            kib += int(said["VmRSS"].split()[0])
+        if ours in (values["Pid"].strip(), values["PPid"].strip()) and "VmRSS" in values:
+            kib += int(values["VmRSS"].split()[0])
     return kib / 1024
 
 

@@ -28,16 +28,16 @@ CONFIG: dict[str, str | int | bool] = {
 
 def acknowledged(cluster: KafkaCluster, value: str) -> list[str]:
     """Produce a value with acks=all, and return it if librdkafka was told that it is written."""
-    told = []
+    offsets = []
 
     def delivered(error: KafkaError | None, message: Message) -> None:
         if error is None:
-            told.append((message.value() or b"").decode())
+            offsets.append((message.value() or b"").decode())
 
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"})
     producer.produce("orders", value, partition=0, on_delivery=delivered)
     producer.flush(30)
-    return told
+    return offsets
 
 
 def move_leadership_twice(cluster: KafkaCluster) -> None:
@@ -55,17 +55,17 @@ def run(server: ClusterServer, version: str) -> tuple[list[str], list[str], list
     with closing(KafkaCluster(server, version=version, config=CONFIG)) as cluster:
         cluster.run("topic create orders --replica-assignment 1:2:0")
         cluster.wait_until("orders-0.leader == 1")
-        told = acknowledged(cluster, "paid")
+        offsets = acknowledged(cluster, "paid")
         move_leadership_twice(cluster)
-        return told, cluster.records("orders"), [each["value"] for each in cluster.lost()]
+        return offsets, cluster.records("orders"), [each["value"] for each in cluster.lost()]
 
 
 def main() -> None:
     """Print what became of the record by the rules of the releases that are named."""
     server = ClusterServer()
     for version in sys.argv[1:] or ("0.10.2", "3.9"):
-        told, kept, lost = run(server, version)
-        sys.stdout.write(f"{version}: acknowledged {told}, the leader has {kept}, lost {lost}\n")
+        offsets, kept, lost = run(server, version)
+        sys.stdout.write(f"{version}: acknowledged {offsets}, the leader has {kept}, lost {lost}\n")
     server.stop()
 
 

@@ -41,8 +41,8 @@ def argument(metavar: str, parse: Parse = str, text: str = "") -> Declared:
 
 def option(*names: str, metavar: str, parse: Parse = str, text: str, default: str = "") -> Declared:
     """Declare an option with a value; ``default`` is the default shown in help."""
-    said = f"{text} [default: {default}]" if default else text
-    return Declared(names, metavar, said, parse)
+    description = f"{text} [default: {default}]" if default else text
+    return Declared(names, metavar, description, parse)
 
 
 def flag(*names: str, text: str) -> Declared:

@@ -47,12 +47,12 @@ class Narrator:
 
 def told(outcome: Outcome) -> str:
     """Describe how a statement ended, in a few words."""
-    said = f": {clean(outcome.message)}" if outcome.message else ""
+    message = f": {clean(outcome.message)}" if outcome.message else ""
     if outcome.refused:
         name = "" if outcome.error == "NONE" else f" {outcome.error}"
-        return f"REFUSED{name}{said}"
+        return f"REFUSED{name}{message}"
     if outcome.passed is False:
-        return f"FAILED{said}"
+        return f"FAILED{message}"
     if outcome.passed:
         return "holds"
-    return f"ok{said}" if outcome.error == "NONE" else f"{outcome.error}{said}"
+    return f"ok{message}" if outcome.error == "NONE" else f"{outcome.error}{message}"

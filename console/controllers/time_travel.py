@@ -111,8 +111,8 @@ class TimeTravel:
         passed = self.stage.reader.page(self.stage.pacer.came_from + 1, source.seq)
         for number_, found in answers(card, passed).items():
             question = card.questions[number_ - 1]
-            told = "\n".join(answer_text(each, self.stage.view) for each in found)
-            self.app.notify(told, title=f"{number_}. {question}")
+            text = "\n".join(answer_text(each, self.stage.view) for each in found)
+            self.app.notify(text, title=f"{number_}. {question}")
 
     def action_time_next_touch(self) -> None:
         """Go to the next event that touches the selection."""

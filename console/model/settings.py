@@ -144,7 +144,7 @@ def configuration(
     path = Path(named) if named else default_path()
     problems: list[str] = []
     written = _read(path, must_exist=bool(named), problems=problems)
-    said = {
+    values = {
         **{name: (value, str(path)) for name, value in written.items() if name != KEYS},
         **{
             name: (environment[variable], variable)
@@ -152,11 +152,11 @@ def configuration(
             if (variable := f"TIDEGAUGE_{name.upper()}") in environment
         },
     }
-    for name in set(said) - set(SETTINGS):
+    for name in set(values) - set(SETTINGS):
         known = [*SETTINGS, KEYS]
-        problems.append(f"{said.pop(name)[1]}: unknown setting {name!r}{_nearest(name, known)}")
+        problems.append(f"{values.pop(name)[1]}: unknown setting {name!r}{_nearest(name, known)}")
     settings = {
-        name: _setting(name, kind, said.get(name), problems) for name, kind in SETTINGS.items()
+        name: _setting(name, kind, values.get(name), problems) for name, kind in SETTINGS.items()
     }
     for name, value in (options or {}).items():
         if value is not None:

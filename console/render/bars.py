@@ -156,8 +156,8 @@ def _watched(stage: Stage) -> Line:
     found = next((event for event in reversed(passed) if is_watched(stage.card, event)), None)
     if found is None:
         return ()
-    told = describe(found)
-    return line(Span(f"  {stage.glyphs.watched} {told.word} {told.text}", "accent"))
+    description = describe(found)
+    return line(Span(f"  {stage.glyphs.watched} {description.word} {description.text}", "accent"))
 
 
 def footer_line(context: str, width: int, *, read_only: bool, more: str) -> Line:

@@ -31,15 +31,15 @@ def chain_lines(links: Sequence[Event | Fold], width: int, glyphs: Glyphs) -> li
             folded = Span(f"{glyphs.more} {fold_text(event.events)}", "muted")
             rows.append(cut(line(" " * 11, folded), width, glyphs.more))
             continue
-        told = describe(event)
+        description = describe(event)
         arrow = f"{'  ' if depth else ''}{glyphs.because} " if depth else ""
         rows.append(
             cut(
                 line(
                     Span(f" {event.seq:>7,} ", "muted"),
                     Span(arrow, "faint"),
-                    Span(f"{told.word} ", told.role),
-                    told.text,
+                    Span(f"{description.word} ", description.role),
+                    description.text,
                 ),
                 width,
                 glyphs.more,

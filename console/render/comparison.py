@@ -65,8 +65,8 @@ def _replica_text(view: ClusterView, tp: str, broker: int) -> str:
 
 def _audit_text(partition: PartitionState) -> str:
     counts = {name: len(getattr(partition, name)) for name in ("lost", "diverged", "duplicated")}
-    said = [f"{count} {name}" for name, count in counts.items()]
-    wrong = [text for text in said if not text.startswith("0 ")]
+    counted = [f"{count} {name}" for name, count in counts.items()]
+    wrong = [text for text in counted if not text.startswith("0 ")]
     return f"  {partition.name}: {', '.join(wrong)}" if wrong else ""
 
 
@@ -107,10 +107,10 @@ def _event(source: LiveSource, seq: int | None, width: int, glyphs: Glyphs) -> L
     event = None if seq is None else next(iter(source.events(seq, seq)), None)
     if event is None:
         return (Span(fit("", width)),)
-    told = describe(event)
+    description = describe(event)
     return (
-        Span(fit(told.word, 7), told.role),
-        Span(fit(told.text, width - 7, more=glyphs.more)),
+        Span(fit(description.word, 7), description.role),
+        Span(fit(description.text, width - 7, more=glyphs.more)),
     )
 
 

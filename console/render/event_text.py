@@ -634,8 +634,8 @@ def client_request_received(event: events.ClientRequestReceived) -> str:
 
 def client_response_sent(event: events.ClientResponseSent) -> str:
     """A response to a client."""
-    told = some(event.errors) or "done"
-    return f"broker {event.broker} answers client {event.connection}: {event.api} {told}"
+    outcome = some(event.errors) or "done"
+    return f"broker {event.broker} answers client {event.connection}: {event.api} {outcome}"
 
 
 def client_disconnected(event: events.ClientDisconnected) -> str:

@@ -120,13 +120,13 @@ def _eligible(stage: Stage, partition: PartitionState) -> Line:
 def recovery(stage: Stage, partition: PartitionState) -> list[Line]:
     """In KRaft, return the last leader of an offline partition, or an uncleanly elected one."""
     metadata = stage.metadata
-    said = {} if metadata is None else metadata.partition(partition)
+    recorded = {} if metadata is None else metadata.partition(partition)
     parts: list[Span] = []
-    if said.get("last_known_elr"):
-        parts += [Span("last known leader ", "muted"), Span(brackets(said["last_known_elr"]))]
-    if said.get("recovery"):
+    if recorded.get("last_known_elr"):
+        parts += [Span("last known leader ", "muted"), Span(brackets(recorded["last_known_elr"]))]
+    if recorded.get("recovery"):
         gap = "  " if parts else ""
-        word = RECOVERY_WORDS[said["recovery"]]
+        word = RECOVERY_WORDS[recorded["recovery"]]
         parts += [Span(f"{gap}leader recovery state ", "muted"), Span(word, "warning")]
     return [line(*parts)] if parts else []
 
@@ -241,8 +241,8 @@ def znode(stage: Stage, partition: PartitionState) -> list[Line]:
         Span(f" ..{state_path(partition)[len('/brokers/topics') :]}", "muted"),
         f" v{node.version}",
     )
-    said = [Span(f" leader {partition.leader} leader_epoch {partition.leader_epoch}")]
-    return [head, line(*said, f" isr {brackets(partition.isr)}")]
+    spans = [Span(f" leader {partition.leader} leader_epoch {partition.leader_epoch}")]
+    return [head, line(*spans, f" isr {brackets(partition.isr)}")]
 
 
 def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
@@ -250,12 +250,12 @@ def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
     title = Span("METADATA", "title")
     if node is None:
         return [line(title, Span(" no record of it", "muted"))]
-    said = node.value
+    value = node.value
     return [
         line(title, Span(f" {node.path} ", "muted"), f"at offset {number(node.changed)}"),
         line(
-            f" leader {said['leader']} leaderEpoch {said['leader_epoch']}"
-            f" isr {brackets(said['isr'])}"
+            f" leader {value['leader']} leaderEpoch {value['leader_epoch']}"
+            f" isr {brackets(value['isr'])}"
         ),
     ]
 
@@ -267,12 +267,12 @@ def disagreements(stage: Stage, partition: PartitionState) -> list[Line]:
     words = TRUTH_WORDS if stage.metadata is None else KRAFT_WORDS
     for truth in found:
         if truth.disagrees:
-            said = [
+            lines = [
                 f" {name} {_word(getattr(truth, field))}"
                 for field, name in words.items()
                 if field in truth.disagrees
             ]
-            rows.append(line(f"  {truth.who}", Span("".join(said), "warning")))
+            rows.append(line(f"  {truth.who}", Span("".join(lines), "warning")))
     title = line(Span("DISAGREE", "title"), Span(f" with the {found[0].who}", "muted"))
     return [title, *rows] if rows else []
 

@@ -50,10 +50,10 @@ def where_it_went(stage: Stage, loss: Loss) -> str:
         parts.append(f"back in the leader's log since #{number(loss.back_seq)}")
     cuts = stage.timeline.losses.truncations_of(loss, seq)
     if cuts:
-        told = ", ".join(
+        brokers = ", ".join(
             f"{each.broker} (#{number(each.seq)}, {clean(each.reason)})" for each in cuts
         )
-        parts.append(f"truncated on {told}")
+        parts.append(f"truncated on {brokers}")
     holders = [] if partition is None else holders_of(partition, loss.record)
     if holders:
         parts.append(f"still on {', '.join(map(str, holders))}")

@@ -200,5 +200,5 @@ def healthy_sentence(stage: Stage) -> str:
     since = "" if since_us is None else f" since {clock(since_us)}"
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
-    said = f"{plural(down, 'broker')} down." if down else "No faults."
-    return f"{said} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."
+    summary = f"{plural(down, 'broker')} down." if down else "No faults."
+    return f"{summary} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

@@ -104,12 +104,12 @@ def _labelled(label: str, *parts: str | Span) -> Line:
 def _content(batch: Batch, record_id: int) -> list[Row]:
     place = record_id - batch.first_record
     key = batch.keys[place] if batch.keys else None
-    told = f"{clock(batch.sent_us)}  acks {ACKS.get(batch.acks, str(batch.acks))}"
+    summary = f"{clock(batch.sent_us)}  acks {ACKS.get(batch.acks, str(batch.acks))}"
     size = f"  {place + 1} of {plural(len(batch.values), 'record')}" if batch.values[1:] else ""
     return [
         Row(_labelled("value", data(batch.values[place], "strong")), data=batch.values[place]),
         Row(_labelled("key", Span("-", "muted") if key is None else data(key)), data=key),
-        Row(_labelled("sent by", clean(batch.producer), Span(f"  {told}{size}", "muted"))),
+        Row(_labelled("sent by", clean(batch.producer), Span(f"  {summary}{size}", "muted"))),
         Row(_labelled("to", data(batch.tp)), Link("partition", batch.tp)),
     ]
 

@@ -36,8 +36,10 @@ def briefing_lines(
     if card.since:
         rows += _section("FIXED SINCE", [card.since], width)
     if not set(neighbours(version)) <= set(card.versions):
-        said = f"It is written for {card.versions[0]} to {card.versions[-1]}: what it expects may "
-        rows += _section("NOTE", [f"{said}fail on {version}."], width)
+        warning = (
+            f"It is written for {card.versions[0]} to {card.versions[-1]}: what it expects may "
+        )
+        rows += _section("NOTE", [f"{warning}fail on {version}."], width)
     return rows
 
 

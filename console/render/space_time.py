@@ -88,11 +88,11 @@ class Diagram:
 
     def _point(self, event: Event, role: str) -> list[Span]:
         """A point on its host's line, with the text on the side that has more room."""
-        told = describe(event)
-        text = f"{told.word} {told.text}"
+        description = describe(event)
+        text = f"{description.word} {description.text}"
         place = place_of(event)
         place = self.keeper if place == ZOOKEEPER else place
-        own = role or (told.role if told.role == "error" else "")
+        own = role or (description.role if description.role == "error" else "")
         row = self._lines()
         if place is None or place not in self.columns:
             return [Span(f" {text}", own)]

@@ -194,8 +194,8 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
-            told = ("tidegauge", needed, f"this is {width}x{height}")
-            self.too_small.show([line(Span(row, "strong")) for row in told])
+            lines = ("tidegauge", needed, f"this is {width}x{height}")
+            self.too_small.show([line(Span(row, "strong")) for row in lines])
 
     def fit_upper(self, *views: VirtualView) -> None:
         """On a tall terminal, give the upper panes the lines they need and the log the rest.

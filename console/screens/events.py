@@ -160,8 +160,8 @@ def event_rows(event: Event, width: int, stage: Stage) -> list[Row]:
 
     A truncation lists the truncated records.
     """
-    told = describe(event)
-    head = [Span(f"{told.word} ", told.role), Span(told.text, "strong")]
+    description = describe(event)
+    head = [Span(f"{description.word} ", description.role), Span(description.text, "strong")]
     room = width - MARK_WIDTH
     rows = [Row(cut(line(*head), room), key="head")]
     if event.cause:

@@ -97,8 +97,8 @@ class ExploreScreen(ConsoleScreen):
         state = progress_text(self.progress) if self.job is not None else ""
         question.entitle("question", [state or self._hint(violations)])
         self.counterexamples.offer(counterexample_picks(violations))
-        told = plural(len(violations), "counterexample") if violations else "none"
-        counterexamples.entitle("counterexamples", [told])
+        outcome = plural(len(violations), "counterexample") if violations else "none"
+        counterexamples.entitle("counterexamples", [outcome])
         found.entitle("found", [state] if state else [])
         rows = found_lines(self.explored, self._selected(), max(20, self.found.columns - 1))
         if self.job is not None:

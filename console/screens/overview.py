@@ -87,8 +87,8 @@ class OverviewScreen(ConsoleScreen):
         control.entitle("control and audit", [clock(self.stage.source.time_us)])
         lines = health_lines(self.stage, self.health.columns - MARK_WIDTH)
         self.health.show([Row(*pair) for pair in zip(lines, HEALTH_LINKS, strict=True)])
-        told = control_lines(self.stage, self.control.columns - MARK_WIDTH)
-        self.control.show([Row(row, self._control_link(row)) for row in told])
+        controls = control_lines(self.stage, self.control.columns - MARK_WIDTH)
+        self.control.show([Row(row, self._control_link(row)) for row in controls])
         self.topics.follow(self.stage, changed)
         if self.stage.timeline.is_kept:
             self._show_strips(topics)

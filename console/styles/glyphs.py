@@ -163,6 +163,6 @@ def _locale_is_utf8() -> bool:
 
 def _wanted() -> str:
     """The locale that the environment asks for; empty if it says nothing of it."""
-    said = os.environ
-    chosen = said.get("LC_ALL") or said.get("LC_CTYPE", "")
-    return said.get("LANG", "") if chosen in ("", COERCED) else chosen
+    environment = os.environ
+    chosen = environment.get("LC_ALL") or environment.get("LC_CTYPE", "")
+    return environment.get("LANG", "") if chosen in ("", COERCED) else chosen

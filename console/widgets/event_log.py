@@ -258,8 +258,8 @@ class EventView(Filtered, VirtualView):
         event = self.selected
         if event is None:
             return ""
-        told = describe(event)
-        return f"{short_clock(event.time_us)} #{event.seq} {told.word} {told.text}"
+        description = describe(event)
+        return f"{short_clock(event.time_us)} #{event.seq} {description.word} {description.text}"
 
     def row_text(self) -> str:
         """The selected event as JSON."""
@@ -290,8 +290,8 @@ def _text_role(level: int, *, watched: bool) -> str:
 
 def searched(event: Event) -> str:
     """Return the text that a filter searches, in lower case."""
-    told = describe(event)
-    return f"{told.word}\n{told.text}".lower()
+    description = describe(event)
+    return f"{description.word}\n{description.text}".lower()
 
 
 def fold_line(hidden: Sequence[Event], stage: Stage, width: int) -> Line:
@@ -303,7 +303,7 @@ def fold_line(hidden: Sequence[Event], stage: Stage, width: int) -> Line:
 
 def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) -> Line:
     """Render one event as a line of at most ``width`` columns."""
-    told = describe(event)
+    description = describe(event)
     glyphs = stage.glyphs
     future = event.seq > stage.source.seq
     faint = "faint" if future else ""
@@ -312,8 +312,8 @@ def event_line(event: Event, stage: Stage, width: int, *, here: bool = False) ->
         Span(f"{glyphs.here if here else glyphs.watched if watched else ' '}", "here"),
         Span(short_clock(event.time_us), faint or ("accent" if watched else "muted")),
         Span(f"{number(event.seq):>{NUMBER_WIDTH}} ", faint or "muted"),
-        Span(fit(told.word, 7), faint or told.role),
-        Span(told.text, faint or _text_role(told.level, watched=watched)),
+        Span(fit(description.word, 7), faint or description.role),
+        Span(description.text, faint or _text_role(description.level, watched=watched)),
     )
     if width < CAUSE_MIN_WIDTH:
         return cut(left, width, glyphs.more)

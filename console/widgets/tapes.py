@@ -139,13 +139,13 @@ class TapeView(TextView):
         index = record - batch.first_record
         key = batch.keys[index] if batch.keys else None
         acks = ACKS.get(batch.acks, str(batch.acks))
-        told = f"  sent by {batch.producer} {clock(batch.sent_us)} acks {acks}  enter opens it"
+        origin = f"  sent by {batch.producer} {clock(batch.sent_us)} acks {acks}  enter opens it"
         return line(
             where,
             Span("" if key is None else "key ", "muted"),
             data("" if key is None else f"{key} "),
             data(batch.values[index], "strong"),
-            data(told, "muted"),
+            data(origin, "muted"),
         )
 
     def on_click(self, event: events.Click) -> None:

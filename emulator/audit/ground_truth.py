@@ -372,21 +372,21 @@ def _batch_at(log: Log, offset: int) -> RecordBatch | None:
     return last if last.base_offset <= offset else log.batches[log.position(offset)]
 
 
-def _is_in_place(told: Acked, log: Log) -> bool:
+def _is_in_place(acked: Acked, log: Log) -> bool:
     """Whether a log has the records at the offset reported to their producer or consumer."""
-    batch = _batch_at(log, told.base_offset)
+    batch = _batch_at(log, acked.base_offset)
     return (
         batch is not None
-        and batch.first_record - batch.base_offset == told.first_record - told.base_offset
-        and batch.end_offset >= told.base_offset + told.count
+        and batch.first_record - batch.base_offset == acked.first_record - acked.base_offset
+        and batch.end_offset >= acked.base_offset + acked.count
     )
 
 
-def _suspects(told: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
+def _suspects(acked: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
     """Batches that a log does not have where it should, unless deleted intentionally."""
     return [
         each
-        for each in told
+        for each in acked
         if each.first_record + each.count > deleted and not _is_in_place(each, log)
     ]
 

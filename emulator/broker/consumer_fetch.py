@@ -125,10 +125,10 @@ class ConsumerReads:
         rows, unknown = Rows(), Rows()
         left_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
         gives_one = self.gives_one_batch
-        for tp, asked in message.partitions.items():
-            limit_bytes = min(asked.max_bytes, left_bytes)
+        for tp, requested in message.partitions.items():
+            limit_bytes = min(requested.max_bytes, left_bytes)
             row = self._read(
-                self.replicas.get(tp), asked, message, limit_bytes, at_least_one=gives_one
+                self.replicas.get(tp), requested, message, limit_bytes, at_least_one=gives_one
             )
             (rows if self._knows(tp) else unknown)[tp] = row
             if row.batches:
@@ -140,36 +140,38 @@ class ConsumerReads:
     def _read(
         self,
         replica: Replica | None,
-        asked: FetchPartition,
+        requested: FetchPartition,
         message: FetchRequest,
         limit_bytes: int,
         *,
         at_least_one: bool,
     ) -> FetchedPartition:
         rack = message.rack
-        error = epoch_error(replica, asked.current_leader_epoch, self.replicas.rules)
+        error = epoch_error(replica, requested.current_leader_epoch, self.replicas.rules)
         if error == NOT_LEADER and rack and self._may_follow(replica):
             error = NONE
         if error != NONE or replica is None:
             return FetchedPartition(error, -1, -1, [])
         log, high_watermark = replica.log, replica.high_watermark
         stable = replica.last_stable_offset
-        preferred = self.preferred(replica, asked.offset, rack)
+        preferred = self.preferred(replica, requested.offset, rack)
         if preferred != self.context.id:
             return FetchedPartition(
                 NONE, high_watermark, log.start, [], preferred_read_replica=preferred
             )
-        differs = divergence(replica, asked.offset, asked.last_fetched_epoch, self.replicas.rules)
+        differs = divergence(
+            replica, requested.offset, requested.last_fetched_epoch, self.replicas.rules
+        )
         if differs is not None:
             return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
-        if asked.offset < log.start or asked.offset > log.end:
+        if requested.offset < log.start or requested.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark
-        found = log.read_within(asked.offset, bound, limit_bytes, at_least_one=at_least_one)
+        found = log.read_within(requested.offset, bound, limit_bytes, at_least_one=at_least_one)
         aborted = None
         if message.read_committed:
-            end = found[-1].end_offset if found else asked.offset
-            aborted = replica.producers.transactions.aborted_in(asked.offset, end)
+            end = found[-1].end_offset if found else requested.offset
+            aborted = replica.producers.transactions.aborted_in(requested.offset, end)
         return FetchedPartition(
             NONE,
             high_watermark,
@@ -177,7 +179,7 @@ class ConsumerReads:
             found,
             last_stable_offset=stable,
             aborted=aborted,
-            fetch_offset=asked.offset,
+            fetch_offset=requested.offset,
         )
 
     # ---- ListOffsets

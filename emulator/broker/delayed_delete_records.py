@@ -69,12 +69,12 @@ class DelayedDeletes:
         Source: ``Partition.lowWatermarkIfLeader``.
         """
         live = self.context.process.live_brokers
-        told = [
+        log_starts = [
             self.sessions.log_start_of(follower, replica.tp)
             for follower in replica.remotes
             if follower in live
         ]
-        return min([replica.log_start, *told])
+        return min([replica.log_start, *log_starts])
 
     def _result(self, tp: str, deletion: Deletion) -> Result | None:
         """The result for a partition; None while a follower has the records."""

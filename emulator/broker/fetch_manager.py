@@ -33,7 +33,7 @@ Rows = dict[str, FetchedPartition]
 class CachedPartition(Struct, array_like=True, gc=False):
     """A partition of a session: how it is fetched, and what the consumer was last told of it."""
 
-    asked: FetchPartition
+    requested: FetchPartition
     high_watermark: int = UNTOLD
     log_start: int = UNTOLD
 
@@ -111,12 +111,12 @@ class FetchManager:
         if session.uses_topic_ids != message.uses_topic_ids:
             return "FETCH_SESSION_TOPIC_ID_ERROR"
         partitions = session.partitions
-        for tp, asked in message.partitions.items():
+        for tp, requested in message.partitions.items():
             known = partitions.get(tp)
             if known is None:
-                partitions[tp] = CachedPartition(asked)
+                partitions[tp] = CachedPartition(requested)
             else:
-                known.asked = asked
+                known.requested = requested
         for tp in message.forgotten:
             partitions.pop(tp, None)
         if not partitions:
@@ -127,8 +127,8 @@ class FetchManager:
         return replace(message, partitions={tp: self._asked(p) for tp, p in partitions.items()})
 
     def _asked(self, partition: CachedPartition) -> FetchPartition:
-        asked = partition.asked
-        return replace(asked, current_leader_epoch=-1) if self.forgets_epochs else asked
+        requested = partition.requested
+        return replace(requested, current_leader_epoch=-1) if self.forgets_epochs else requested
 
     def respond(self, request: int, message: FetchRequest, rows: Rows) -> FetchResponse:
         """Make the response to a fetch that was expanded: a new session, or what is new in one."""
@@ -143,16 +143,16 @@ class FetchManager:
             error = "INVALID_FETCH_SESSION_EPOCH"
             return FetchResponse(request, {}, session.id, error)
         partitions = session.partitions
-        told: Rows = {}
+        changed: Rows = {}
         for tp, row in rows.items():
             partition = partitions.get(tp)
             if partition is None:
                 continue
             if partition.update(row):
-                told[tp] = row
+                changed[tp] = row
             if row.batches:  # others come first next time
                 partitions[tp] = partitions.pop(tp)
-        return FetchResponse(request, told, session.id)
+        return FetchResponse(request, changed, session.id)
 
     def _begin(self, message: FetchRequest, rows: Rows) -> int:
         """Create a session if there is room; return its id, or else 0."""

@@ -202,8 +202,8 @@ class FetchSessions:
             if delayed is not None and replica.tp in session.partitions:
                 session.ready.pop(replica.tp, None)
                 rows = self._read_ready(session)
-                asked = session.partitions[replica.tp].current_leader_epoch
-                error = fencing_error(asked, effect.leader_epoch, self.rules)
+                requested = session.partitions[replica.tp].current_leader_epoch
+                error = fencing_error(requested, effect.leader_epoch, self.rules)
                 rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
                 self.parked.complete(delayed, rows)
 
@@ -285,10 +285,10 @@ class FetchSessions:
         rows: Rows = {}
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
-            asked = session.partitions.get(tp)
-            if asked is not None:
-                limit_bytes = min(asked.max_bytes, left_bytes)
-                row = self._read(session, tp, asked, limit_bytes, at_least_one)
+            requested = session.partitions.get(tp)
+            if requested is not None:
+                limit_bytes = min(requested.max_bytes, left_bytes)
+                row = self._read(session, tp, requested, limit_bytes, at_least_one)
                 if row is not None:
                     rows[tp] = row
                     if row.batches:
@@ -300,7 +300,7 @@ class FetchSessions:
         self,
         session: FetchSession,
         tp: str,
-        asked: FetchPartition,
+        requested: FetchPartition,
         limit_bytes: int,
         at_least_one: bool,
     ) -> FetchedPartition | None:
@@ -309,9 +309,9 @@ class FetchSessions:
         response = fetch_records(
             replica,
             follower,
-            asked.offset,
-            asked.current_leader_epoch,
-            asked.last_fetched_epoch,
+            requested.offset,
+            requested.current_leader_epoch,
+            requested.last_fetched_epoch,
             self.rules,
         )
         if response.error != NONE or response.diverging is not None or replica is None:
@@ -321,11 +321,11 @@ class FetchSessions:
                     session.parked or self.kernel.cause,
                     tp,
                     response.error,
-                    asked.current_leader_epoch,
+                    requested.current_leader_epoch,
                     replica.leader_epoch,
                 )
             return _without_records(response)
-        counted = CountFetch(follower, asked.offset)
+        counted = CountFetch(follower, requested.offset)
         high_watermark = response.high_watermark
         if self.rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
@@ -335,9 +335,9 @@ class FetchSessions:
             high_watermark = replica.high_watermark
         batches: list[RecordBatch] = []
         end = replica.log_end
-        if asked.offset < end:
+        if requested.offset < end:
             batches = replica.log.read_within(
-                asked.offset, end, limit_bytes, at_least_one=at_least_one
+                requested.offset, end, limit_bytes, at_least_one=at_least_one
             )
             if not batches:
                 session.ready[tp] = None  # the response was full: the next fetch reads it
@@ -418,9 +418,9 @@ class FetchSessions:
             session.parked = 0
 
 
-def _unfenced(asked: FetchPartition) -> FetchPartition:
+def _unfenced(requested: FetchPartition) -> FetchPartition:
     """The session's copy of a partition where the leader epoch is dropped (KAFKA-9338)."""
-    return replace(asked, current_leader_epoch=-1)
+    return replace(requested, current_leader_epoch=-1)
 
 
 def _without_records(response: LogReadResult) -> FetchedPartition:

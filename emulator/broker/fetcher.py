@@ -60,7 +60,7 @@ NEXT_THREAD_US = 2_000
 """The minimum delay between the starts of two fetchers."""
 
 EXITED = -1
-"""In place of a fetcher's request: its thread has asked for the process to exit, and is no more."""
+"""In place of a fetcher's request: its thread has asked for the process to exit, and has ended."""
 
 Question = FetchRequest | OffsetsForLeaderEpochRequest | ListOffsetsRequest
 """The requests that a fetcher sends to a leader."""
@@ -263,12 +263,12 @@ class FetcherManager:
 
     def _fetch(self, fetcher: Fetcher) -> None:
         now, config = self.kernel.state.now_us, self.context.config
-        asked: dict[str, FetchPartition] = {}
+        requested: dict[str, FetchPartition] = {}
         later: dict[str, None] = {}
         for tp in fetcher.changed:
             fetch_state = fetcher.partitions[tp]
             if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                asked[tp] = wanted = self.fetch_partition(
+                requested[tp] = wanted = self.fetch_partition(
                     self.replicas.by_name[tp], config.replica_fetch_max_bytes
                 )
                 fetch_state.asked_offset = wanted.offset
@@ -282,7 +282,7 @@ class FetcherManager:
         request = FetchRequest(
             self.context.id,
             config.replica_fetch_wait_max_us,
-            asked,
+            requested,
             forgotten,
             new_session=not fetcher.session_open,
             max_bytes=config.replica_fetch_response_max_bytes,

@@ -46,10 +46,10 @@ class KRaftMetadata:
         if found is not None:
             for number, partition in sorted(found.partitions.items()):
                 if partition.leader in image.brokers:
-                    told = PartitionMetadata(NONE, partition.leader, partition.leader_epoch)
+                    metadata = PartitionMetadata(NONE, partition.leader, partition.leader_epoch)
                 else:
-                    told = PartitionMetadata("LEADER_NOT_AVAILABLE", -1, partition.leader_epoch)
-                partitions[number] = told
+                    metadata = PartitionMetadata("LEADER_NOT_AVAILABLE", -1, partition.leader_epoch)
+                partitions[number] = metadata
         error = NONE if partitions else "UNKNOWN_TOPIC_OR_PARTITION"
         if not is_topic_name(topic):
             error = "INVALID_TOPIC_EXCEPTION"

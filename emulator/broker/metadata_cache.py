@@ -53,10 +53,12 @@ class MetadataCache:
         )
         if error == NONE:
             process.live_brokers = message.live_brokers
-            told = message.partitions
-            process.metadata.update(told)
-            if DURING_DELETE in map(_leader_of, told.values()):  # rare: most take one pass only
-                for tp in [tp for tp, info in told.items() if info.leader == DURING_DELETE]:
+            partitions = message.partitions
+            process.metadata.update(partitions)
+            if DURING_DELETE in map(
+                _leader_of, partitions.values()
+            ):  # rare: most take one pass only
+                for tp in [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]:
                     del process.metadata[tp]
             context.emit(
                 events.MetadataUpdated,
@@ -123,9 +125,9 @@ class MetadataCache:
 
     def _partition(self, info: PartitionInfo) -> PartitionDescription:
         """A partition with its replicas; only live members of the ISR are listed."""
-        told = self._describe(info)
+        metadata = self._describe(info)
         return PartitionDescription(
-            told.error, told.leader, told.leader_epoch, info.replicas, info.isr
+            metadata.error, metadata.leader, metadata.leader_epoch, info.replicas, info.isr
         )
 
     def _describe(self, info: PartitionInfo) -> PartitionMetadata:

@@ -148,8 +148,8 @@ class ZkAdminManager:
         ``work`` returns the topic's expected partition count, -1 if it is to be gone, and 0 if
         there is nothing to wait for.
         """
-        told = dict.fromkeys(topics, NONE)
-        said: dict[str, str] = {}
+        results = dict.fromkeys(topics, NONE)
+        messages: dict[str, str] = {}
         partitions: dict[str, int] = {}
         for topic in topics:
             try:
@@ -158,18 +158,18 @@ class ZkAdminManager:
                 if expected := work(topic):
                     partitions[topic] = max(0, expected)
             except RefusedTopicError as error:
-                told[topic], said[topic] = error.name, str(error)
+                results[topic], messages[topic] = error.name, str(error)
             except errors.ZooKeeperError as error:
-                told[topic], said[topic] = "UNKNOWN_SERVER_ERROR", str(error)
-        delayed = DelayedTopics(client, partitions, told, said)
+                results[topic], messages[topic] = "UNKNOWN_SERVER_ERROR", str(error)
+        delayed = DelayedTopics(client, partitions, results, messages)
         if timeout_us > 0 and not self._is_done(delayed):
             self.state.delayed[request] = delayed
             due_us = self.context.kernel.now + timeout_us
             self.context.timers.set_deadline(TIMEOUT, request, due_us)
             return
         if timeout_us <= 0 and partitions:
-            told.update(dict.fromkeys(partitions, "REQUEST_TIMED_OUT"))
-        self.context.respond(client, request, TopicsResponse(request, told, said))
+            results.update(dict.fromkeys(partitions, "REQUEST_TIMED_OUT"))
+        self.context.respond(client, request, TopicsResponse(request, results, messages))
 
     def metadata_changed(self) -> None:
         """Answer the requests whose change the updated metadata shows."""
@@ -319,16 +319,16 @@ class ZkAdminManager:
 
     def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:
         """Alter topic configuration, and notify the brokers."""
-        told = dict.fromkeys(message.topics, NONE)
-        said: dict[str, str] = {}
+        results = dict.fromkeys(message.topics, NONE)
+        messages: dict[str, str] = {}
         for topic, changes in message.topics.items():
             try:
                 self._alter(topic, changes, message)
             except RefusedTopicError as error:
-                told[topic], said[topic] = error.name, str(error)
+                results[topic], messages[topic] = error.name, str(error)
             except errors.ZooKeeperError as error:
-                told[topic], said[topic] = "UNKNOWN_SERVER_ERROR", str(error)
-        self.context.respond(client, request, TopicsResponse(request, told, said))
+                results[topic], messages[topic] = "UNKNOWN_SERVER_ERROR", str(error)
+        self.context.respond(client, request, TopicsResponse(request, results, messages))
 
     def _alter(self, topic: str, changes: Mapping[str, str], message: AlterConfigsRequest) -> None:
         if not self._exists(topic):

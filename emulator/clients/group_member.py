@@ -78,187 +78,198 @@ class GroupMembers:
 
     def pump(self, consumer: Consumer) -> None:
         """Send the next request unless one is in flight."""
-        mine = consumer.membership
+        membership = consumer.membership
         idle = consumer.reading is None
-        if mine is None or mine.request or mine.paused or (idle and not mine.subscribes):
+        if (
+            membership is None
+            or membership.request
+            or membership.paused
+            or (idle and not membership.subscribes)
+        ):
             return
-        if mine.coordinator < 0:
-            self._find(consumer, mine)
-        elif mine.phase == COUNTING:
-            self._count(consumer, mine)
-        elif mine.phase == SYNCING:
-            self._sync(consumer, mine)
-        elif mine.subscribes and self._has_to_join(consumer, mine):
-            self._join(consumer, mine)
+        if membership.coordinator < 0:
+            self._find(consumer, membership)
+        elif membership.phase == COUNTING:
+            self._count(consumer, membership)
+        elif membership.phase == SYNCING:
+            self._sync(consumer, membership)
+        elif membership.subscribes and self._has_to_join(consumer, membership):
+            self._join(consumer, membership)
         else:
-            self._steady(consumer, mine)
+            self._steady(consumer, membership)
 
     @staticmethod
-    def _has_to_join(consumer: Consumer, mine: Membership) -> bool:
+    def _has_to_join(consumer: Consumer, membership: Membership) -> bool:
         reading = consumer.reading
         free = reading is None or reading.stage in ("", JOINING, POSITIONS)
-        return free and (mine.phase == OUT or mine.rejoin)
+        return free and (membership.phase == OUT or membership.rejoin)
 
     def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:
         """Send the member's request to a broker."""
-        mine = consumer.membership
-        assert mine is not None
-        mine.target = target
-        mine.request = self.context.send(target, message)
-        self._limit(consumer, mine, limit_us)
+        membership = consumer.membership
+        assert membership is not None
+        membership.target = target
+        membership.request = self.context.send(target, message)
+        self._limit(consumer, membership, limit_us)
 
     def ask_coordinator(self, consumer: Consumer, message: AnyMessage) -> None:
         """Send the member's request to its coordinator."""
-        mine = consumer.membership
-        assert mine is not None
-        self.ask(consumer, mine.coordinator, message, self.defaults.request_timeout_us)
+        membership = consumer.membership
+        assert membership is not None
+        self.ask(consumer, membership.coordinator, message, self.defaults.request_timeout_us)
 
-    def _limit(self, consumer: Consumer, mine: Membership, delay_us: int) -> None:
-        mine.token = self.context.new_id()
-        self.context.later("group", consumer.name, mine.token, delay_us)
+    def _limit(self, consumer: Consumer, membership: Membership, delay_us: int) -> None:
+        membership.token = self.context.new_id()
+        self.context.later("group", consumer.name, membership.token, delay_us)
 
     def pause(self, consumer: Consumer) -> None:
         """Retry after a backoff (retry.backoff.ms, or longer if no statement waits)."""
-        mine = consumer.membership
-        assert mine is not None
-        mine.request, mine.paused = 0, True
+        membership = consumer.membership
+        assert membership is not None
+        membership.request, membership.paused = 0, True
         idle = consumer.reading is None
-        self._limit(consumer, mine, IDLE_US if idle else self.defaults.retry_backoff_us)
+        self._limit(consumer, membership, IDLE_US if idle else self.defaults.retry_backoff_us)
 
     # ---- the coordinator
 
-    def _find(self, consumer: Consumer, mine: Membership) -> None:
-        mine.left = mine.left or self.connections.candidates(consumer.connections)
-        request = FindCoordinatorRequest(mine.group)
-        self.ask(consumer, mine.left.pop(0), request, RESPONSE_US)
+    def _find(self, consumer: Consumer, membership: Membership) -> None:
+        membership.left = membership.left or self.connections.candidates(consumer.connections)
+        request = FindCoordinatorRequest(membership.group)
+        self.ask(consumer, membership.left.pop(0), request, RESPONSE_US)
 
     def _found(
-        self, consumer: Consumer, mine: Membership, response: FindCoordinatorResponse
+        self, consumer: Consumer, membership: Membership, response: FindCoordinatorResponse
     ) -> None:
         if response.error == NONE:
-            mine.coordinator, mine.left = response.coordinator, []
+            membership.coordinator, membership.left = response.coordinator, []
             self.pump(consumer)
         else:
-            mine.error = response.error
+            membership.error = response.error
             self.pause(consumer)
 
-    def lost(self, consumer: Consumer, mine: Membership) -> None:
+    def lost(self, consumer: Consumer, membership: Membership) -> None:
         """Mark the coordinator as unknown and look it up again."""
-        self._hang_up(mine)
-        mine.coordinator = -1
-        if mine.phase in (COUNTING, SYNCING):
-            mine.phase = OUT
-        if not mine.paused:
+        self._hang_up(membership)
+        membership.coordinator = -1
+        if membership.phase in (COUNTING, SYNCING):
+            membership.phase = OUT
+        if not membership.paused:
             self.pause(consumer)
 
-    def _hang_up(self, mine: Membership) -> None:
+    def _hang_up(self, membership: Membership) -> None:
         """Withdraw the unanswered request; a request already sent may still arrive."""
-        if mine.request:
-            self.context.withdraw(mine.target, mine.request)
-        if mine.heartbeat:
-            self.context.withdraw(mine.coordinator, mine.heartbeat)
-        mine.request = mine.heartbeat = 0
+        if membership.request:
+            self.context.withdraw(membership.target, membership.request)
+        if membership.heartbeat:
+            self.context.withdraw(membership.coordinator, membership.heartbeat)
+        membership.request = membership.heartbeat = 0
 
     # ---- joining
 
-    def subscription(self, mine: Membership) -> Subscription:
+    def subscription(self, membership: Membership) -> Subscription:
         """The member's subscription; the cooperative assignor includes owned partitions."""
-        owned = list(mine.partitions) if mine.assignor == COOPERATIVE else []
-        return Subscription([mine.topic], owned)
+        owned = list(membership.partitions) if membership.assignor == COOPERATIVE else []
+        return Subscription([membership.topic], owned)
 
-    def _join(self, consumer: Consumer, mine: Membership) -> None:
-        if mine.assignor != COOPERATIVE:
-            mine.partitions = []
+    def _join(self, consumer: Consumer, membership: Membership) -> None:
+        if membership.assignor != COOPERATIVE:
+            membership.partitions = []
         message = JoinGroupRequest(
-            mine.group,
-            mine.member_id,
+            membership.group,
+            membership.member_id,
             consumer.name,
-            mine.assignor,
-            self.subscription(mine),
+            membership.assignor,
+            self.subscription(membership),
             self.defaults.session_timeout_us,
             self.defaults.rebalance_timeout_us,
         )
-        mine.phase, mine.rejoin = OUT, False
+        membership.phase, membership.rejoin = OUT, False
         limit_us = self.defaults.rebalance_timeout_us + JOIN_MARGIN_US
-        self.ask(consumer, mine.coordinator, message, limit_us)
+        self.ask(consumer, membership.coordinator, message, limit_us)
 
-    def _joined(self, consumer: Consumer, mine: Membership, response: JoinGroupResponse) -> None:
-        mine.member_id = response.member_id or mine.member_id
+    def _joined(
+        self, consumer: Consumer, membership: Membership, response: JoinGroupResponse
+    ) -> None:
+        membership.member_id = response.member_id or membership.member_id
         if response.error == "MEMBER_ID_REQUIRED":
             self.pump(consumer)
             return
         if response.error != NONE:
             self.failed(consumer, response.error)
             return
-        mine.generation, mine.leader = response.generation, response.leader
-        mine.members, mine.counts = response.members, {}
+        membership.generation, membership.leader = response.generation, response.leader
+        membership.members, membership.counts = response.members, {}
         topics = {topic for each in response.members.values() for topic in each.topics}
-        mine.counting = sorted(topics)
-        mine.phase = COUNTING if mine.leads else SYNCING
+        membership.counting = sorted(topics)
+        membership.phase = COUNTING if membership.leads else SYNCING
         self.pump(consumer)
 
-    def _count(self, consumer: Consumer, mine: Membership) -> None:
+    def _count(self, consumer: Consumer, membership: Membership) -> None:
         """As the leader, fetch the number of partitions to assign."""
-        if not mine.counting:
-            mine.phase = SYNCING
+        if not membership.counting:
+            membership.phase = SYNCING
             self.pump(consumer)
             return
-        self.ask_coordinator(consumer, MetadataRequest(mine.counting[0]))
+        self.ask_coordinator(consumer, MetadataRequest(membership.counting[0]))
 
     def told(self, source: int, message: MetadataResponse) -> bool:
         """Handle a broker's metadata of a topic; return False if no member requested it."""
         for consumer in self.context.state.consumers.values():
-            mine = consumer.membership
-            if mine is not None and mine.request == message.request:
+            membership = consumer.membership
+            if membership is not None and membership.request == message.request:
                 self.connections.responded(consumer.connections, source)
-                mine.request = 0
-                if mine.phase == COUNTING:
-                    mine.counts[mine.counting.pop(0)] = len(message.partitions)
+                membership.request = 0
+                if membership.phase == COUNTING:
+                    membership.counts[membership.counting.pop(0)] = len(message.partitions)
                     self.pump(consumer)
                 else:
-                    self._on_statement_response(consumer, mine, message)
+                    self._on_statement_response(consumer, membership, message)
                 return True
         return False
 
-    def _sync(self, consumer: Consumer, mine: Membership) -> None:
+    def _sync(self, consumer: Consumer, membership: Membership) -> None:
         assignment: dict[str, list[str]] = {}
-        if mine.leads:
-            wanted = {name: each.topics for name, each in mine.members.items()}
-            owned = {name: each.owned for name, each in mine.members.items()}
-            assignment = ASSIGNORS[mine.assignor](mine.counts, wanted, owned)
-        message = SyncGroupRequest(mine.group, mine.generation, mine.member_id, assignment)
+        if membership.leads:
+            wanted = {name: each.topics for name, each in membership.members.items()}
+            owned = {name: each.owned for name, each in membership.members.items()}
+            assignment = ASSIGNORS[membership.assignor](membership.counts, wanted, owned)
+        message = SyncGroupRequest(
+            membership.group, membership.generation, membership.member_id, assignment
+        )
         self.ask_coordinator(consumer, message)
 
-    def _synced(self, consumer: Consumer, mine: Membership, response: SyncGroupResponse) -> None:
+    def _synced(
+        self, consumer: Consumer, membership: Membership, response: SyncGroupResponse
+    ) -> None:
         if response.error != NONE:
             self.failed(consumer, response.error)
             return
-        gave_up = any(tp not in response.partitions for tp in mine.partitions)
-        mine.rejoin = mine.rejoin or gave_up
-        mine.phase, mine.partitions = MEMBER, list(response.partitions)
+        gave_up = any(tp not in response.partitions for tp in membership.partitions)
+        membership.rejoin = membership.rejoin or gave_up
+        membership.phase, membership.partitions = MEMBER, list(response.partitions)
         self.kernel.emit(
             events.AssignmentChanged,
-            mine.group,
+            membership.group,
             consumer.name,
-            mine.generation,
+            membership.generation,
             response.partitions,
         )
-        mine.heard_us, mine.heartbeat = self.kernel.now, 0
-        self._next_heartbeat(consumer, mine)
+        membership.heard_us, membership.heartbeat = self.kernel.now, 0
+        self._next_heartbeat(consumer, membership)
         self.pump(consumer)
 
     def failed(self, consumer: Consumer, error: str) -> None:
         """Handle an error: rejoin, look up the coordinator, retry, or fail the statement."""
-        mine = consumer.membership
-        assert mine is not None
-        mine.error = error
+        membership = consumer.membership
+        assert membership is not None
+        membership.error = error
         if error in GONE:
-            mine.forget()
+            membership.forget()
             self.pause(consumer)
         elif error in ELSEWHERE:
-            self.lost(consumer, mine)
+            self.lost(consumer, membership)
         elif error == "REBALANCE_IN_PROGRESS":
-            mine.phase = OUT
+            membership.phase = OUT
             self.pump(consumer)
         elif error == "COORDINATOR_LOAD_IN_PROGRESS":
             self.pause(consumer)
@@ -268,110 +279,118 @@ class GroupMembers:
 
     # ---- heartbeats and leaving
 
-    def _next_heartbeat(self, consumer: Consumer, mine: Membership) -> None:
-        mine.heartbeat_token = self.context.new_id()
+    def _next_heartbeat(self, consumer: Consumer, membership: Membership) -> None:
+        membership.heartbeat_token = self.context.new_id()
         delay_us = self.defaults.heartbeat_interval_us
-        self.context.later("heartbeat", consumer.name, mine.heartbeat_token, delay_us)
+        self.context.later("heartbeat", consumer.name, membership.heartbeat_token, delay_us)
 
     def beat(self, name: str, token: int) -> None:
         """Send a heartbeat if it is due."""
         consumer = self.context.state.consumers[name]
-        mine = consumer.membership
-        if mine is None or mine.heartbeat_token != token or mine.phase != MEMBER:
+        membership = consumer.membership
+        if membership is None or membership.heartbeat_token != token or membership.phase != MEMBER:
             return
-        silent_us = self.kernel.now - mine.heard_us
-        if mine.heartbeat and silent_us >= self.defaults.session_timeout_us:
-            self.lost(consumer, mine)
-        elif mine.coordinator >= 0 and not mine.heartbeat:
-            message = HeartbeatRequest(mine.group, mine.generation, mine.member_id)
-            mine.heartbeat = self.context.send(mine.coordinator, message)
-        self._next_heartbeat(consumer, mine)
+        silent_us = self.kernel.now - membership.heard_us
+        if membership.heartbeat and silent_us >= self.defaults.session_timeout_us:
+            self.lost(consumer, membership)
+        elif membership.coordinator >= 0 and not membership.heartbeat:
+            message = HeartbeatRequest(
+                membership.group, membership.generation, membership.member_id
+            )
+            membership.heartbeat = self.context.send(membership.coordinator, message)
+        self._next_heartbeat(consumer, membership)
 
-    def _beaten(self, consumer: Consumer, mine: Membership, response: HeartbeatResponse) -> None:
-        mine.heartbeat, mine.heard_us = 0, self.kernel.now
+    def _beaten(
+        self, consumer: Consumer, membership: Membership, response: HeartbeatResponse
+    ) -> None:
+        membership.heartbeat, membership.heard_us = 0, self.kernel.now
         if response.error == NONE:
             return
         if response.error in GONE or response.error == "REBALANCE_IN_PROGRESS":
-            mine.refused(response.error)
-        elif not mine.request:
-            self.lost(consumer, mine)
+            membership.refused(response.error)
+        elif not membership.request:
+            self.lost(consumer, membership)
         self.pump(consumer)
 
     def drop(self, consumer: Consumer) -> None:
         """Leave the group and notify the coordinator if it is known."""
-        mine, consumer.membership = consumer.membership, None
-        if mine is not None and mine.member_id and mine.coordinator >= 0:
-            message = LeaveGroupRequest(mine.group, mine.member_id)
-            self.context.send(mine.coordinator, message)
+        membership, consumer.membership = consumer.membership, None
+        if membership is not None and membership.member_id and membership.coordinator >= 0:
+            message = LeaveGroupRequest(membership.group, membership.member_id)
+            self.context.send(membership.coordinator, message)
 
     # ---- responses, timeouts, connections
 
     def on_response(self, source: int, message: GroupResponse) -> None:
         """Handle a response from the coordinator, or from the broker that looks it up."""
         for consumer in self.context.state.consumers.values():
-            mine = consumer.membership
-            if mine is None:
+            membership = consumer.membership
+            if membership is None:
                 continue
             if isinstance(message, HeartbeatResponse):
-                if mine.heartbeat == message.request:
+                if membership.heartbeat == message.request:
                     self.connections.responded(consumer.connections, source)
-                    self._beaten(consumer, mine, message)
-            elif mine.request == message.request:
+                    self._beaten(consumer, membership, message)
+            elif membership.request == message.request:
                 self.connections.responded(consumer.connections, source)
-                mine.request = 0
-                self._take(consumer, mine, message)
+                membership.request = 0
+                self._take(consumer, membership, message)
 
-    def _take(self, consumer: Consumer, mine: Membership, message: GroupResponse) -> None:
+    def _take(self, consumer: Consumer, membership: Membership, message: GroupResponse) -> None:
         match message:
             case FindCoordinatorResponse():
-                self._found(consumer, mine, message)
+                self._found(consumer, membership, message)
             case JoinGroupResponse():
-                self._joined(consumer, mine, message)
+                self._joined(consumer, membership, message)
             case SyncGroupResponse():
-                self._synced(consumer, mine, message)
+                self._synced(consumer, membership, message)
             case _:
-                self._on_statement_response(consumer, mine, message)
+                self._on_statement_response(consumer, membership, message)
 
     def timer(self, name: str, token: int) -> None:
         """Handle the end of a backoff, or a request timeout."""
         consumer = self.context.state.consumers[name]
-        mine = consumer.membership
-        if mine is None or mine.token != token:
+        membership = consumer.membership
+        if membership is None or membership.token != token:
             return
-        if mine.paused:
-            mine.paused = False
+        if membership.paused:
+            membership.paused = False
             self.pump(consumer)
-        elif mine.request:
-            self.connections.is_silent(consumer.connections, mine.target)
-            self._hang_up(mine)
-            self._unanswered(consumer, mine)
+        elif membership.request:
+            self.connections.is_silent(consumer.connections, membership.target)
+            self._hang_up(membership)
+            self._unanswered(consumer, membership)
 
-    def _unanswered(self, consumer: Consumer, mine: Membership) -> None:
+    def _unanswered(self, consumer: Consumer, membership: Membership) -> None:
         """Handle a failed request: try the next broker, or look up the coordinator again."""
-        if mine.coordinator < 0:
-            self.pump(consumer) if mine.left else self.pause(consumer)
+        if membership.coordinator < 0:
+            self.pump(consumer) if membership.left else self.pause(consumer)
         else:
-            self.lost(consumer, mine)
+            self.lost(consumer, membership)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Handle a broken or refused connection, which heartbeats and requests share."""
         peer = message.peer
         for consumer in self.context.state.consumers.values():
-            mine = consumer.membership
-            if mine is None:
+            membership = consumer.membership
+            if membership is None:
                 continue
             request = message.request
-            if message.lost and request in (mine.heartbeat, mine.request):
+            if message.lost and request in (membership.heartbeat, membership.request):
                 request = 0
-            if request in (0, mine.heartbeat, mine.request) and peer in (
-                mine.coordinator,
-                mine.target,
+            if request in (0, membership.heartbeat, membership.request) and peer in (
+                membership.coordinator,
+                membership.target,
             ):
                 self.connections.broke(consumer.connections, peer)
-            if mine.coordinator == peer and request in (0, mine.heartbeat):
-                mine.heartbeat = 0
-                if not mine.request:
-                    self.lost(consumer, mine)
-            if mine.request and mine.target == peer and request in (0, mine.request):
-                mine.request = 0
-                self._unanswered(consumer, mine)
+            if membership.coordinator == peer and request in (0, membership.heartbeat):
+                membership.heartbeat = 0
+                if not membership.request:
+                    self.lost(consumer, membership)
+            if (
+                membership.request
+                and membership.target == peer
+                and request in (0, membership.request)
+            ):
+                membership.request = 0
+                self._unanswered(consumer, membership)

@@ -77,17 +77,23 @@ class GroupOffsets:
         """Start a statement with a group: join the group with its topic."""
         wanted = reading.input
         subscribes = wanted.partition is None
-        mine = consumer.membership
-        if mine is not None and (mine.group != wanted.group or mine.subscribes != subscribes):
+        membership = consumer.membership
+        if membership is not None and (
+            membership.group != wanted.group or membership.subscribes != subscribes
+        ):
             self.members.drop(consumer)
-            mine = None
-        if mine is None:
+            membership = None
+        if membership is None:
             assert wanted.group is not None
-            mine = Membership(wanted.group, wanted.topic, wanted.assignor, subscribes)
-            consumer.membership = mine
-        elif (mine.topic, mine.assignor) != (wanted.topic, wanted.assignor):
-            mine.topic, mine.assignor, mine.rejoin = wanted.topic, wanted.assignor, True
-        mine.error = NONE
+            membership = Membership(wanted.group, wanted.topic, wanted.assignor, subscribes)
+            consumer.membership = membership
+        elif (membership.topic, membership.assignor) != (wanted.topic, wanted.assignor):
+            membership.topic, membership.assignor, membership.rejoin = (
+                wanted.topic,
+                wanted.assignor,
+                True,
+            )
+        membership.error = NONE
         self._enter(consumer, reading, JOINING)
 
     def _enter(self, consumer: Consumer, reading: Reading, stage: str) -> None:
@@ -95,42 +101,42 @@ class GroupOffsets:
         reading.stage = stage
         reading.token = self.context.new_id()
         self.context.later("group-limit", consumer.name, reading.token, LIMIT_US)
-        mine = consumer.membership
-        assert mine is not None
-        mine.paused = False
+        membership = consumer.membership
+        assert membership is not None
+        membership.paused = False
         self.members.pump(consumer)
 
-    def _go_on(self, consumer: Consumer, mine: Membership) -> None:
+    def _go_on(self, consumer: Consumer, membership: Membership) -> None:
         """Take the next step of the statement, as the member is stable."""
         reading = consumer.reading
         if reading is None:
             return
         if reading.stage in (JOINING, POSITIONS):
-            self._fetch(consumer, mine, reading)
-        elif reading.stage == READING and (mine.rejoin or mine.phase != MEMBER):
+            self._fetch(consumer, membership, reading)
+        elif reading.stage == READING and (membership.rejoin or membership.phase != MEMBER):
             # Offsets are committed before the member rejoins (onJoinPrepare).
             self._stop_waiting(consumer)
         elif reading.stage == COMMITTING:
-            self._commit(consumer, mine, reading)
+            self._commit(consumer, membership, reading)
         elif reading.stage == LEAVING:
-            message = LeaveGroupRequest(mine.group, mine.member_id)
+            message = LeaveGroupRequest(membership.group, membership.member_id)
             self.members.ask_coordinator(consumer, message)
 
     # ---- initial positions
 
-    def _fetch(self, consumer: Consumer, mine: Membership, reading: Reading) -> None:
+    def _fetch(self, consumer: Consumer, membership: Membership, reading: Reading) -> None:
         reading.stage = POSITIONS
         wanted = reading.input
         if wanted.partition is not None:
             partitions = [f"{wanted.topic}-{wanted.partition}"]
         else:
-            partitions = [tp for tp in mine.partitions if split(tp)[0] == wanted.topic]
+            partitions = [tp for tp in membership.partitions if split(tp)[0] == wanted.topic]
         if not partitions:
             self.members.ask_coordinator(consumer, MetadataRequest(wanted.topic))
         elif wanted.offset is not None or wanted.from_timestamp_us is not None:
             self._read(consumer, reading, dict.fromkeys(partitions, wanted.offset or 0), {})
         else:
-            message = OffsetFetchRequest(mine.group, partitions)
+            message = OffsetFetchRequest(membership.group, partitions)
             self.members.ask_coordinator(consumer, message)
 
     def _read(
@@ -158,18 +164,22 @@ class GroupOffsets:
         else:
             self._end(consumer, error)
 
-    def _commit(self, consumer: Consumer, mine: Membership, reading: Reading) -> None:
-        if mine.subscribes and mine.phase != MEMBER:
-            self._end(consumer, mine.error if mine.error in GONE else "UNKNOWN_MEMBER_ID")
+    def _commit(self, consumer: Consumer, membership: Membership, reading: Reading) -> None:
+        if membership.subscribes and membership.phase != MEMBER:
+            self._end(
+                consumer, membership.error if membership.error in GONE else "UNKNOWN_MEMBER_ID"
+            )
             return
         topic = reading.input.topic
         offsets = {f"{topic}-{number}": at for number, at in sorted(reading.positions.items())}
         epochs = {f"{topic}-{number}": epoch for number, epoch in sorted(reading.epochs.items())}
-        message = OffsetCommitRequest(mine.group, mine.generation, mine.member_id, offsets, epochs)
+        message = OffsetCommitRequest(
+            membership.group, membership.generation, membership.member_id, offsets, epochs
+        )
         self.members.ask_coordinator(consumer, message)
 
     def _on_response(
-        self, consumer: Consumer, mine: Membership, message: GroupResponse | MetadataResponse
+        self, consumer: Consumer, membership: Membership, message: GroupResponse | MetadataResponse
     ) -> None:
         """Handle a response about offsets, a commit, a departure, or the topic."""
         reading = consumer.reading
@@ -181,7 +191,7 @@ class GroupOffsets:
         if reading.stage == LEAVING:
             self._close(consumer, reading)
         elif isinstance(message, OffsetFetchResponse):
-            if mine.subscribes and mine.phase != MEMBER:
+            if membership.subscribes and membership.phase != MEMBER:
                 self.members.pump(consumer)
             elif message.error == NONE:
                 self._read(consumer, reading, message.offsets, message.epochs)
@@ -193,7 +203,7 @@ class GroupOffsets:
             elif message.error in RETRIED:
                 self.members.failed(consumer, message.error)
             else:
-                mine.refused(message.error)
+                membership.refused(message.error)
                 self._end(consumer, message.error)
 
     def _told(self, consumer: Consumer, reading: Reading, message: MetadataResponse) -> None:
@@ -207,13 +217,18 @@ class GroupOffsets:
 
     def _end(self, consumer: Consumer, error: str) -> None:
         """Complete the statement, except for the member's departure (``--then``)."""
-        reading, mine = consumer.reading, consumer.membership
+        reading, membership = consumer.reading, consumer.membership
         if reading is None or not reading.stage:
             return
         if reading.error == NONE:
             reading.error = error
         then = reading.input.then
-        if then == "leave" and mine is not None and mine.member_id and mine.coordinator >= 0:
+        if (
+            then == "leave"
+            and membership is not None
+            and membership.member_id
+            and membership.coordinator >= 0
+        ):
             self._enter(consumer, reading, LEAVING)
         else:
             self._close(consumer, reading)
@@ -228,11 +243,13 @@ class GroupOffsets:
     def out_of_time(self, name: str, token: int) -> None:
         """Handle a stage that timed out."""
         consumer = self.context.state.consumers[name]
-        reading, mine = consumer.reading, consumer.membership
-        if reading is None or reading.token != token or mine is None:
+        reading, membership = consumer.reading, consumer.membership
+        if reading is None or reading.token != token or membership is None:
             return
         if reading.stage in (JOINING, POSITIONS, COMMITTING):
-            self.members.lost(consumer, mine)
-            self._end(consumer, mine.error if mine.error != NONE else "REQUEST_TIMED_OUT")
+            self.members.lost(consumer, membership)
+            self._end(
+                consumer, membership.error if membership.error != NONE else "REQUEST_TIMED_OUT"
+            )
         elif reading.stage == LEAVING:
             self._close(consumer, reading)

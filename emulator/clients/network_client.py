@@ -67,9 +67,9 @@ class NetworkClient:
 
 def note_response(question: Question, response: MetadataResponse, partition: int) -> None:
     """Keep an error about a partition; one from a broker that knows it takes precedence."""
-    told = response.error
-    if told == "NONE":
+    error = response.error
+    if error == "NONE":
         found = response.partitions.get(partition)
-        told = UNKNOWN if found is None else found.error
+        error = UNKNOWN if found is None else found.error
     if question.error != NO_LEADER:
-        question.error = told
+        question.error = error

@@ -224,5 +224,5 @@ class Sender:
 
     def missing(self, flight: Flight) -> str:
         """What the batch lacks according to the latest metadata responses; a leader by default."""
-        told = flight.question.error
-        return NO_LEADER if told == "NONE" or self.context.in_kraft_mode else told
+        error = flight.question.error
+        return NO_LEADER if error == "NONE" or self.context.in_kraft_mode else error

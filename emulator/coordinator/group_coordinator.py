@@ -239,8 +239,8 @@ class GroupCoordinator:
         offsets = {tp: known.get(tp, -1) for tp in partitions}
         committed = {} if group is None or error != NONE else group.epochs
         epochs = {tp: committed[tp] for tp in partitions if tp in committed}
-        said = {} if group is None or error != NONE else group.notes
-        notes = {tp: said[tp] for tp in partitions if tp in said}
+        metadata = {} if group is None or error != NONE else group.notes
+        notes = {tp: metadata[tp] for tp in partitions if tp in metadata}
         unstable: list[str] = []
         if message.require_stable and group is not None and error == NONE:
             changing = {tp for positions in group.unstable.values() for tp in positions}
@@ -290,7 +290,7 @@ class GroupCoordinator:
 
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
         """Delete groups without members."""
-        told: dict[str, str] = {}
+        errors: dict[str, str] = {}
         for name in message.groups:
             error, group = self.refusal(name), self.group(name)
             if error == NONE and group is None:
@@ -299,8 +299,8 @@ class GroupCoordinator:
                 error = "NON_EMPTY_GROUP"
             elif error == NONE and group is not None:
                 self.expiry.forget(group)
-            told[name] = error
-        self.respond(request, DeleteGroupsResponse(request, told))
+            errors[name] = error
+        self.respond(request, DeleteGroupsResponse(request, errors))
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of a group whose members may be subscribed to the topic.
@@ -314,8 +314,8 @@ class GroupCoordinator:
             error = "NON_EMPTY_GROUP"
         errors: dict[str, str] = {}
         if error == NONE and group is not None:
-            told = "GROUP_SUBSCRIBED_TO_TOPIC" if group.members else NONE
-            errors = dict.fromkeys(message.partitions, told)
+            refusal = "GROUP_SUBSCRIBED_TO_TOPIC" if group.members else NONE
+            errors = dict.fromkeys(message.partitions, refusal)
             if not group.members:
                 self.expiry.forget_positions(group, message.partitions)
         self.respond(request, OffsetDeleteResponse(request, error, errors))

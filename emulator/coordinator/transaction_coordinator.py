@@ -441,10 +441,10 @@ class TransactionCoordinator:
         """Describe transactions, or list those coordinated here if no ids are given (KIP-664)."""
         known = self.state.transactions
         names = list(known) if message.transactional_ids is None else message.transactional_ids
-        told = {name: self._description(name) for name in names}
+        descriptions = {name: self._description(name) for name in names}
         loading = message.transactional_ids is None and any(self.state.partitions.values())
         error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
-        self._respond(client, request, DescribeTransactionsResponse(request, error, told))
+        self._respond(client, request, DescribeTransactionsResponse(request, error, descriptions))
 
     def _description(self, name: str) -> TransactionDescription:
         error, known = self.refusal(name), self.state.transactions.get(name)

@@ -326,10 +326,10 @@ class BrokerActions(ABC):
             return
         stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
         # Up to 0.8.1 a fetch is counted before the log is read.
-        told = stepped.replica if self.rules.counts_fetch_first else led
+        leading = stepped.replica if self.rules.counts_fetch_first else led
         records = led.log[offset:]
         # A fetch that finds no records is parked; its response carries the HW at completion.
-        hw = told.high_watermark if records else PARKED
+        hw = leading.high_watermark if records else PARKED
         response = FetchResponse(NONE, offset, records, hw)
         after = replica._replace(response=response, response_start=starts)
         others = ((at, replica, after),)

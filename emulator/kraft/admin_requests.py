@@ -23,12 +23,12 @@ def respond_to_admin(
 ) -> tuple[Result[Any], messages.EnvelopeResponse]:
     """Let the controller handle a request; the response is sent once its records are committed."""
     try:
-        result, told = _REQUESTS[type(message)](controller, message)
+        result, outcomes = _REQUESTS[type(message)](controller, message)
     except ApiException as refused:
         return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, {})
-    errors = {name: each.error for name, each in told.items()}
-    said = {name: each.message for name, each in told.items() if each.message}
-    return result, messages.EnvelopeResponse(request, "NONE", errors, said)
+    errors = {name: each.error for name, each in outcomes.items()}
+    reasons = {name: each.message for name, each in outcomes.items() if each.message}
+    return result, messages.EnvelopeResponse(request, "NONE", errors, reasons)
 
 
 def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Asked:
@@ -69,8 +69,8 @@ def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRe
     }
     alter = controller.incremental_alter_configs
     result = (controller.legacy_alter_configs if message.replaces else alter)(changes)
-    told = {each.name: error for each, error in result.response.items()}
-    return Result([], None) if message.validate_only else result, told
+    errors = {each.name: error for each, error in result.response.items()}
+    return Result([], None) if message.validate_only else result, errors
 
 
 def _alter_configs(

@@ -336,8 +336,8 @@ class ControllerServer:
         """Emit a member's progress when its fetch offset reaches a notable record."""
         state = self.state
         end = state.quorum.progress[replica].end_offset
-        told = state.told.get(replica)
-        if told is None or told <= state.last_record < end:
+        reported = state.told.get(replica)
+        if reported is None or reported <= state.last_record < end:
             state.told[replica] = end
             self.kernel.emit(events.QuorumProgressChanged, self.id, replica, end)
 

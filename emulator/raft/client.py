@@ -140,8 +140,8 @@ class RaftClient:
             self._state_start()
 
     def _state_snapshot(self, snapshot: MetadataSnapshot, reason: str) -> None:
-        told = (snapshot.end_offset, snapshot.epoch, snapshot.size_bytes)
-        self.kernel.emit(events.MetadataSnapshotTaken, self.me, *told, reason)
+        described = (snapshot.end_offset, snapshot.epoch, snapshot.size_bytes)
+        self.kernel.emit(events.MetadataSnapshotTaken, self.me, *described, reason)
 
     def _state_start(self) -> None:
         self.kernel.emit(events.MetadataLogStartChanged, self.me, self.state.log.start_offset)
@@ -156,9 +156,9 @@ class RaftClient:
 
     def _role_changed(self) -> None:
         state = self.state
-        said = (state.role, state.epoch, state.leader)
+        now = (state.role, state.epoch, state.leader)
         if self.member.is_voter:
-            self.kernel.emit(events.QuorumRoleChanged, self.me, *said)
+            self.kernel.emit(events.QuorumRoleChanged, self.me, *now)
         self.on_leader()
 
 

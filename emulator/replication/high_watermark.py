@@ -16,12 +16,12 @@ def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) ->
     return max(current, min((log_end_offset, *counted)))
 
 
-def follower_high_watermark(told: int, log_end_offset: int) -> int:
+def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
     """A follower's HW after a response: min(told, own LEO), even if it is lower than before.
 
     Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
     """
-    return max(0, min(told, log_end_offset))
+    return max(0, min(leader_high_watermark, log_end_offset))
 
 
 def holds_high_watermark(

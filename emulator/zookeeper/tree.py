@@ -285,8 +285,8 @@ class ZooKeeper(Struct, array_like=True):
             owner.ephemerals.pop(path, None)
         env.emit(events.ZnodeDeleted, path, zxid, env.host)
         env.znode_changed("deleted", path, None, -1)
-        told = self._fire(env, self.watches.data, path, "NodeDeleted")
-        self._fire(env, self.watches.children, path, "NodeDeleted", told)
+        notified = self._fire(env, self.watches.data, path, "NodeDeleted")
+        self._fire(env, self.watches.children, path, "NodeDeleted", notified)
         self._fire(env, self.watches.children, above, "NodeChildrenChanged")
 
     def _fire(
@@ -295,12 +295,12 @@ class ZooKeeper(Struct, array_like=True):
         table: dict[str, tuple[int, ...]],
         path: str,
         kind: str,
-        told: tuple[int, ...] = (),
+        notified: tuple[int, ...] = (),
     ) -> tuple[int, ...]:
-        """Fire and remove a path's watches; skip hosts in ``told``, which were notified before."""
+        """Fire and remove a path's watches, except those of the hosts in ``notified``."""
         hosts = table.pop(path, ())
         for host in hosts:
-            if host not in told:
+            if host not in notified:
                 env.emit(events.WatchFired, path, kind, host)
                 env.notify(host, path, kind)
         return hosts

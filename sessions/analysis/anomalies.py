@@ -58,9 +58,9 @@ def anomalies(source: DatasetTables) -> DataFrame:
 
 def _acked(produced: DataFrame) -> DataFrame:
     """Return the batches acknowledged at an offset, from the producer's point of view."""
-    told = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
+    acknowledged = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
     known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
-    whole = told.select(*PARTITION, *known, "records", "first", "last", "base")
+    whole = acknowledged.select(*PARTITION, *known, "records", "first", "last", "base")
     return (
         whole.groupBy(*PARTITION, "seq", "client")
         .agg(

@@ -141,12 +141,14 @@ def _writes(source: DatasetTables) -> DataFrame:
     )
     both = written.select(*REPLICA, "seq").unionByName(roles, True)
     acting = nearest("role", earlier(REPLICA))
-    told = both.select(*REPLICA, "seq", "role", acting.alias("acting"))
-    followed = told.where("role is null and acting = 'follower'")
+    writes = both.select(*REPLICA, "seq", "role", acting.alias("acting"))
+    followed = writes.where("role is null and acting = 'follower'")
     return followed.select(*KEYS, "seq", F.col("broker").alias("writer"))
 
 
 def _isrs(source: DatasetTables) -> DataFrame:
     """Return the ISR changes in the state znode; empty without one."""
-    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
-    return told.select(*KEYS, "seq", F.coalesce("isr", F.array().cast("array<int>")).alias("isr"))
+    changes = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    return changes.select(
+        *KEYS, "seq", F.coalesce("isr", F.array().cast("array<int>")).alias("isr")
+    )

@@ -109,9 +109,9 @@ def controller_steps(source: DatasetTables) -> DataFrame:
     """Return the table :data:`CONTROLLER_STEPS`: the steps of procedures by term."""
     controller = source.table(CONTROLLER)
     steps = controller.where("change = 'step'").drop("epoch").withColumn("act", F.lit("step"))
-    told = _in_term(steps, _terms(controller))
+    in_term = _in_term(steps, _terms(controller))
     return (
-        told.groupBy(*TERM, "procedure", "step", "name")
+        in_term.groupBy(*TERM, "procedure", "step", "name")
         .agg(
             F.count("*").alias("times"),
             F.min("seq").alias("first_seq"),

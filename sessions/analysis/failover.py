@@ -64,9 +64,9 @@ def _noticed(records: DataFrame) -> DataFrame:
     """
     registers = F.col("type") == "RegisterBroker"
     fences = (F.col("type") == REGISTRATION_CHANGE) & (said("fenced") == FENCED)
-    told = records.where(registers | fences)
+    noticed = records.where(registers | fences)
     kind, broker = F.lit("metadata").alias("kind"), said("brokerId").alias("broker")
-    return told.select(SESSION, "seq", "time_us", kind, broker)
+    return noticed.select(SESSION, "seq", "time_us", kind, broker)
 
 
 def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> DataFrame:
@@ -85,7 +85,7 @@ def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> Dat
     up = F.when(
         (F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.struct("seq", "time_us")
     )
-    told = both.select(
+    matched = both.select(
         SESSION,
         "broker",
         "kind",
@@ -99,7 +99,7 @@ def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> Dat
     late = (F.col("ended.kind") == "metadata") & (F.col("fault") != "frozen")
     in_time = F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq"))
     known = F.when(in_time | late, F.col("ended"))
-    new = told.where(~F.col("was").isin(*DOWN)).where(
+    new = matched.where(~F.col("was").isin(*DOWN)).where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
         | ((F.col("kind") == "session") & (F.col("fault") == "expired"))
     )
@@ -178,10 +178,10 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
         .when(serving.isNotNull(), "failed over")
         .otherwise("open")
     )
-    told = failovers.withColumn("outcome", outcome)
+    with_outcome = failovers.withColumn("outcome", outcome)
     of_election = ("elected_seq", "elected_us", "leader", "leader_epoch", "strategy")
     back = F.col("outcome") == "returned"
-    return told.withColumns(
+    return with_outcome.withColumns(
         {
             **{name: F.when(~back, F.col(name)) for name in of_election},
             "serving_seq": F.when(thaws, thawed).otherwise(serving),

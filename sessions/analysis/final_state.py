@@ -32,7 +32,7 @@ def final_replicas(source: DatasetTables) -> DataFrame:
 
     Events before a log was deleted are ignored.
     """
-    told = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
+    changes = facts(source, *ABOUT_REPLICAS).unionByName(_last_growth(source), True)
     appended = F.when(F.col("count") > 0, F.col("base_offset") + F.col("count"))
     values: dict[str, tuple[Column, object]] = {
         "role": (F.col("role"), "offline"),
@@ -42,7 +42,7 @@ def final_replicas(source: DatasetTables) -> DataFrame:
         "log_start": (F.col("log_start"), 0),
     }
     deleted = F.max(F.when(F.col("type") == "LogDeleted", F.col("seq")))
-    last = told.groupBy(*REPLICA).agg(
+    last = changes.groupBy(*REPLICA).agg(
         F.coalesce(deleted, F.lit(0)).alias("deleted_seq"),
         F.max("seq").alias("seq"),
         *(
@@ -62,18 +62,18 @@ def final_replicas(source: DatasetTables) -> DataFrame:
 def _last_growth(source: DatasetTables) -> DataFrame:
     """Return each replica's last events of :data:`GROWTH`."""
     grown = F.coalesce(F.col("count") > 0, F.lit(False)).alias("grown")
-    told = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
+    growth = facts(source, *GROWTH).groupBy(*REPLICA, "type", grown)
     values = ("base_offset", "count", "high_watermark")
-    return told.agg(
+    return growth.agg(
         F.max("seq").alias("seq"), *(F.max_by(name, "seq").alias(name) for name in values)
     ).drop("grown")
 
 
 def final_partitions(source: DatasetTables) -> DataFrame:
     """Return each partition at the end: assignment, state znode, its leader's HW and LEO."""
-    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    changes = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     names = ("leader", "leader_epoch", "controller_epoch", "zk_version", "isr")
-    last = told.groupBy(*PARTITION).agg(F.max(F.struct("seq", "type", *names)).alias("last"))
+    last = changes.groupBy(*PARTITION).agg(F.max(F.struct("seq", "type", *names)).alias("last"))
     znodes = last.where("last.type = 'PartitionStateChanged'").select(
         *PARTITION, "last.seq", *(f"last.{name}" for name in names)
     )
@@ -91,8 +91,8 @@ def final_partitions(source: DatasetTables) -> DataFrame:
 
 def final_znodes(source: DatasetTables) -> DataFrame:
     """Return each znode at the end: ``path``, ``data``, ``version``."""
-    told = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
-    last = told.groupBy(SESSION, "path").agg(
+    changes = facts(source, "ZnodeCreated", "ZnodeChanged", "ZnodeDeleted")
+    last = changes.groupBy(SESSION, "path").agg(
         F.max(F.struct("seq", "type", "data", "version")).alias("last")
     )
     return last.where("last.type <> 'ZnodeDeleted'").select(

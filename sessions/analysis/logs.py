@@ -74,8 +74,8 @@ def assigned(source: DatasetTables) -> DataFrame:
     """Return the replicas that are assigned at the end and have a log, with ``leads``."""
     placed = final_assignment(source).select(*PARTITION, F.explode("replicas").alias("broker"))
     leads = (F.col("broker") == F.col("leader")).alias("leads")
-    told = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
-    last = told.groupBy(*REPLICA).agg(F.max_by("type", "seq").alias("last"))
+    changes = facts(source, "LogCreated", "LogLoaded", "LogDeleted")
+    last = changes.groupBy(*REPLICA).agg(F.max_by("type", "seq").alias("last"))
     there = placed.join(last.where("last <> 'LogDeleted'"), list(REPLICA), "left_semi")
     known = there.join(final_leaders(source), list(PARTITION), "left").select(*REPLICA, leads)
     return known.fillna(False, ["leads"])
@@ -91,16 +91,16 @@ def records_of(runs: DataFrame) -> DataFrame:
 
 def final_leaders(source: DatasetTables) -> DataFrame:
     """Return the leader in each partition's state znode at the end; -1: none."""
-    told = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
+    changes = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     last = F.max_by(F.struct("type", "leader"), "seq").alias("last")
-    found = told.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
+    found = changes.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
     return found.select(*PARTITION, F.col("last.leader").alias("leader"))
 
 
 def final_assignment(source: DatasetTables) -> DataFrame:
     """Return each partition's assigned ``replicas`` at the end; none if it was deleted."""
-    told = facts(source, "TopicCreated", "PartitionsAdded", "ReplicasAssigned", "TopicDeleted")
-    by_topic = told.where("assignment is not null").select(
+    changes = facts(source, "TopicCreated", "PartitionsAdded", "ReplicasAssigned", "TopicDeleted")
+    by_topic = changes.where("assignment is not null").select(
         SESSION,
         "topic",
         "seq",
@@ -114,14 +114,14 @@ def final_assignment(source: DatasetTables) -> DataFrame:
         "seq",
         "replicas",
     )
-    single = told.where("type = 'ReplicasAssigned'").select(*whole.columns)
+    single = changes.where("type = 'ReplicasAssigned'").select(*whole.columns)
     last = (
         whole.unionByName(single)
         .groupBy(SESSION, "topic", "tp")
         .agg(F.max_by("replicas", "seq").alias("replicas"), F.max("seq").alias("seq"))
     )
     deleted = (
-        told.where("type = 'TopicDeleted'")
+        changes.where("type = 'TopicDeleted'")
         .groupBy(SESSION, "topic")
         .agg(F.max("seq").alias("deleted_seq"))
     )

@@ -28,12 +28,12 @@ def said(name: str, kind: str = "int") -> Column:
 def fencing_records(records: DataFrame) -> DataFrame:
     """Return the records that fence and unfence brokers: ``broker``, ``change`` (1, -1)."""
     changes = records.where(F.col("type") == REGISTRATION_CHANGE)
-    told = changes.select(
+    selected = changes.select(
         *(SESSION, "seq", "time_us", "batch"),
         said("brokerId").alias("broker"),
         said("fenced").alias("change"),
     )
-    return told.where(F.col("change").isin(FENCED, UNFENCED))
+    return selected.where(F.col("change").isin(FENCED, UNFENCED))
 
 
 def quorum_terms(source: DatasetTables) -> DataFrame:
@@ -52,7 +52,7 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
     at = F.struct("seq", "time_us")
     leads = F.col("role") == "leader"
     stands = F.when(F.col("role") == "candidate", 1).otherwise(0)
-    told = line.select(
+    selected = line.select(
         "*",
         F.least(
             nearest(F.when(leads, at), later((SESSION,))),
@@ -61,7 +61,7 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
         F.sum(stands).over(earlier((SESSION,))).alias("stood"),
     ).where(leads)
     before = earlier((SESSION,))
-    terms = told.select(
+    terms = selected.select(
         *(SESSION, "controller", "epoch"),
         F.col("seq").alias("from_seq"),
         F.col("time_us").alias("from_us"),
@@ -119,7 +119,7 @@ def fencings(source: DatasetTables) -> DataFrame:
     of_broker = (SESSION, "broker")
     was = F.when(F.col("state").isNotNull(), F.struct("state", "seq", "time_us"))
     change = F.when(F.col("change").isNotNull(), F.struct("change", "seq", "time_us"))
-    told = line.select(
+    fenced = line.select(
         "*",
         nearest(was, earlier(of_broker)).alias("was"),
         nearest(change, later(of_broker)).alias("then"),
@@ -131,7 +131,7 @@ def fencings(source: DatasetTables) -> DataFrame:
     )
     is_down = F.col("was.state").isin(*DOWN)
     is_back = F.col("then.change") == UNFENCED
-    found = told.join(changed, [SESSION, "batch"], "left").select(
+    found = fenced.join(changed, [SESSION, "batch"], "left").select(
         *(SESSION, "broker"),
         F.col("seq").alias("fenced_seq"),
         F.col("time_us").alias("fenced_us"),

@@ -46,8 +46,8 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
         .groupBy(*PARTITION, "first")
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
-    told = _acknowledged(source).unionByName(_consumed(source))
-    asked = told.join(led, list(PARTITION), "left_semi")
+    known = _acknowledged(source).unionByName(_consumed(source))
+    asked = known.join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
     return compared.where("held is null or held < count").drop("held")
 
@@ -65,9 +65,9 @@ def _acknowledged(source: DatasetTables) -> DataFrame:
 
 def _consumed(source: DatasetTables) -> DataFrame:
     """Return the runs returned to consumers."""
-    told = facts(source, "RecordsConsumed")
+    consumed = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
-    each = told.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
+    each = consumed.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
     return each.select(
         *PARTITION,
         F.lit("consumed_lost").alias("fate"),
@@ -111,11 +111,11 @@ def _unequal(logs: DataFrame) -> DataFrame:
     return begun.join(reaches, list(PARTITION)).where(unlike).select(*PARTITION)
 
 
-def missing(told: DataFrame, records: DataFrame) -> DataFrame:
+def missing(expected: DataFrame, records: DataFrame) -> DataFrame:
     """Return records that clients were told of and the leader's log lacks, once per report."""
     place = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("place")
     known = F.when(F.col("base") < 0, F.lit(-1)).otherwise(F.col("base") + F.col("place"))
-    apart = told.select("*", place).select(
+    apart = expected.select("*", place).select(
         *PARTITION,
         "fate",
         known.cast("bigint").alias("offset"),

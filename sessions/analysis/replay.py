@@ -43,13 +43,13 @@ def replay_differences(source: DatasetTables) -> DataFrame:
     totals = source.materialised(TOTALS, _totals)
     replicas = source.materialised(REPLICAS, final_replicas)
     partitions = source.materialised(PARTITIONS, final_partitions)
-    said = states_in(source.materialised(ZNODES, final_znodes))
+    recorded = states_in(source.materialised(ZNODES, final_znodes))
     found = (
         _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
                    source.sessions, (SESSION,), OF_SESSION),
         _different("partition", partitions, states, PARTITION, OF_PARTITION),
         _different("replica", replicas, copies, REPLICA, OF_REPLICA),
-        _different("znode", said, states.where("state <> 'nonexistent'"), PARTITION, ZNODE),
+        _different("znode", recorded, states.where("state <> 'nonexistent'"), PARTITION, ZNODE),
     )  # fmt: skip
     whole = found[0]
     for more in found[1:]:

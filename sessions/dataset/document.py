@@ -154,11 +154,13 @@ def _events() -> Iterator[str]:
 
 def _field(kind: type[Event], name: str) -> str:
     hint = get_type_hints(kind)[name]
-    said = hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+    type_name = (
+        hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+    )
     if name in OWN_COLUMNS or name in shape_of(kind).typed_fields:
-        return f"`{name}` ({said})"
+        return f"`{name}` ({type_name})"
     more = ", also `broker`" if name == shape_of(kind).place else ""
-    return f"*{name}* ({said}{more})"
+    return f"*{name}* ({type_name}{more})"
 
 
 def page(head: str, tables: tuple[Table, ...], examples: Mapping[str, Example]) -> str:

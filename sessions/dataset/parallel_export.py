@@ -54,11 +54,11 @@ class Beside:
             OSError: something cannot be written.
         """
         assert self._process.stdout is not None
-        said = self._process.stdout.read()
-        if not said:
+        output = self._process.stdout.read()
+        if not output:
             status = self._process.wait()
             raise OSError(f"the process that writes {EVENTS.name} ended with status {status}")
-        response = msgspec.json.decode(said, type=Response)
+        response = msgspec.json.decode(output, type=Response)
         if response.unreadable:
             raise SessionDamagedError(response.unreadable)
         if response.rows is None:

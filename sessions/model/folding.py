@@ -97,8 +97,8 @@ class Model:
 
     def believers_changed(self) -> None:
         """Update which brokers have metadata, and the controller's cache."""
-        told = (b.id for b in self.state.brokers.values() if b.live_brokers is not None)
-        self.believers = (CACHE, *told)
+        believers = (b.id for b in self.state.brokers.values() if b.live_brokers is not None)
+        self.believers = (CACHE, *believers)
 
     # ---- objects, for change
 

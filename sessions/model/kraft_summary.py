@@ -80,11 +80,11 @@ def _registration(image: Image, broker: int) -> Plain:
 
 def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> list[Plain]:
     """What the metadata says of each partition, beside what its replicas hold."""
-    said = {(each["topic"], each["partition"]): each for each in common}
+    described = {(each["topic"], each["partition"]): each for each in common}
     found = []
     for (topic, number), partition in image.partitions.items():
         name = image.topics[topic]
-        known = said[name, number]
+        known = described[name, number]
         leader = view.state.brokers.get(partition["leader"])
         state_word = "stopped" if leader is None else leader.state
         offsets: Plain = {"hw": None, "leo": None}
@@ -103,15 +103,15 @@ def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
     Brokers that have applied as much tell the same, so that is worked out once.
     """
     found: Plain = {}
-    told: dict[int, Plain] = {end_of(state): _topics(image)}
+    topics: dict[int, Plain] = {end_of(state): _topics(image)}
     for broker in view.state.brokers.values():
         if broker.state != "running":
             continue
         end = state.applied.get(broker.id, 0)
-        if end not in told:
-            told[end] = _topics(Image().take(each for each in state.log if each.offset < end))
-        if told[end]:
-            found[str(broker.id)] = told[end]
+        if end not in topics:
+            topics[end] = _topics(Image().take(each for each in state.log if each.offset < end))
+        if topics[end]:
+            found[str(broker.id)] = topics[end]
     return found
 
 

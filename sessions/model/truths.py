@@ -89,12 +89,12 @@ def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
 
 def _clients(view: ClusterView, partition: PartitionState) -> Iterator[Truth]:
     """Return what brokers tell clients, grouped by equal responses; a frozen one sends none."""
-    told: dict[str, tuple[Truth, list[int]]] = {}
+    truths: dict[str, tuple[Truth, list[int]]] = {}
     for broker in view.state.brokers.values():
         if broker.state in ("running", "controlled_shutdown"):
             truth = _metadata(view, partition, broker)
-            told.setdefault(repr(truth), (truth, []))[1].append(broker.id)
-    for truth, brokers in told.values():
+            truths.setdefault(repr(truth), (truth, []))[1].append(broker.id)
+    for truth, brokers in truths.values():
         fields = (truth.leader, truth.leader_epoch, truth.isr, truth.zk_version)
         yield Truth(f"clients of {', '.join(map(str, brokers))}", *fields)
 

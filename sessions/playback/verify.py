@@ -78,8 +78,8 @@ class Verification(Struct, frozen=True):
                 f"  {each.name}: recorded {each.recorded}, again {each.again}"
                 for each in self.outcome
             ]
-            said = f"{self.path}: all {self.events:,} events are the same, but the end is not."
-            return "\n".join([said, *lines])
+            summary = f"{self.path}: all {self.events:,} events are the same, but the end is not."
+            return "\n".join([summary, *lines])
         if not self.events:
             return f"{self.path}: there is no event to compare.{self.note}"
         if self.damaged:

@@ -146,7 +146,7 @@ def _head(analysed: Analysed) -> Element:
 
 def _header(analysed: Analysed) -> Element:
     counted = f"{plural(analysed.sessions, 'session')}, {plural(analysed.events, 'event')} in "
-    said: Content = element("code", str(analysed.dataset))
+    source: Content = element("code", str(analysed.dataset))
     how = (
         " Times are virtual. The number of an event, #1,289, gives the command that opens its "
         "session there; all rows are in the Parquet files beside this page."
@@ -154,7 +154,7 @@ def _header(analysed: Analysed) -> Element:
     return element(
         "header",
         element("h1", f"Analysis of {analysed.name}"),
-        element("p", counted, said, ".", how),
+        element("p", counted, source, ".", how),
         element("noscript", element("p", "Charts, filters and commands need JavaScript.")),
     )
 

@@ -37,8 +37,8 @@ def figure(caption: str, content: Element, legend: Sequence[tuple[str, str]]) ->
         element("li", element("i", class_=f"key {kind}"), meaning, data_kind=kind)
         for kind, meaning in legend
     ]
-    said = element("figcaption", element("strong", caption))
-    return element("figure", said, element("ul", *keys, class_="legend"), content)
+    figcaption = element("figcaption", element("strong", caption))
+    return element("figure", figcaption, element("ul", *keys, class_="legend"), content)
 
 
 def distinct(rows: Sequence[Row], *names: str) -> Iterator[tuple[str, ...]]:

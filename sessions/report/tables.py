@@ -133,10 +133,10 @@ def session_of(event: str, names: Sequence[str]) -> str:
 def _how_many(shown: Shown, count: int, in_all: int | None) -> Element | None:
     if in_all is None or in_all <= count:
         return None
-    said = element("p", f"The first {count:,} of {in_all:,} rows; all are in ", class_="note")
-    said.append(element("code", f"{shown.table.name}/"))
-    said[-1].tail = "."
-    return said
+    note = element("p", f"The first {count:,} of {in_all:,} rows; all are in ", class_="note")
+    note.append(element("code", f"{shown.table.name}/"))
+    note[-1].tail = "."
+    return note
 
 
 def _meanings(shown: Shown, chosen: Sequence[tuple[Column, Column | None]]) -> Element:

@@ -178,8 +178,8 @@ class TwinSource:
         self.look()
         if other.error == reply.error:
             return reply
-        told = f"on {self.front.name}: {reply.error}; on {self.behind.name}: {other.error}"
-        return Reply(reply.error, f"{reply.message} ({told})".strip(), reply.output, reply.pending)
+        error = f"on {self.front.name}: {reply.error}; on {self.behind.name}: {other.error}"
+        return Reply(reply.error, f"{reply.message} ({error})".strip(), reply.output, reply.pending)
 
     @property
     def present(self) -> ClusterView:

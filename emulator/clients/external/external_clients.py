@@ -253,12 +253,12 @@ class ExternalClients:
 
     def _note_response(self, call: Call, response: Message) -> None:
         """Emit a response; the errors in it are only collected if there are observers."""
-        told: list[str] = []
+        errors: list[str] = []
         if self.kernel.observed(events.ClientResponseSent):
             codes = dict.fromkeys(error_codes(response))
-            told = [ERROR_NAMES.get(code, f"error {code}") for code in codes]
+            errors = [ERROR_NAMES.get(code, f"error {code}") for code in codes]
         connection, api = call.connection, APIS[call.header.api_key].name
-        fields = (call.number, connection.broker, connection.received, api, told)
+        fields = (call.number, connection.broker, connection.received, api, errors)
         self.kernel.emit(events.ClientResponseSent, *fields)
 
     def _injected(self, api: str) -> str:

@@ -192,12 +192,12 @@ class ListOffsets:
         """Return each partition's offset."""
         request = call.message
         assert isinstance(request, offsets.ListOffsetsRequest)
-        told = iter(responses)
+        remaining = iter(responses)
         topics = []
         for topic in request.topics:
             rows = []
             for each in topic.partitions:
-                found = next(told)
+                found = next(remaining)
                 assert isinstance(found, protocol.ListOffsetsResponse)
                 rows.append(
                     offsets.ListOffsetsPartitionResponse(

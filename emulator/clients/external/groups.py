@@ -315,8 +315,8 @@ def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list
     for tp, offset in found.offsets.items():
         topic, _, partition = tp.rpartition("-")
         epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
-        told = UNSTABLE if tp in found.unstable else code
-        topics.setdefault(topic, []).append((int(partition), offset, epoch, note, told))
+        error = UNSTABLE if tp in found.unstable else code
+        topics.setdefault(topic, []).append((int(partition), offset, epoch, note, error))
     return topics
 
 

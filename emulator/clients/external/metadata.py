@@ -233,9 +233,9 @@ class ApiVersions:
         """
         understood = self.versions[API_VERSIONS]
         if call.header.api_version in understood:
-            told, error = sorted(self.versions.items()), NONE
+            known, error = sorted(self.versions.items()), NONE
         else:
-            told = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
+            known = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
             error = "UNSUPPORTED_VERSION"
-        keys = [wire.ApiVersion(key, versions[0], versions[-1]) for key, versions in told]
+        keys = [wire.ApiVersion(key, versions[0], versions[-1]) for key, versions in known]
         return wire.ApiVersionsResponse(ERRORS[error].code, keys)

@@ -129,13 +129,13 @@ class Produce:
         """Return the results; records reported as written count as acknowledged from now on."""
         request = call.message
         assert isinstance(request, wire.ProduceRequest)
-        told = iter(responses)
+        remaining = iter(responses)
         entered = iter(call.connection.entered)
         topics = []
         for topic in request.topic_data:
             rows = []
             for each in topic.partition_data:
-                found = next(told)
+                found = next(remaining)
                 assert isinstance(found, ProduceResponse)
                 if found.error not in UNENTERED:
                     self._concluded(call, found, *next(entered))

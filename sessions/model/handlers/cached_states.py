@@ -96,10 +96,10 @@ def metadata_updated(model: Model, event: events.MetadataUpdated) -> None:
                 del beliefs[tp]
 
 
-def _knows_nothing_but(model: Model, broker: int, told: set[str | int]) -> None:
+def _knows_nothing_but(model: Model, broker: int, keys: set[str | int]) -> None:
     """Handle a broker's first update: other partitions do not exist for the broker."""
     for tp, partition in model.partitions.items():
-        if partition.leader is not None and tp not in told:
+        if partition.leader is not None and tp not in keys:
             _believes(model, tp, broker, None)
 
 

@@ -91,15 +91,15 @@ def _name(kind: str) -> str:
 
 def _summary(found: Steps) -> str:
     """The chart in a sentence."""
-    said = []
+    sentences = []
     for kind in GRAVEST_FIRST:
         first = found.first(kind)
         if first is not None:
             most = number_text(found.highest(kind))
-            said.append(
+            sentences.append(
                 f"{_name(kind)}: at most {most}, first at {clock_text(found.begins[first])}"
             )
-    whole = f"{'; '.join(said) or 'nothing was wrong'}, in {time_text(found.end)}."
+    whole = f"{'; '.join(sentences) or 'nothing was wrong'}, in {time_text(found.end)}."
     if found.merged:
         whole += (
             f" Drawn from {found.merged:,} changes: where several fall into one step of the chart, "

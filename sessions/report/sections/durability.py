@@ -135,8 +135,8 @@ def _place(way: Row | None) -> Element:
     )
     others = [f"{way[fate]:,} {fate.replace('_', ' and ')}" for fate in FATES[1:] if way[fate]]
     where = f"loss in {way['sessions_lost']:,} of {plural(way['sessions'], 'session')}"
-    for said in (*others, where):
-        cell.append(element("small", said))
+    for place in (*others, where):
+        cell.append(element("small", place))
     if way["example_session"] is not None and way["example_seq"] is not None:
         cell.append(event_button(way["example_seq"], way["example_session"]))
     return cell
