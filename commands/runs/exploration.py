@@ -290,7 +290,7 @@ def in_mode(bounds: Bounds, mode: str, elr: int | None) -> Bounds:
 def in_console(question: "lab.Question", version: str, watch: "lab.Watch") -> "lab.Explored":
     """Answer the Lab's question for a release.
 
-    If the release does not support it, the response says why.
+    If the release does not support it, the answer says why.
     """
     from console.model import exploration as lab
 

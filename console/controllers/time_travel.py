@@ -104,7 +104,7 @@ class TimeTravel:
         self._tell_answers()
 
     def _tell_answers(self) -> None:
-        """Reveal the responses to a scenario's questions that the last step has reached."""
+        """Reveal the answers to a scenario's questions that the last step has reached."""
         card, source = self.stage.card, self.stage.source
         if card is None or isinstance(self.app.screen, BriefScreen):
             return

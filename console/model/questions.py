@@ -1,6 +1,6 @@
 """A scenario's questions, the events that answer them, and those to watch for.
 
-Nothing is written down: a response is what a statement of the script was found to be, and what to
+Nothing is written down: an answer is what a statement of the script was found to be, and what to
 watch is what those statements ask about.
 """
 
@@ -57,7 +57,7 @@ MOVED_BY: Final[Mapping[str, Mapping[str, tuple[type[Event], ...]]]] = {
 
 
 def answers(card: Card, happened: Iterable[Event]) -> dict[int, list[Answer]]:
-    """The responses to each question (from 1) among what has happened, in order."""
+    """The answers to each question (from 1) among what has happened, in order."""
     found: dict[int, list[Answer]] = {}
     for event in happened:
         if isinstance(event, Answer):
@@ -69,7 +69,7 @@ def answers(card: Card, happened: Iterable[Event]) -> dict[int, list[Answer]]:
 
 
 def is_watched(card: Card | None, event: Event) -> bool:
-    """Whether an event changes what the responses of a scenario are about."""
+    """Whether an event changes what the answers of a scenario are about."""
     return card is not None and any(_is_of(event, each) for each in card.watched)
 
 

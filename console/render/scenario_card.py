@@ -1,4 +1,4 @@
-"""The description of a scenario: what to watch, what to predict, and the responses."""
+"""The description of a scenario: what to watch, what to predict, and the answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ def briefing_lines(
     answers: Mapping[int, Sequence[Answer]] | None = None,
     view: ClusterView | None = None,
 ) -> list[Line]:
-    """Title, release, what to watch, the questions with their responses, and what made it end.
+    """Title, release, what to watch, the questions with their answers, and what made it end.
 
     ``answers`` are those that are known where ``view`` is; None while nothing has been run.
     """

@@ -9,7 +9,7 @@ from console.render.scenario_card import briefing_lines
 from console.screens.page import PageScreen
 
 BRIEFED_EVENTS_MAX = 20_000
-"""How many events before the time cursor are searched for responses."""
+"""How many events before the time cursor are searched for answers."""
 
 
 class BriefScreen(PageScreen):
@@ -22,7 +22,7 @@ class BriefScreen(PageScreen):
         self._width = 0
 
     def show_panes(self, changed: Collection[str]) -> None:
-        """Show the questions, and the responses known at the time cursor."""
+        """Show the questions, and the answers known at the time cursor."""
         stage, source, width = self.stage, self.stage.source, self.text.columns
         if (source.seq, width) != (self._seq, self._width):
             self._seq, self._width = source.seq, width

@@ -73,7 +73,7 @@ class ExploreScreen(ConsoleScreen):
         self._timer: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """The question, the response, and what can be opened."""
+        """The question, the answer, and what can be opened."""
         yield self.pane(self.settings, "question")
         yield self.pane(self.counterexamples, "counterexamples", "extra")
         yield self.pane(self.found, "found", "log")

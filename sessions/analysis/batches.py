@@ -1,7 +1,7 @@
 """Produced and consumed records, as runs instead of single records.
 
 The records of a batch differ only in number, offset, key and value, and so do those that a
-consumer gets at once. Most queries have the same response for all of them, so both tables are
+consumer gets at once. Most queries have the same answer for all of them, so both tables are
 aggregated into runs once; a run of 100 records is then one row instead of 100.
 """
 

@@ -1,4 +1,4 @@
-"""The query below each table in docs/ runs, and DuckDB and Spark give one response to it."""
+"""The query below each table in docs/ runs, and DuckDB and Spark give one answer to it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +79,7 @@ def story(acks: Acks) -> list[AnyInput]:
 
 
 @pytest.mark.spark
-def test_each_tables_query_gives_one_response_everywhere(
+def test_each_tables_query_gives_one_answer_everywhere(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -104,9 +104,9 @@ def test_each_tables_query_gives_one_response_everywhere(
                 )
                 spark.read.parquet(str(folder / name)).createOrReplaceTempView(name)
             for name, example in examples.items():
-                response = connection.execute(example.sql).fetchall()
-                assert plain(spark.sql(example.sql).collect()) == plain(response), name
-                if not response:
+                answer = connection.execute(example.sql).fetchall()
+                assert plain(spark.sql(example.sql).collect()) == plain(answer), name
+                if not answer:
                     unanswered.add(name)
     assert unanswered <= EMPTY
 

@@ -74,11 +74,11 @@ def test_sessions_are_deleted_without_a_question_if_told_so(
     assert not recording.exists()
 
 
-@pytest.mark.parametrize(("response", "is_kept"), [("y\n", False), ("n\n", True), ("\n", True)])
+@pytest.mark.parametrize(("answer", "is_kept"), [("y\n", False), ("n\n", True), ("\n", True)])
 def test_sessions_are_deleted_after_a_question(
-    recording: Path, monkeypatch: pytest.MonkeyPatch, response: str, is_kept: bool
+    recording: Path, monkeypatch: pytest.MonkeyPatch, answer: str, is_kept: bool
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", Terminal(response))
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
     assert run_program(["sessions", "delete", str(recording)]) == 0
     assert recording.exists() == is_kept
 

@@ -39,7 +39,7 @@ def test_all_questions_are_answered_at_the_end_of_a_run(name: str) -> None:
     assert sum(map(len, half.values())) < sum(map(len, found.values()))
 
 
-def test_what_is_watched_for_are_the_changes_that_the_responses_are_about() -> None:
+def test_what_is_watched_for_are_the_changes_that_the_answers_are_about() -> None:
     card = card_of(find("A4-long-poll", library()))
     watched = [event for event in run(card.name) if is_watched(card, event)]
     kinds = {type(event) for event in watched}

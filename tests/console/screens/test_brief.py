@@ -4,7 +4,7 @@ from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary
 
 
-async def test_questions_reveal_their_responses_as_one_steps_on() -> None:
+async def test_questions_reveal_their_answers_as_one_steps_on() -> None:
     source = ListSource(failover(), "LIVE")
     async with console(source, "7", "enter", size=LARGE, library=SmallLibrary()) as driven:
         assert isinstance(driven.screen, BriefScreen)

@@ -1,4 +1,4 @@
-"""Readers that know nothing of tidegauge: docs/dataset.md's queries give one response."""
+"""Readers that know nothing of tidegauge: docs/dataset.md's queries give one answer."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,8 @@ from tests.sessions.dataset.streams import committed_story
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Response = list[tuple[str, int, int, float]]
-KNOWN: Response = [("3.9", -1, 6, 300.0)]
+Answer = list[tuple[str, int, int, float]]
+KNOWN: Answer = [("3.9", -1, 6, 300.0)]
 """Two sessions of three records that each took 300 us."""
 
 
