@@ -24,13 +24,13 @@ from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
 from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
+from emulator.common.names import uuid_of
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
 from emulator.kraft.controller_server import ControllerServer
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata, ControllerProcess
 from emulator.protocol import PartitionInfo
-from emulator.protocol.names import uuid_of
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.result import ApiException
 from emulator.raft.state import LEADER

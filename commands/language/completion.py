@@ -209,7 +209,7 @@ def _settings(state: ViewState) -> Iterable[str]:
 
 
 def _errors(_state: ViewState) -> Iterable[str]:
-    from emulator.protocol.errors import ERRORS
+    from emulator.common.errors import ERRORS
 
     return ERRORS
 

@@ -351,7 +351,7 @@ def choice(*known: str) -> Callable[[str], str]:
 
 def kafka_error(word: str) -> str:
     """Parse the name of a Kafka error."""
-    from emulator.protocol.errors import ERRORS
+    from emulator.common.errors import ERRORS
 
     return one_of(word, [name for name in ERRORS if name != "NONE"], "error")
 
@@ -365,7 +365,7 @@ def refusable_api(word: str) -> str:
 
 def error_name(word: str) -> str:
     """Parse the name of a Kafka or ZooKeeper error, or NONE."""
-    from emulator.protocol.errors import ERRORS
+    from emulator.common.errors import ERRORS
     from emulator.zookeeper.errors import ZooKeeperError
 
     kazoo_names = [error.__name__ for error in ZooKeeperError.__subclasses__()]

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from emulator.broker.replica import LEADER, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import (
     AddPartitionsToTxnRequest,
@@ -21,7 +22,6 @@ from emulator.protocol import (
     ProduceRequest,
     ProduceResponse,
 )
-from emulator.protocol.errors import NONE
 from emulator.protocol.record_batch import TRANSACTIONAL
 
 ASKER: Final = "transaction verification"

@@ -19,6 +19,7 @@ from emulator.broker.kraft_state import (
 )
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.names import random_uuid
 from emulator.protocol import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -26,7 +27,6 @@ from emulator.protocol import (
     BrokerRegistrationResponse,
     ConnectionLost,
 )
-from emulator.protocol.names import random_uuid
 from emulator.raft.client import RaftClient
 
 BOOT_US: Final = 2_750_000

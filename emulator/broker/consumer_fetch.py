@@ -9,6 +9,7 @@ from emulator.broker.fetch_session import FetchSessions
 from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import FOLLOWER, LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
 from emulator.protocol import (
     FetchedPartition,
     FetchPartition,
@@ -17,7 +18,6 @@ from emulator.protocol import (
     ListOffsetsRequest,
     ListOffsetsResponse,
 )
-from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
 from emulator.replication.partition import (
     MoveHighWatermark,

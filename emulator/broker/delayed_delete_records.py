@@ -10,8 +10,8 @@ from emulator.broker.fetch_session import FetchSessions
 from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
 from emulator.protocol import DeleteRecordsResponse
-from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.replication.partition import StopLeading
 
 TIMEOUT = "delete-records-timeout"

@@ -3,8 +3,8 @@
 from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.protocol import ProduceResponse
-from emulator.protocol.errors import NONE
 from emulator.replication.partition import CompleteProduces, StopLeading, acks_all_error
 
 TIMEOUT = "produce-timeout"

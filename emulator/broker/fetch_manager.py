@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.protocol import FetchedPartition, FetchPartition, FetchRequest, FetchResponse
-from emulator.protocol.errors import NONE
 from emulator.protocol.fetch import FINAL_EPOCH, INITIAL_EPOCH, INVALID_SESSION_ID
 
 EVICTION_US: Final = 120_000_000

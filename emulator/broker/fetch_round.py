@@ -2,6 +2,7 @@
 
 from emulator.broker.fetcher import FetcherManager, Question, SingleRound
 from emulator.broker.replica import FOLLOWER, Replica
+from emulator.common.errors import NONE
 from emulator.protocol import (
     FetchRequest,
     FetchResponse,
@@ -9,7 +10,6 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-from emulator.protocol.errors import NONE
 from emulator.replication.fetching import FETCHING, SETTLED, TRUNCATING
 
 

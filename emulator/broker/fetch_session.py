@@ -13,6 +13,7 @@ from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.purgatory import DelayedOperation, DelayedOperationPurgatory, PurgatoryState
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
 from emulator.protocol import (
     FetchedPartition,
     FetchPartition,
@@ -20,7 +21,6 @@ from emulator.protocol import (
     FetchResponse,
     RecordBatch,
 )
-from emulator.protocol.errors import NONE, NOT_LEADER
 from emulator.protocol.fetch import NO_LIMIT
 from emulator.replication.partition import (
     AnnounceIsr,

@@ -12,6 +12,8 @@ from msgspec import Struct, field
 
 from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import split
 from emulator.protocol import (
     FetchedPartition,
     FetchPartition,
@@ -22,8 +24,6 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-from emulator.protocol.errors import NONE
-from emulator.protocol.names import split
 from emulator.replication.fetching import (
     ADJUSTED,
     ASKED_AGAIN,

@@ -5,6 +5,8 @@ from typing import Any, Final
 from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import split
 from emulator.coordinator import internal_topics
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
@@ -26,9 +28,7 @@ from emulator.protocol import (
     NewTopic,
     TopicsResponse,
 )
-from emulator.protocol.errors import NONE
 from emulator.protocol.kraft import AdminRequest
-from emulator.protocol.names import split
 
 PATIENCE_US: Final = 60_000_000
 """How long a request is retried (``ForwardingManager``'s channel)."""

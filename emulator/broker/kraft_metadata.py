@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
@@ -19,8 +21,6 @@ from emulator.protocol import (
     PartitionMetadata,
     TopicDescription,
 )
-from emulator.protocol.errors import NONE
-from emulator.protocol.names import is_topic_name
 from emulator.releases.config import broker_values, topic_values
 
 

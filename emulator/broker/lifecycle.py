@@ -10,6 +10,7 @@ from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.producer_ids import ProducerIds
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.names import random_uuid
 from emulator.controller.controller import Controller
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.protocol import (
@@ -18,7 +19,6 @@ from emulator.protocol import (
     ControlledShutdownResponse,
     WatchEvent,
 )
-from emulator.protocol.names import random_uuid
 from emulator.replication.partition import End, Restart
 from emulator.simulation.network import LATENCY_MIN_US
 from emulator.zookeeper import data as znodes

@@ -5,6 +5,8 @@ from operator import attrgetter
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import is_topic_name, split
 from emulator.protocol import (
     ClusterMetadataRequest,
     ClusterMetadataResponse,
@@ -18,8 +20,6 @@ from emulator.protocol import (
     UpdateMetadataResponse,
 )
 from emulator.protocol.controller import DURING_DELETE
-from emulator.protocol.errors import NONE
-from emulator.protocol.names import is_topic_name, split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from emulator.protocol.names import split
+from emulator.common.names import split
 from emulator.zookeeper.hash_order import hash_code
 
 _MASK: Final = 0xFFFFFFFF

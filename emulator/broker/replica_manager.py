@@ -20,6 +20,8 @@ from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
+from emulator.common.names import split
 from emulator.protocol import (
     DeleteRecordsRequest,
     DescribeProducersRequest,
@@ -38,8 +40,6 @@ from emulator.protocol import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from emulator.protocol.errors import NONE, NOT_LEADER
-from emulator.protocol.names import split
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import (
@@ -21,7 +22,6 @@ from emulator.protocol import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
-from emulator.protocol.errors import NONE
 from emulator.protocol.record_batch import ABORT, COMMIT
 
 ASKER: Final = "marker writer"

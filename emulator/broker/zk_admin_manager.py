@@ -13,6 +13,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import is_topic_name
 from emulator.coordinator import internal_topics
 from emulator.protocol import (
     AlterConfigsRequest,
@@ -24,8 +26,6 @@ from emulator.protocol import (
     NewTopic,
     TopicsResponse,
 )
-from emulator.protocol.errors import NONE
-from emulator.protocol.names import is_topic_name
 from emulator.releases.config import (
     ConfigError,
     broker_values,

@@ -17,6 +17,7 @@ from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.network_client import NO_LEADER, RESPONSE_US, NetworkClient, note_response
 from emulator.clients.state import Consumer, Reading
+from emulator.common.names import split
 from emulator.protocol import (
     ConnectionLost,
     FetchedPartition,
@@ -31,7 +32,6 @@ from emulator.protocol import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.fetch import EARLIEST, LATEST, NO_LIMIT
-from emulator.protocol.names import split
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000

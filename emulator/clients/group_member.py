@@ -23,6 +23,7 @@ from emulator.clients.group_state import (
 )
 from emulator.clients.network_client import RESPONSE_US, NetworkClient
 from emulator.clients.state import Consumer
+from emulator.common.errors import NONE
 from emulator.protocol import (
     AnyMessage,
     ConnectionLost,
@@ -40,7 +41,6 @@ from emulator.protocol import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from emulator.protocol.errors import NONE
 
 JOIN_MARGIN_US: Final = 5_000_000
 """How long a member waits for a JoinGroup response beyond the rebalance timeout."""

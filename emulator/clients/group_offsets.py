@@ -17,6 +17,8 @@ from emulator.clients.group_state import (
 )
 from emulator.clients.network_client import UNKNOWN, NetworkClient
 from emulator.clients.state import Consumer, Reading
+from emulator.common.errors import NONE
+from emulator.common.names import split
 from emulator.protocol import (
     GroupResponse,
     LeaveGroupRequest,
@@ -27,8 +29,6 @@ from emulator.protocol import (
     OffsetFetchRequest,
     OffsetFetchResponse,
 )
-from emulator.protocol.errors import NONE
-from emulator.protocol.names import split
 
 LIMIT_US: Final = 60_000_000
 """The time limit for joining the group and for the commit (default.api.timeout.ms)."""

@@ -12,9 +12,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator.clients.state import Flight, PartitionSequences, Producer
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import Produce
 from emulator.protocol import RecordBatch
-from emulator.protocol.errors import ERRORS
 from emulator.releases.profiles import Profile
 from emulator.storage.producer_state import OUT_OF_ORDER, UNKNOWN_PRODUCER, advance
 

@@ -25,6 +25,7 @@ from emulator.clients.state import (
     Job,
     Producer,
 )
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import Produce
 from emulator.protocol import (
     ConnectionLost,
@@ -34,7 +35,6 @@ from emulator.protocol import (
     MetadataResponse,
     ProduceResponse,
 )
-from emulator.protocol.errors import ERRORS
 from emulator.releases.config_names import INT_MAX
 
 PATIENCE_US: Final = 3_000_000

@@ -15,9 +15,9 @@ from emulator.clients.metadata import ProducerMetadata
 from emulator.clients.network_client import NO_LEADER, UNKNOWN, NetworkClient
 from emulator.clients.record_accumulator import RecordAccumulator, acks_of
 from emulator.clients.state import SENT, WAITING, Flight, Producer
+from emulator.common.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse
-from emulator.protocol.errors import ERRORS
 
 GIVE_UP_US: Final = 2_000_000
 """How much longer than the leader's timeout a client waits for the response."""

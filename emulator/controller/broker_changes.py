@@ -6,6 +6,7 @@ Source: ``KafkaController.onBrokerFailure``, ``onReplicasBecomeOffline``, ``onBr
 
 from msgspec.structs import replace
 
+from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
     OFFLINE,
@@ -19,7 +20,6 @@ from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
-from emulator.protocol.names import split
 from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 

@@ -10,7 +10,7 @@ versions that Kafka 0.8 to 2.4 were built with.
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from emulator.protocol.names import split
+from emulator.common.names import split
 from emulator.zookeeper.hash_order import hash_code
 
 _T = TypeVar("_T")

@@ -4,6 +4,7 @@ Source: KafkaController.onPartitionReassignment; from 2.4 (KIP-455) the topic's 
 replicas being added and removed, and a reassignment can be cancelled.
 """
 
+from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, ControllerState, Move, UnreadableError
 from emulator.controller.partition_state_machine import PartitionStateMachine
@@ -15,7 +16,6 @@ from emulator.controller.replica_state_machine import (
 )
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.protocol import PartitionInfo
-from emulator.protocol.names import split
 from emulator.replication import election as elections
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors

@@ -13,9 +13,9 @@ Source: ``ReplicaStateMachine`` 0.10.2 to 3.5.
 from collections.abc import Callable
 from typing import Final
 
+from emulator.common.names import split
 from emulator.controller.channels import Batch
 from emulator.controller.context import ControllerContext, ControllerState
-from emulator.protocol.names import split
 
 REPLICA_NON_EXISTENT: Final = "NonExistentReplica"
 REPLICA_NEW: Final = "NewReplica"

@@ -6,6 +6,7 @@ on dead ones make the topic wait until their brokers return.
 
 from collections.abc import Collection
 
+from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, ControllerState, Deletion
 from emulator.controller.hash_order import SMALL_SET, map_order, replica_hash, trie_path
@@ -18,7 +19,6 @@ from emulator.controller.replica_state_machine import (
 )
 from emulator.protocol import StopReplicaRequest
 from emulator.protocol.controller import DURING_DELETE
-from emulator.protocol.names import split
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator import internal_topics
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
@@ -50,7 +51,6 @@ from emulator.protocol import (
     SyncGroupResponse,
     TxnOffsetCommitRequest,
 )
-from emulator.protocol.errors import NONE
 from emulator.storage.log import Log
 
 LOADING_US: Final = 5_000

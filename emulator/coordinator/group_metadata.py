@@ -9,6 +9,7 @@ from typing import Final
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator import internal_topics
 from emulator.coordinator.groups import (
     EMPTY,
@@ -44,7 +45,6 @@ from emulator.protocol import (
     Subscription,
     TxnOffsetCommitRequest,
 )
-from emulator.protocol.errors import NONE
 from emulator.protocol.record_batch import COMMIT, PLAIN, TRANSACTIONAL
 from emulator.storage.log import Log
 from emulator.zookeeper import errors

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator.common.errors import NONE
 from emulator.protocol import Protocol, Subscription
-from emulator.protocol.errors import NONE
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"

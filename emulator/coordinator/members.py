@@ -8,6 +8,7 @@ from typing import Final
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMPLETING,
@@ -31,7 +32,6 @@ from emulator.protocol import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from emulator.protocol.errors import NONE
 
 FENCED: Final = "FENCED_INSTANCE_ID"
 TASK: Final = "groups"

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator import internal_topics
 from emulator.coordinator.internal_topics import TRANSACTIONS
 from emulator.coordinator.own_requests import OwnRequests
@@ -50,7 +51,6 @@ from emulator.protocol import (
     TransactionDescription,
     WriteTxnMarkersResponse,
 )
-from emulator.protocol.errors import NONE
 
 TASK: Final = "transactions"
 """The broker's timer for all deadlines of the coordinator."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.transaction_metadata import (
     PREPARE_COMMIT,
@@ -17,7 +18,6 @@ from emulator.coordinator.transaction_metadata import (
     TransactionCoordinatorState,
 )
 from emulator.protocol import ConnectionLost, WriteTxnMarkersRequest, WriteTxnMarkersResponse
-from emulator.protocol.errors import NONE
 
 TASK: Final = "transactions"
 ASKER: Final = "markers"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from emulator import protocol as messages
+from emulator.common.names import split
 from emulator.metadata_log.records import TOPIC_RESOURCE
 from emulator.protocol.kraft import AdminRequest
-from emulator.protocol.names import split
 from emulator.quorum_controller.configuration_control import ConfigResource
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.quorum_controller import QuorumController

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from emulator import events
 from emulator import protocol as messages
+from emulator.common.names import random_uuid
 from emulator.kraft.admin_requests import respond_to_admin
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import ControllerProcess, Deferred
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import NoOpRecord
 from emulator.protocol import AnyMessage
-from emulator.protocol.names import random_uuid
 from emulator.quorum_controller.alter_partition import AlterPartitionItem
 from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest
 from emulator.quorum_controller.heartbeats import Heartbeat

@@ -4,8 +4,8 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
+from emulator.common.errors import NONE
 from emulator.metadata_log.records import AnyRecord
-from emulator.protocol.errors import NONE
 
 MAX_RECORDS_PER_BATCH: Final = 10_000
 """The maximum number of records in a batch (``QuorumController``).

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator.common.names import is_topic_name, random_uuid
 from emulator.metadata_log.records import (
     AnyRecord,
     PartitionRecord,
@@ -15,7 +16,6 @@ from emulator.metadata_log.records import (
     Replicas,
     TopicRecord,
 )
-from emulator.protocol.names import is_topic_name, random_uuid
 from emulator.quorum_controller.configuration_control import alter_new_topic
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.replica_placer import RandomBelow, UsableBroker, place

@@ -9,10 +9,10 @@ from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
 from emulator.cluster import Cluster
+from emulator.common.names import is_topic_name
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import statements as inputs
 from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest
-from emulator.protocol.names import is_topic_name
 from emulator.releases.config import ConfigError, check_topic_config, resolve
 from emulator.replication import assignment
 from emulator.scenario.outcome import Outcome

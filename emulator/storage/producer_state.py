@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator.common.errors import NONE
 from emulator.protocol import RecordBatch
-from emulator.protocol.errors import NONE
 from emulator.protocol.record_batch import PLAIN
 from emulator.releases.profiles import Profile
 from emulator.storage.log import Log

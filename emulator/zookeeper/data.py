@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from emulator.protocol.names import random_uuid, split
+from emulator.common.names import random_uuid, split
 from emulator.releases.profiles import Profile
 
 # ---- paths

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from emulator.cluster import Cluster
+from emulator.common.names import split
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import (
     AddPartitions,
@@ -45,7 +46,6 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
-from emulator.protocol.names import split
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.healing import heal

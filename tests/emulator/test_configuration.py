@@ -3,6 +3,7 @@
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.common.names import is_topic_name, random_uuid, split
 from emulator.events import ZOOKEEPER
 from emulator.inputs.statements import (
     ConfigureBroker,
@@ -14,7 +15,6 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
-from emulator.protocol.names import is_topic_name, random_uuid, split
 from tests.support.running import do, with_topic
 
 MIN_ISR = "min.insync.replicas"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from emulator.common.errors import ERRORS
 from emulator.events import CLIENTS, MessageSent, ProduceAcknowledged, ProduceRetried
 from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
@@ -21,7 +22,6 @@ from emulator.inputs.statements import (
     WaitUntil,
 )
 from emulator.protocol import ProduceRequest, RecordBatch
-from emulator.protocol.errors import ERRORS
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Ticket
 from tests.emulator.broker.test_producer_ids import ask

@@ -1,5 +1,6 @@
 """Putting a cluster right after anything that may have happened to it, as its operators would."""
 
+from emulator.common.names import split
 from emulator.inputs.statements import (
     AnyInput,
     ConfigureBroker,
@@ -15,7 +16,6 @@ from emulator.inputs.statements import (
     ThawBroker,
     ZkCommand,
 )
-from emulator.protocol.names import split
 from emulator.scenario.runner import Runner
 
 MINUTE_US = 60_000_000

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from emulator.protocol.errors import ERROR_NAMES
+from emulator.common.errors import ERROR_NAMES
 from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from emulator.protocol.errors import ERRORS
+from emulator.common.errors import ERRORS
 from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_request, decode_response, encode_request
 from emulator.wire.header import RequestHeader

@@ -6,8 +6,8 @@ from typing import Final
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
+from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
-from emulator.protocol.errors import ERRORS, NONE
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message

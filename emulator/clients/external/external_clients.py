@@ -26,6 +26,7 @@ from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.injection import refusal
 from emulator.clients.external_state import Connection, Injection
+from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
 from emulator.protocol import (
     REQUESTS,
@@ -34,7 +35,6 @@ from emulator.protocol import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from emulator.protocol.errors import ERROR_NAMES
 from emulator.releases.profiles import Profile
 from emulator.releases.versions import has_no_zookeeper
 from emulator.wire import codec

@@ -9,6 +9,8 @@ from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.encoded_records import EncodedRecords
 from emulator.clients.external.metadata import TopicIds
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import split
 from emulator.protocol import (
     AnyMessage,
     FetchedPartition,
@@ -16,8 +18,6 @@ from emulator.protocol import (
     FetchRequest,
     FetchResponse,
 )
-from emulator.protocol.errors import ERRORS, NONE
-from emulator.protocol.names import split
 from emulator.wire.exceptions import UnsupportedCompression, WireError
 from emulator.wire.messages import fetch as wire
 from emulator.wire.messages import offsets

@@ -5,8 +5,8 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage, Subscription
-from emulator.protocol.errors import ERRORS, NONE
 from emulator.releases.profiles import Profile
 from emulator.wire.messages import committed_offsets as committing
 from emulator.wire.messages import groups as admin

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator import protocol
+from emulator.common.errors import NONE
 from emulator.protocol import AnyMessage
-from emulator.protocol.errors import NONE
 
 NOWHERE: Final = -1
 """An invalid offset."""

@@ -7,9 +7,9 @@ from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import topic_id_of, uuid_bytes
 from emulator.clients.external_state import ExternalState
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
-from emulator.protocol.errors import ERRORS, NONE
-from emulator.protocol.names import INTERNAL_TOPICS
 from emulator.wire.apis import API_VERSIONS
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding

@@ -13,9 +13,9 @@ from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import is_topic_name
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse, RecordBatch
-from emulator.protocol.errors import ERRORS, NONE
-from emulator.protocol.names import is_topic_name
 from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
 from emulator.wire.exceptions import InvalidRecords, UnsupportedCompression, WireError
 from emulator.wire.messages import produce as wire

@@ -7,9 +7,9 @@ from typing import Final
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import topic_id_of
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
-from emulator.protocol.errors import ERRORS, NONE
-from emulator.protocol.names import INTERNAL_TOPICS
 from emulator.simulation.kernel import STARTED_MS
 from emulator.wire.messages import cluster
 from emulator.wire.messages import quorum as wire

@@ -5,9 +5,9 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import split
 from emulator.protocol import AnyMessage
-from emulator.protocol.errors import ERRORS, NONE
-from emulator.protocol.names import split
 from emulator.simulation.kernel import STARTED_MS, Kernel
 from emulator.wire.messages import transaction_states as wire
 from emulator.wire.types import Message

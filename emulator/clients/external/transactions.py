@@ -5,8 +5,8 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
-from emulator.protocol.errors import ERRORS, NONE
 from emulator.wire.messages import produce as ids
 from emulator.wire.messages import transactions as wire
 from emulator.wire.types import Message

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
@@ -11,7 +12,6 @@ from emulator.inputs.statements import (
     StartBroker,
     ThawBroker,
 )
-from emulator.protocol.errors import ERRORS
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.offsets import (
     DeleteRecordsPartition,

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from emulator.clients.sender import FORGETS_LEADER, ROUTING
+from emulator.common.errors import ERRORS
 from emulator.events import CLIENTS, MessageLost, MessageSent, ProduceFailed, ProduceRetried
 from emulator.inputs.statements import (
     ConfigureTopic,
@@ -21,7 +22,6 @@ from emulator.inputs.statements import (
     StartBroker,
 )
 from emulator.protocol import ProduceResponse
-from emulator.protocol.errors import ERRORS
 from tests.support.lab import SECOND_US, Lab
 
 FAST = {"zookeeper.session.timeout.ms": "4000", "auto.leader.rebalance.enable": "false"}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.common.errors import ERRORS
 from emulator.coordinator.group_metadata import STORING_ERRORS, GroupMetadataManager
 from emulator.events import GroupRecordsWritten, GroupsLoaded, OffsetCommitted
 from emulator.inputs.statements import (
@@ -12,7 +13,6 @@ from emulator.inputs.statements import (
     ReleaseMessages,
     StartBroker,
 )
-from emulator.protocol.errors import ERRORS
 from tests.emulator.coordinator.bench import Bench
 
 OFFSETS = "__consumer_offsets-0"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emulator.common.errors import ERRORS
 from emulator.protocol import RecordBatch
-from emulator.protocol.errors import ERRORS
 from emulator.releases.profiles import PROFILES, Profile
 from emulator.storage.log import Log, RecordBatches
 from emulator.storage.producer_state import SEQUENCE_MAX, ProducerStates, advance

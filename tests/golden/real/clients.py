@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import Consume, Produce
-from emulator.protocol.errors import ERRORS
 from tests.golden.real import wire
 from tests.golden.real.look import UNREADABLE, assignment, value_of_partition
 from tests.golden.real.processes import RealCluster, RealClusterError

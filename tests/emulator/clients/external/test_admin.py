@@ -1,7 +1,7 @@
 import pytest
 
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import CreateTopic, FreezeBroker, ThawBroker
-from emulator.protocol.errors import ERRORS
 from emulator.wire.messages import alter_configs
 from emulator.wire.messages.configs import (
     AlterableConfig,

@@ -2,6 +2,7 @@ import pytest
 
 from emulator.audit.ground_truth import PartitionAudit
 from emulator.cluster import Cluster
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
@@ -14,7 +15,6 @@ from emulator.inputs.statements import (
     ThawBroker,
     Wait,
 )
-from emulator.protocol.errors import ERRORS
 from emulator.scenario.runner import Runner
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader

@@ -2,8 +2,8 @@
 
 import pytest
 
+from emulator.common.errors import ERROR_NAMES
 from emulator.inputs.statements import CrashBroker, CreateTopic, InjectError, Produce, StartBroker
-from emulator.protocol.errors import ERROR_NAMES
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.fetch import (
     FetchPartition,

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from emulator.protocol.errors import ERRORS
+from emulator.common.errors import ERRORS
 from emulator.wire.messages.committed_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

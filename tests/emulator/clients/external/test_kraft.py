@@ -2,8 +2,8 @@
 
 import pytest
 
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
-from emulator.protocol.errors import ERRORS
 from emulator.wire.messages import alter_configs
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,

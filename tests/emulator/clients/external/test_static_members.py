@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from emulator.common.errors import ERROR_NAMES
 from emulator.inputs.statements import CrashBroker, StartBroker
-from emulator.protocol.errors import ERROR_NAMES
 from emulator.wire.messages.committed_offsets import OffsetCommitRequest
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.groups import DescribeGroupsRequest

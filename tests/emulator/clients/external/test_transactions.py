@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from emulator.cluster import Cluster
+from emulator.common.errors import ERRORS
 from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
-from emulator.protocol.errors import ERRORS
 from emulator.scenario.runner import Runner
 from emulator.wire.messages.committed_offsets import (
     OffsetFetchRequest,

@@ -3,7 +3,7 @@
 import pytest
 from kafka.errors import for_code
 
-from emulator.protocol.errors import ERRORS
+from emulator.common.errors import ERRORS
 
 
 def test_names_and_codes_are_unique() -> None:
