@@ -343,42 +343,44 @@ def test_a_response_that_is_late_says_nothing_of_the_epoch_that_it_was_not_asked
     assert lab.values(1) == "a b"
 
 
-def two_partitions(version: str) -> Lab:
-    """t-0 and t-1 led by 0 and followed by 1, both in one fetch session."""
+def several_partitions(version: str, count: int) -> Lab:
+    """t-0, t-1, ... led by 0 and followed by 1, all in one fetch session."""
     lab = Lab(version, brokers=2)
-    lab.do(CreateTopic(topic="t", assignment=[[0, 1], [0, 1]]))
+    lab.do(CreateTopic(topic="t", assignment=[[0, 1]] * count))
     lab.wait(1000)
     return lab
 
 
 def test_a_partition_that_is_paused_does_not_keep_a_response_from_the_next_one() -> None:
-    lab = two_partitions("3.9")
-    lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
+    lab = several_partitions("3.9", 2)
+    lab.do(HoldMessages(source=1, destination=0, api="FetchRequest"))
+    lab.wait(600)
     for partition in (0, 1):
         lab.produce("a", partition=partition)
-    lab.wait(600)
+    lab.do(HoldMessages(source=0, destination=1, api="FetchResponse"))
+    lab.do(ReleaseMessages(source=1, destination=0))
+    lab.wait(5)
     lab.do(PauseReplica(tp="t-0", broker=1))
     lab.do(ReleaseMessages(source=0, destination=1))
-    lab.wait(2)
-    assert lab.replica(1, "t-0").log_end == 0
-    lab.wait(1000)
-    assert lab.replica(1, "t-0").log_end == 0
-    assert lab.replica(1, "t-1").log_end == 1
+    lab.wait(1)
+    assert (lab.replica(1, "t-0").log_end, lab.replica(1, "t-1").log_end) == (0, 1)
 
 
 @pytest.mark.parametrize("version", ASKING_FIRST)
 def test_an_epoch_response_for_a_paused_partition_settles_the_next_one(version: str) -> None:
-    lab = two_partitions(version)
-    for partition in (0, 1):
+    """The first request is sent for t-0, before the other two have been added to the fetcher."""
+    lab = several_partitions(version, 3)
+    for partition in range(3):
         lab.produce("a", partition=partition)
     lab.wait(1000)
     lab.do(HoldMessages(source=0, destination=1, api="OffsetsForLeaderEpochResponse"))
     lab.do(CrashBroker(broker=1))
     lab.do(StartBroker(broker=1))
     lab.wait(50)
-    lab.do(PauseReplica(tp="t-0", broker=1))
-    lab.do(ReleaseMessages(source=0, destination=1))
+    lab.do(ReleaseMessages(source=0, destination=1, count=1))
     lab.wait(5)
+    lab.do(PauseReplica(tp="t-1", broker=1))
+    lab.do(ReleaseMessages(source=0, destination=1))
+    lab.wait(1)
     followed = lab.cluster.brokers[1].state.fetchers.by_source[0].partitions
-    assert followed["t-1"].phase == FETCHING
-    assert "t-0" not in followed
+    assert {tp: state.phase for tp, state in followed.items()} == {"t-0": FETCHING, "t-2": FETCHING}
