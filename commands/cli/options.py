@@ -97,7 +97,7 @@ Mode = Annotated[
         "--mode",
         metavar="kraft|zk",
         parse=values.choice("kraft", "zk"),
-        text="without ZooKeeper (3.3 to 4.1) or with it (up to 3.9)",
+        text="without ZooKeeper (3.3 to 4.4) or with it (up to 3.9)",
         default="zk up to 3.9",
     ),
 ]
