@@ -68,6 +68,8 @@ failover_deletes_notifications 1.1..3.9
 failover_sends_metadata_first 0.10.2..3.9
 preferred_election_of_current_leader 1.1..2.1
 reassignment_needs_live_replicas documents..0.10.0
+reassignments_remembered 1.1..2.2
+reassignments_dropped_together 2.0.0..2.2
 unreadable_preferred_election_stays documents..0.11
 admin_requests_data_watched documents..0.11
 unknown_preferred_election_stays documents..2.1
