@@ -46,7 +46,7 @@ class MetadataCache:
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
     def update(self, source: int, request: int, message: UpdateMetadataRequest) -> list[str]:
-        """Update the metadata and the live brokers; return the partitions that are being deleted."""
+        """Update the metadata and the live brokers; return the partitions being deleted."""
         going: list[str] = []
         context, process = self.context, self.context.process
         error = context.fence_controller(
