@@ -144,6 +144,11 @@ class Replicas:
         )
         return replica if is_served else None
 
+    def unserved(self) -> list[str]:
+        """The partitions here that :meth:`served` refuses, in order of their names."""
+        unknown = self.by_name.keys() - self._process.metadata.keys()
+        return sorted(tp for tp in unknown if self.served(tp) is None)
+
     def led(self) -> list[Replica]:
         """The replicas that this broker leads."""
         return [replica for replica in self.by_name.values() if replica.role == LEADER]
