@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from socket import create_connection
@@ -17,7 +18,11 @@ from threading import local
 from typing import Any, Final, TextIO, cast
 
 Setting = str | int | bool
-START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 30.0
+WORDS_MAX: Final = 2_000
+"""Characters of a server's output that an error quotes at most: its end."""
+__tracebackhide__ = True
+"""pytest shows the line of the test that failed, not those of this module."""
 
 
 class ClusterError(Exception):
@@ -33,6 +38,7 @@ class ClusterServer:
         Raises:
             ClusterError: it did not start; the message is its output.
         """
+        self._of_thread = local()
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
         words = ["serve", "--standby", "--control", "0", "--json"]
         self._process = subprocess.Popen(
@@ -45,11 +51,11 @@ class ClusterServer:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            self._said.seek(0)
-            raise ClusterError(f"the server did not start: {self._said.read().strip()}")
+            reason = self._last_words()
+            self.stop()
+            raise ClusterError(f"the server did not start: {reason}")
         host, _, port = json.loads(line)["control"].rpartition(":")
         self._address = host, int(port)
-        self._of_thread = local()
 
     def ask(self, **line: object) -> dict[str, Any]:
         """Send a request on this thread's own connection, and wait for the response.
@@ -57,12 +63,15 @@ class ClusterServer:
         Raises:
             ClusterError: the request was refused, or the server has exited.
         """
-        stream = self._stream()
-        stream.write(json.dumps(line) + "\n")
-        stream.flush()
-        response = stream.readline()
+        try:
+            stream = self._stream()
+            stream.write(json.dumps(line) + "\n")
+            stream.flush()
+            response = stream.readline()
+        except OSError:
+            response = ""
         if not response:
-            raise ClusterError("the server has ended")
+            raise ClusterError(f"the server has ended: {self._last_words()}")
         found: dict[str, Any] = json.loads(response)
         if not found["ok"]:
             raise ClusterError(found["error"])
@@ -76,16 +85,24 @@ class ClusterServer:
                 found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
         return found
 
+    def _last_words(self) -> str:
+        """Return what the server wrote to standard error before it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(STOP_SECONDS)
+        self._said.seek(0)
+        return self._said.read()[-WORDS_MAX:].strip() or "it wrote no error"
+
     def stop(self) -> None:
         """Stop the process."""
         stream = getattr(self._of_thread, "stream", None)
         if stream is not None:
-            stream.close()
+            with suppress(OSError):  # a request that a dead server never read
+                stream.close()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
         try:
-            self._process.wait(START_SECONDS)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

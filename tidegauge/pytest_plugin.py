@@ -57,7 +57,11 @@ def kafka_cluster(
 
     The marker ``kafka`` sets brokers, version, mode, random seed and configuration.
     """
-    cluster = KafkaCluster(kafka_cluster_server, **_options(request.node))
+    options = _options(request.node)
+    try:
+        cluster = KafkaCluster(kafka_cluster_server, **options)
+    except ClusterError as error:
+        pytest.fail(f"@pytest.mark.kafka: {error}", pytrace=False)
     request.node.stash[CLUSTER] = cluster
     request.node.stash[FOLDER] = tmp_path_factory.getbasetemp()
     yield cluster
@@ -68,12 +72,15 @@ def kafka_cluster(
 def _options(item: pytest.Item) -> dict[str, Any]:
     """Return the markers' options; the closest marker wins."""
     options: dict[str, Any] = {}
+    known = ", ".join(OPTIONS)
     for marker in reversed(list(item.iter_markers("kafka"))):
+        if marker.args:
+            text = f"@pytest.mark.kafka takes its options by name ({known}), not {marker.args[0]!r}"
+            pytest.fail(text, pytrace=False)
         options |= marker.kwargs
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = ", ".join(OPTIONS)
-        raise pytest.UsageError(f"@pytest.mark.kafka has no {unknown[0]!r}; it has {known}")
+    for name in options:
+        if name not in OPTIONS:
+            pytest.fail(f"@pytest.mark.kafka has no {name!r}; it has {known}", pytrace=False)
     return options
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -73,7 +74,14 @@ class Clusters:
             del self.by_number[number]
             await cluster.stop()
             return {"ok": True}
-        return await cluster.respond(asked)
+        try:
+            if cluster.gateway.fault is None:
+                return await cluster.respond(asked)
+        except Exception:
+            if cluster.gateway.fault is None:
+                raise
+        fault = "".join(traceback.format_exception(cluster.gateway.fault)).rstrip()
+        return refused(f"the cluster has ended because of an error in the emulator:\n{fault}")
 
     async def _open(self, wish: ClusterWish) -> Reply:
         options = ClusterOptions(

@@ -128,7 +128,7 @@ class ServedCluster:
         try:
             steps = parse_line(text)
         except CommandError as error:
-            return refused(error.message.removeprefix(":1:1: "))
+            return refused(error.message)
         response: Reply = {"ok": True, "outcome": "ok"}
         for step in steps:
             printed = len(self.run.outputs)
