@@ -125,16 +125,20 @@ class KafkaCluster:
         seed: int = 1,
         config: Mapping[str, Setting] | None = None,
         mode: str | None = None,
+        controllers: int | None = None,
     ) -> None:
         """Create a cluster of ``brokers`` brokers that behave like a release.
 
         ``mode`` is kraft or zk; None: with ZooKeeper up to 3.9, without it from 4.0 on.
+        ``controllers`` is the size of the quorum without ZooKeeper; None: 1.
         """
-        wish = {"brokers": brokers, "version": version, "mode": mode, "seed": seed}
+        wish: dict[str, object] = {"brokers": brokers, "version": version, "seed": seed}
+        wish |= {"mode": mode, "controllers": controllers}
         made = server.ask(open={**wish, "config": dict(config or {})})
         self._server = server
         self._number: int = made["cluster"]
         self.bootstrap_servers: str = made["bootstrap_servers"]
+        self._controllers: list[int] = made["controllers"]
 
     def __repr__(self) -> str:
         return f"<KafkaCluster {self.bootstrap_servers}>"
@@ -148,25 +152,28 @@ class KafkaCluster:
         """
         return self._ask(statement=statement).get("result")
 
-    def crash(self, broker: int) -> None:
-        """Kill a broker's process."""
-        self.run(f"broker crash {broker}")
+    def _role(self, node: int) -> str:
+        return "controller" if node in self._controllers else "broker"
 
-    def stop(self, broker: int) -> None:
-        """Shut a broker down in a controlled way."""
-        self.run(f"broker stop {broker}")
+    def crash(self, node: int) -> None:
+        """Kill the process of a broker, or of a controller without ZooKeeper."""
+        self.run(f"{self._role(node)} crash {node}")
 
-    def start(self, broker: int) -> None:
-        """Start a broker that is down; returns when it has registered."""
-        self.run(f"broker start {broker}")
+    def stop(self, node: int) -> None:
+        """Shut a broker down in a controlled way, or stop a controller."""
+        self.run(f"{self._role(node)} stop {node}")
 
-    def freeze(self, broker: int) -> None:
-        """Pause a broker's process, as a long garbage collection does."""
-        self.run(f"broker freeze {broker}")
+    def start(self, node: int) -> None:
+        """Start a broker that is down, and wait until it has registered; or a controller."""
+        self.run(f"{self._role(node)} start {node}")
 
-    def thaw(self, broker: int) -> None:
-        """Resume a frozen broker."""
-        self.run(f"broker thaw {broker}")
+    def freeze(self, node: int) -> None:
+        """Pause a process, as a long garbage collection does."""
+        self.run(f"{self._role(node)} freeze {node}")
+
+    def thaw(self, node: int) -> None:
+        """Resume a frozen process."""
+        self.run(f"{self._role(node)} thaw {node}")
 
     def cut(self, one: int | str, other: int | str) -> None:
         """Cut the link between two brokers, or a broker and ``"clients"`` or ``"zk"``."""
@@ -226,7 +233,7 @@ class KafkaCluster:
         raise ClusterError(f"broker {wanted} has no replica of {topic}-{partition}")
 
     def controller(self) -> int:
-        """Return the active controller's broker id; -1: there is none."""
+        """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
         return int(self._ask(controller=True)["controller"])
 
     def lost(self) -> list[dict[str, Any]]:

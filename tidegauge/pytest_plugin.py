@@ -11,7 +11,8 @@
         kafka_cluster.assert_nothing_lost()
 
 Timeouts are short, so that tests do not wait long for a failure to be detected: unless ``config``
-says otherwise, zookeeper.session.timeout.ms is 1000 and replica.lag.time.max.ms 2000.
+says otherwise, zookeeper.session.timeout.ms (without ZooKeeper broker.session.timeout.ms) is 1000
+and replica.lag.time.max.ms 2000.
 
 Each test gets its own cluster; all of them run in one process beside the tests. When a test
 fails, its report names a session file of what happened, and the command that opens it.
@@ -28,14 +29,15 @@ from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
 
 CLUSTER = pytest.StashKey[KafkaCluster]()
 FOLDER = pytest.StashKey[Path]()
-OPTIONS = ("brokers", "version", "mode", "seed", "config")
+OPTIONS = ("brokers", "version", "mode", "controllers", "seed", "config")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line(
         "markers",
-        "kafka(brokers=3, version='3.9', mode=None, seed=1, config={..}): kafka_cluster's options",
+        "kafka(brokers=3, version='3.9', mode=None, controllers=None, seed=1, config={..}): "
+        "kafka_cluster's options",
     )
 
 
@@ -55,7 +57,7 @@ def kafka_cluster(
 ) -> Iterator[KafkaCluster]:
     """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
 
-    The marker ``kafka`` sets brokers, version, mode, random seed and configuration.
+    The marker ``kafka`` sets brokers, version, mode, controllers, random seed and configuration.
     """
     options = _options(request.node)
     try:

@@ -36,6 +36,7 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
     version: str | None = None
     mode: str | None = None
     seed: int | None = None
+    controllers: int | None = None
     config: dict[str, str | int | bool] = {}
     port: int = 0
 
@@ -89,6 +90,7 @@ class Clusters:
             mode=wish.mode,
             seed=wish.seed,
             brokers=wish.brokers,
+            controllers=wish.controllers,
             config=[Setting(name, _word(value)) for name, value in wish.config.items()],
         )
         script = served_script(options, FOR_TESTS)
@@ -99,6 +101,7 @@ class Clusters:
             "ok": True,
             "cluster": number,
             "bootstrap_servers": cluster.gateway.bootstrap_servers,
+            "controllers": list(cluster.run.cluster.controllers),
         }
 
     async def stop(self, outcome: str = "") -> None:

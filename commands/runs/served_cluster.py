@@ -182,7 +182,7 @@ class ServedCluster:
         return {"ok": True, "partition": summary.partition(self.run.view, found)}
 
     def controller(self) -> Reply:
-        """Return the active controller's broker id; -1: there is none."""
+        """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
         found = self.run.cluster.controller_id()
         return {"ok": True, "controller": -1 if found is None else found}
 
