@@ -120,6 +120,7 @@ class KafkaCluster:
     def __init__(
         self,
         server: ClusterServer,
+        *,
         brokers: int = 3,
         version: str = "3.9",
         seed: int = 1,
