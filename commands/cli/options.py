@@ -141,6 +141,16 @@ Brokers = Annotated[
     int | None,
     option("--brokers", metavar="N", parse=values.brokers, text="number of brokers", default="3"),
 ]
+Controllers = Annotated[
+    int | None,
+    option(
+        "--controllers",
+        metavar="N",
+        parse=values.controllers,
+        text="number of controllers without ZooKeeper",
+        default="1",
+    ),
+]
 Port = Annotated[
     int | None,
     option(
