@@ -137,7 +137,10 @@ class ForwardingManager:
         elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)
-            reply = TopicsResponse(request, errors, {} if response is None else response.messages)
+            messages, created = (
+                ({}, {}) if response is None else (response.messages, response.created)
+            )
+            reply = TopicsResponse(request, errors, messages, created)
         else:
             reply = OTHERS[type(wanted)](request, error, errors)
         self.context.respond(pending.source, request, reply)

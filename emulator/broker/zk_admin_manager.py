@@ -24,6 +24,7 @@ from emulator.protocol import (
     DescribeConfigsRequest,
     DescribeConfigsResponse,
     NewTopic,
+    TopicCreated,
     TopicsResponse,
 )
 from emulator.releases.config import (
@@ -59,6 +60,7 @@ class DelayedTopics(Struct, array_like=True):
     partitions: dict[str, int]
     errors: dict[str, str]
     messages: dict[str, str]
+    created: dict[str, TopicCreated] = field(default_factory=dict)
 
 
 class AdminRequestsState(Struct, array_like=True):
@@ -83,12 +85,13 @@ class ZkAdminManager:
     def create_topics(self, client: int, request: int, message: CreateTopicsRequest) -> None:
         """Create topics; respond when each of their partitions has a leader."""
         wanted = message.topics
+        created: dict[str, TopicCreated] = {}
 
         def create(topic: str) -> int:
-            self._create(topic, wanted[topic], write=not message.validate_only)
-            return 0 if message.validate_only else self._count(topic)
+            created[topic] = self._create(topic, wanted[topic], write=not message.validate_only)
+            return 0 if message.validate_only else created[topic].partitions
 
-        self._each(client, request, list(wanted), message.timeout_us, create)
+        self._each(client, request, list(wanted), message.timeout_us, create, created)
 
     def create_partitions(
         self, client: int, request: int, message: CreatePartitionsRequest
@@ -142,6 +145,7 @@ class ZkAdminManager:
         topics: list[str],
         timeout_us: int,
         work: Callable[[str], int],
+        created: dict[str, TopicCreated] | None = None,
     ) -> None:
         """Apply ``work`` to each topic, then wait until the metadata shows the result.
 
@@ -161,7 +165,7 @@ class ZkAdminManager:
                 results[topic], messages[topic] = error.name, str(error)
             except errors.ZooKeeperError as error:
                 results[topic], messages[topic] = "UNKNOWN_SERVER_ERROR", str(error)
-        delayed = DelayedTopics(client, partitions, results, messages)
+        delayed = DelayedTopics(client, partitions, results, messages, created or {})
         if timeout_us > 0 and not self._is_done(delayed):
             self.state.delayed[request] = delayed
             due_us = self.context.kernel.now + timeout_us
@@ -169,7 +173,8 @@ class ZkAdminManager:
             return
         if timeout_us <= 0 and partitions:
             results.update(dict.fromkeys(partitions, "REQUEST_TIMED_OUT"))
-        self.context.respond(client, request, TopicsResponse(request, results, messages))
+        response = TopicsResponse(request, results, messages, delayed.created)
+        self.context.respond(client, request, response)
 
     def metadata_changed(self) -> None:
         """Answer the requests whose change the updated metadata shows."""
@@ -190,7 +195,7 @@ class ZkAdminManager:
     def _respond(self, request: int, delayed: DelayedTopics) -> None:
         del self.state.delayed[request]
         self.context.timers.clear_deadline(TIMEOUT, request)
-        response = TopicsResponse(request, delayed.errors, delayed.messages)
+        response = TopicsResponse(request, delayed.errors, delayed.messages, delayed.created)
         self.context.respond(delayed.client, request, response)
 
     def _is_done(self, delayed: DelayedTopics) -> bool:
@@ -206,19 +211,21 @@ class ZkAdminManager:
 
     # ---- writing
 
-    def _create(self, topic: str, wanted: NewTopic, *, write: bool) -> None:
+    def _create(self, topic: str, wanted: NewTopic, *, write: bool) -> TopicCreated:
         if not is_topic_name(topic):
             raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
         if self._exists(topic):
             raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
         self._check_collision(topic)
         config = self._checked(wanted.config, "INVALID_CONFIG")
-        lists = self._lists(wanted)
+        lists, topic_id = self._lists(wanted), ""
         if write:
             context = self.context
             data = znodes.new_topic_json(context.profile, lists, context.kernel.random_below)
             context.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
             context.zk.write(znodes.topic_path(topic), data)
+            topic_id = znodes.topic_id_in(data)
+        return TopicCreated(topic_id, len(lists), len(lists[0]))
 
     def _check_collision(self, topic: str) -> None:
         """Reject names that differ only in '.' and '_', as in metrics (``Topic.hasCollision``)."""

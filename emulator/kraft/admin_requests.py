@@ -11,7 +11,12 @@ from emulator.quorum_controller.configuration_control import ConfigResource
 from emulator.quorum_controller.partition_change_builder import Election
 from emulator.quorum_controller.quorum_controller import QuorumController
 from emulator.quorum_controller.result import ApiError, ApiException, Result
-from emulator.quorum_controller.topics import DEFAULT, CreatableTopic, CreatePartitionsTopic
+from emulator.quorum_controller.topics import (
+    DEFAULT,
+    CreatableTopic,
+    CreatedTopic,
+    CreatePartitionsTopic,
+)
 
 Errors = Mapping[str, ApiError]
 """The result for each topic, partition or resource."""
@@ -28,7 +33,16 @@ def respond_to_admin(
         return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, {})
     errors = {name: each.error for name, each in outcomes.items()}
     reasons = {name: each.message for name, each in outcomes.items() if each.message}
-    return result, messages.EnvelopeResponse(request, "NONE", errors, reasons)
+    created = _created(result.response) if result.response else {}
+    return result, messages.EnvelopeResponse(request, "NONE", errors, reasons, created=created)
+
+
+def _created(outcomes: Mapping[str, object]) -> dict[str, messages.TopicCreated]:
+    return {
+        name: messages.TopicCreated(each.topic_id, each.num_partitions, each.replication_factor)
+        for name, each in outcomes.items()
+        if isinstance(each, CreatedTopic) and not each.error.is_failure
+    }
 
 
 def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Asked:

@@ -24,6 +24,7 @@ from emulator.protocol.admin import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     NewTopic,
+    TopicCreated,
     TopicsResponse,
 )
 from emulator.protocol.controller import (
@@ -396,6 +397,7 @@ __all__ = [
     "SyncGroupRequest",
     "SyncGroupResponse",
     "Timer",
+    "TopicCreated",
     "TopicDescription",
     "TopicsResponse",
     "TransactionDescription",

@@ -84,12 +84,24 @@ class DeleteTopicsRequest(Message, frozen=True):
     timeout_us: int
 
 
+class TopicCreated(Struct, frozen=True, array_like=True):
+    """What a topic was created with (KIP-525); ``topic_id`` is empty in releases without ids."""
+
+    topic_id: str
+    partitions: int
+    replication_factor: int
+
+
 class TopicsResponse(Message, frozen=True):
-    """The response to a request about topics: an error and a message for each."""
+    """The response to a request about topics: an error and a message for each.
+
+    ``created`` describes the topics that were created, or would have been.
+    """
 
     request: int
     errors: dict[str, str]
     messages: dict[str, str] = field(default_factory=dict)
+    created: dict[str, TopicCreated] = field(default_factory=dict)
 
 
 class DescribeConfigsRequest(Message, frozen=True):

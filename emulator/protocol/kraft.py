@@ -3,7 +3,7 @@
 A broker forwards administrators' requests to the controller in an envelope (KIP-590).
 """
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from emulator.protocol.admin import (
     AdminResponse,
@@ -13,6 +13,7 @@ from emulator.protocol.admin import (
     CreateTopicsRequest,
     DeleteTopicsRequest,
     ElectLeadersRequest,
+    TopicCreated,
 )
 from emulator.protocol.message import Message
 
@@ -163,8 +164,8 @@ class EnvelopeRequest(Message, frozen=True):
 class EnvelopeResponse(Message, frozen=True):
     """The controller's response: a top-level error, or errors by resource.
 
-    ``messages`` explain some errors in a sentence. ``quorum`` is the response to a
-    :class:`DescribeQuorumRequest`.
+    ``messages`` explain some errors in a sentence. ``created`` describes created topics, ``quorum``
+    is the response to a :class:`DescribeQuorumRequest`.
     """
 
     request: int
@@ -172,3 +173,4 @@ class EnvelopeResponse(Message, frozen=True):
     errors: dict[str, str]
     messages: dict[str, str]
     quorum: QuorumDescription | None = None
+    created: dict[str, TopicCreated] = field(default_factory=dict)

@@ -47,7 +47,12 @@ from emulator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
+from emulator.wire.messages.topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from emulator.wire.messages.transaction_states import (
     DescribeProducersRequest,
     DescribeProducersTopic,
@@ -491,6 +496,38 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
 # ---- the times of records
 
 
+def topics(peer: Peer) -> Facts:
+    """What created topics are said to have: an id, partitions and a replication factor."""
+    here, facts = peer.connect(), Facts()
+
+    def make(version: int, *, validate: bool = False, **wanted: dict[str, Any]) -> None:
+        rows = [
+            CreatableTopic(
+                name,
+                each.get("partitions", 1),
+                each.get("factor", 1),
+                [CreatableReplicaAssignment(*row) for row in each.get("assigned", [])],
+                [CreatableTopicConfig(*row) for row in each.get("configs", {}).items()],
+            )
+            for name, each in wanted.items()
+        ]
+        response = peer.ask(here, CreateTopicsRequest(rows, 5_000, validate), version)
+        peer.pass_time(300_000)
+        for each in response.topics:
+            counts = [each.num_partitions, each.replication_factor, each.topic_config_error_code]
+            facts.append([version, each.name, error(each.error_code), any(each.topic_id), *counts])
+
+    make(5, short={"configs": {"retention.ms": "60000", "cleanup.policy": "compact"}})
+    make(7, two={"partitions": 2})
+    make(7, short={}, wrong={"configs": {"retention.ms": "soon"}}, none={"partitions": 0})
+    make(7, validate=True, only={"partitions": 3})
+    make(7, defaults={"partitions": -1, "factor": -1})
+    make(7, assigned={"partitions": -1, "factor": -1, "assigned": [(0, [0]), (1, [0])]})
+    make(7, many={"factor": 2})
+    make(4, older={})
+    return facts
+
+
 def timestamps(peer: Peer) -> Facts:
     """The times of records where the broker sets them (message.timestamp.type)."""
     here, facts = peer.connect(), Facts()
@@ -542,6 +579,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "fetch sessions": fetch_sessions,
     "static members": static_members,
     "transactions": transactions,
+    "topics": topics,
     "timestamps": timestamps,
 }
 

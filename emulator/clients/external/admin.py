@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.ids import uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -48,14 +51,20 @@ class CreateTopics:
         """Return the result for each topic."""
         (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
-        rows = [
-            wire.CreatableTopicResult(
-                name,
-                error_code=ERRORS[error].code,
-                error_message=found.messages.get(name),
+        rows = []
+        for name, error in found.errors.items():
+            made = found.created.get(name) if error == NONE else None
+            row = wire.CreatableTopicResult(
+                name, error_code=ERRORS[error].code, error_message=found.messages.get(name)
             )
-            for name, error in found.errors.items()
-        ]
+            if made is not None:
+                row = replace(
+                    row,
+                    topic_id=uuid_bytes(made.topic_id) if made.topic_id else row.topic_id,
+                    num_partitions=made.partitions,
+                    replication_factor=made.replication_factor,
+                )
+            rows.append(row)
         return wire.CreateTopicsResponse(topics=rows)
 
 
