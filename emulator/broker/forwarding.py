@@ -2,7 +2,10 @@
 
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from emulator.broker.controller_channel import ControllerChannel
+from emulator.broker.kraft_metadata import config_layers
 from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
@@ -26,10 +29,12 @@ from emulator.protocol import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
     NewTopic,
+    TopicCreated,
     TopicsResponse,
 )
 from emulator.protocol.kraft import AdminRequest
 from emulator.releases.config import ConfigError, check_dynamic
+from emulator.releases.config_descriptions import describe_topic
 
 PATIENCE_US: Final = 60_000_000
 """How long a request is retried (``ForwardingManager``'s channel)."""
@@ -122,6 +127,21 @@ class ForwardingManager:
             return True
         return False
 
+    def _described(
+        self, wanted: AdminRequest, created: dict[str, TopicCreated]
+    ) -> dict[str, TopicCreated]:
+        """Add the configurations of created topics."""
+        if not isinstance(wanted, CreateTopicsRequest):
+            return created
+        layers, version = (
+            config_layers(self.context, self.state.image),
+            self.context.settings.version,
+        )
+        return {
+            name: replace(each, entries=describe_topic(version, wanted.topics[name].config, layers))
+            for name, each in created.items()
+        }
+
     def _on_response(self, pending: Pending, response: EnvelopeResponse | None) -> None:
         """Unwrap the response in the envelope."""
         if pending.source == NOBODY:
@@ -140,7 +160,7 @@ class ForwardingManager:
             messages, created = (
                 ({}, {}) if response is None else (response.messages, response.created)
             )
-            reply = TopicsResponse(request, errors, messages, created)
+            reply = TopicsResponse(request, errors, messages, self._described(wanted, created))
         else:
             reply = OTHERS[type(wanted)](request, error, errors)
         self.context.respond(pending.source, request, reply)

@@ -6,7 +6,7 @@ from emulator.broker.kraft_state import KRaftBrokerState
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.names import is_topic_name
-from emulator.metadata_log.image import config_key
+from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
     ClusterMetadataRequest,
@@ -21,7 +21,24 @@ from emulator.protocol import (
     PartitionMetadata,
     TopicDescription,
 )
-from emulator.releases.config import broker_values, topic_values
+from emulator.releases.config_descriptions import (
+    BROKER,
+    DEFAULT_BROKER,
+    STATIC_BROKER,
+    Layers,
+    describe_broker,
+    describe_defaults,
+    describe_topic,
+)
+
+
+def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
+    """Return a broker's configuration values by source: its own, all brokers', and static ones."""
+    return [
+        (BROKER, image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})),
+        (DEFAULT_BROKER, image.configs.get(config_key(BROKER_RESOURCE, ""), {})),
+        (STATIC_BROKER, context.settings.defaults),
+    ]
 
 
 class KRaftMetadata:
@@ -111,19 +128,19 @@ class KRaftMetadata:
         self.context.respond(source, request, response)
 
     def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Return the configuration of topics or of this broker (``ConfigHelper``)."""
+        """Return the configuration of a topic or of this broker (``ConfigHelper``)."""
         context, image = self.context, self.state.image
-        settings = context.settings
-        defaults = {**settings.defaults, **settings.brokers.get(context.id, {})}
-        dynamic = dict(image.configs.get(config_key(BROKER_RESOURCE, ""), {}))
-        dynamic |= image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})
-        values: dict[str, dict[str, str]] = {}
-        own: dict[str, dict[str, str]] = {}
-        for topic in message.topics:
-            if image.topic(topic) is not None:
-                own[topic] = dict(image.configs.get(config_key(TOPIC_RESOURCE, topic), {}))
-                values[topic] = topic_values(settings.version, defaults | dynamic) | own[topic]
-        if not message.topics:
-            own[""] = dict(settings.brokers.get(context.id, {})) | dynamic
-            values[""] = broker_values(settings.version, defaults | dynamic)
-        context.respond(source, request, DescribeConfigsResponse(request, values, own))
+        version = context.settings.version
+        layers = config_layers(context, image)
+        if message.topic is not None:
+            values = image.configs.get(config_key(TOPIC_RESOURCE, message.topic), {})
+            entries = describe_topic(version, values, layers)
+            error = NONE if image.topic(message.topic) is not None else "UNKNOWN_TOPIC_OR_PARTITION"
+        elif message.broker:
+            entries = describe_broker(version, layers)
+            error = NONE if message.broker == str(context.id) else "INVALID_REQUEST"
+        else:
+            defaults = image.configs.get(config_key(BROKER_RESOURCE, ""), {})
+            entries, error = describe_defaults(defaults), NONE
+        response = DescribeConfigsResponse(request, error, entries if error == NONE else [])
+        context.respond(source, request, response)

@@ -29,11 +29,17 @@ from emulator.protocol import (
 )
 from emulator.releases.config import (
     ConfigError,
-    broker_values,
+    changed_lists,
     check_without_effect,
     resolve_topic,
     topic_config_names,
-    topic_values,
+)
+from emulator.releases.config_descriptions import (
+    BROKER,
+    STATIC_BROKER,
+    Layers,
+    describe_broker,
+    describe_topic,
 )
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
@@ -225,7 +231,8 @@ class ZkAdminManager:
             context.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
             context.zk.write(znodes.topic_path(topic), data)
             topic_id = znodes.topic_id_in(data)
-        return TopicCreated(topic_id, len(lists), len(lists[0]))
+        entries = describe_topic(self.context.settings.version, config, self._layers())
+        return TopicCreated(topic_id, len(lists), len(lists[0]), entries)
 
     def _check_collision(self, topic: str) -> None:
         """Reject names that differ only in '.' and '_', as in metrics (``Topic.hasCollision``)."""
@@ -310,19 +317,26 @@ class ZkAdminManager:
     # ---- configuration
 
     def describe_configs(self, client: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Return the configuration of topics or of this broker."""
-        context = self.context
-        defaults = {**context.settings.defaults, **context.settings.brokers.get(context.id, {})}
-        values: dict[str, dict[str, str]] = {}
-        own: dict[str, dict[str, str]] = {}
-        for topic in message.topics:
-            if context.zk.usable() and self._exists(topic):
-                own[topic] = self._own_values(topic)
-                values[topic] = topic_values(context.settings.version, defaults) | own[topic]
-        if not message.topics:
-            own[""] = dict(context.settings.brokers.get(context.id, {}))
-            values[""] = broker_values(context.settings.version, defaults)
-        context.respond(client, request, DescribeConfigsResponse(request, values, own))
+        """Return the configuration of a topic or of this broker."""
+        context, version = self.context, self.context.settings.version
+        layers = self._layers()
+        if message.topic is not None:
+            if context.zk.usable() and self._exists(message.topic):
+                entries = describe_topic(version, self._own_values(message.topic), layers)
+                response = DescribeConfigsResponse(request, NONE, entries)
+            else:
+                response = DescribeConfigsResponse(request, "UNKNOWN_TOPIC_OR_PARTITION")
+        elif message.broker == str(context.id):
+            response = DescribeConfigsResponse(request, NONE, describe_broker(version, layers))
+        else:
+            error = "INVALID_REQUEST" if message.broker else NONE
+            response = DescribeConfigsResponse(request, error)
+        context.respond(client, request, response)
+
+    def _layers(self) -> Layers:
+        settings = self.context.settings
+        own = settings.brokers.get(self.context.id, {})
+        return [(BROKER, own), (STATIC_BROKER, settings.defaults)]
 
     def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:
         """Alter topic configuration, and notify the brokers."""
@@ -341,7 +355,13 @@ class ZkAdminManager:
         if not self._exists(topic):
             raise _unknown(topic)
         before = {} if message.replaces else self._own_values(topic)
-        values = {k: v for k, v in {**before, **changes}.items() if v}
+        try:
+            lists = changed_lists(
+                before, message.appended.get(topic, {}), message.subtracted.get(topic, {})
+            )
+        except ConfigError as error:
+            raise RefusedTopicError("INVALID_CONFIG", str(error)) from None
+        values = {k: v for k, v in {**before, **changes, **lists}.items() if v}
         told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
         merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
         if not message.validate_only:

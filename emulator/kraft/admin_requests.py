@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from emulator import protocol as messages
 from emulator.common.names import split
+from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import TOPIC_RESOURCE
 from emulator.protocol.kraft import AdminRequest
 from emulator.quorum_controller.configuration_control import ConfigResource
@@ -17,6 +18,7 @@ from emulator.quorum_controller.topics import (
     CreatedTopic,
     CreatePartitionsTopic,
 )
+from emulator.releases.config import ConfigError, changed_lists
 
 Errors = Mapping[str, ApiError]
 """The result for each topic, partition or resource."""
@@ -77,13 +79,21 @@ def _create_partitions(
 
 
 def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRequest) -> Asked:
-    changes = {
-        ConfigResource(TOPIC_RESOURCE, topic): {key: value or None for key, value in values.items()}
-        for topic, values in message.topics.items()
-    }
+    changes: dict[ConfigResource, dict[str, str | None]] = {}
+    errors: dict[str, ApiError] = {}
+    for topic, values in message.topics.items():
+        resource = ConfigResource(TOPIC_RESOURCE, topic)
+        current = controller.image.configs.get(config_key(*resource), {})
+        appended, subtracted = message.appended.get(topic, {}), message.subtracted.get(topic, {})
+        try:
+            lists = changed_lists(current, appended, subtracted)
+        except ConfigError as error:
+            errors[topic] = ApiError("INVALID_CONFIG", str(error))
+        else:
+            changes[resource] = {key: value or None for key, value in (values | lists).items()}
     alter = controller.incremental_alter_configs
     result = (controller.legacy_alter_configs if message.replaces else alter)(changes)
-    errors = {each.name: error for each, error in result.response.items()}
+    errors |= {each.name: error for each, error in result.response.items()}
     return Result([], None) if message.validate_only else result, errors
 
 

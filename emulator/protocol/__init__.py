@@ -275,6 +275,7 @@ REQUESTS = (
     DescribeGroupsRequest,
     DeleteGroupsRequest,
     OffsetDeleteRequest,
+    IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
 )
 """The requests that a broker accepts only while its sockets are open."""

@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from emulator.protocol.message import Detail, Message
+from emulator.releases.config_descriptions import ConfigEntry
 
 
 class DescribeClusterRequest(Message, frozen=True):
@@ -85,11 +86,15 @@ class DeleteTopicsRequest(Message, frozen=True):
 
 
 class TopicCreated(Struct, frozen=True, array_like=True):
-    """What a topic was created with (KIP-525); ``topic_id`` is empty in releases without ids."""
+    """What a topic was created with (KIP-525); ``topic_id`` is empty in releases without ids.
+
+    ``entries`` are added by the broker that responds to the client.
+    """
 
     topic_id: str
     partitions: int
     replication_factor: int
+    entries: list[ConfigEntry] = field(default_factory=list)
 
 
 class TopicsResponse(Message, frozen=True):
@@ -105,28 +110,35 @@ class TopicsResponse(Message, frozen=True):
 
 
 class DescribeConfigsRequest(Message, frozen=True):
-    """Requests the configuration of topics, and of the broker if ``topics`` is empty."""
+    """Requests the configuration of a topic, or else of ``broker``; '' are all brokers' defaults.
 
-    topics: list[str]
+    A broker describes itself and the defaults, and no other broker.
+    """
+
+    topic: str | None
+    broker: str = ""
 
 
 class DescribeConfigsResponse(Message, frozen=True):
-    """Each topic's values, and which of them are its own; the broker's have the key ''."""
+    """The configuration that was requested; ``entries`` is empty if ``error`` is not NONE."""
 
     request: int
-    values: dict[str, dict[str, str]]
-    own: dict[str, dict[str, str]]
+    error: str
+    entries: list[ConfigEntry] = field(default_factory=list)
 
 
 class AlterConfigsRequest(Message, frozen=True):
     """Sets configuration values of topics (an empty value removes one; KIP-339).
 
-    ``replaces``: values not included are removed (KIP-133).
+    ``replaces``: values not included are removed (KIP-133). ``appended`` and ``subtracted`` have
+    elements of lists, separated by commas, by topic and name.
     """
 
     topics: dict[str, dict[str, str]]
     validate_only: bool = False
     replaces: bool = False
+    appended: dict[str, dict[str, str]] = field(default_factory=dict)
+    subtracted: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class ListPartitionReassignmentsRequest(Message, frozen=True):

@@ -11,6 +11,7 @@ from msgspec import Struct, convert, field
 
 from emulator.releases.config_names import (
     INT_MAX,
+    LISTS,
     LONG_MAX,
     PRODUCERS,
     SELECTORS,
@@ -354,21 +355,33 @@ def check_without_effect(name: str, text: str) -> None:
         raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
 
 
-def topic_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the effective values of topics without overrides, by topic configuration name.
+def default_of(setting: Setting, version: str) -> str:
+    """Return a setting's default in a release, as text."""
+    return _spelled(setting.default(profile_of(version).numbers))
 
-    ``overrides`` are the broker's own values.
+
+def changed_lists(
+    current: Mapping[str, str], appended: Mapping[str, str], subtracted: Mapping[str, str]
+) -> dict[str, str]:
+    """Return a topic's lists after elements were appended or removed (KIP-339).
+
+    A list without a value of its own begins with the default. Source:
+    ``ConfigurationControlManager.incrementalAlterConfigResource``.
+
+    Raises:
+        ConfigError: a name whose value is no list.
     """
-    values = broker_values(version, overrides)
-    found = {each.topic_name or each.name: values[each.name] for each in SETTINGS if each.per_topic}
-    return TOPIC_DEFAULTS | found
-
-
-def broker_values(version: str, overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the value of each of a broker's settings, as text."""
-    numbers = profile_of(version).numbers
-    defaults = {each.name: _spelled(each.default(numbers)) for each in SETTINGS}
-    return defaults | {name: value for name, value in overrides.items() if value}
+    changed: dict[str, str] = {}
+    for name in (*appended, *subtracted):
+        if name not in LISTS:
+            raise ConfigError(f"{name} is no list; lists are {', '.join(sorted(LISTS))}.")
+        before = current.get(name, TOPIC_DEFAULTS.get(name, ""))
+        elements = [each for each in before.split(",") if each]
+        more = [each for each in appended.get(name, "").split(",") if each]
+        less = subtracted.get(name, "").split(",")
+        elements += [each for each in more if each not in elements]
+        changed[name] = ",".join([each for each in elements if each not in less])
+    return changed
 
 
 def producer_defaults(version: str) -> ProducerDefaults:

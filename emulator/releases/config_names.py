@@ -654,6 +654,15 @@ TOPIC_DEFAULTS: Final = {
 }
 """Settings of topics alone, and the values that clients read."""
 
+LISTS: Final = frozenset(
+    {
+        "cleanup.policy",
+        "follower.replication.throttled.replicas",
+        "leader.replication.throttled.replicas",
+    }
+)
+"""Topic settings whose value is a list, to which elements can be appended."""
+
 Allowed = int | tuple[str, ...] | type | None
 """The valid values: integers from a minimum on, words, a type, or (None) anything."""
 

@@ -18,10 +18,13 @@ from emulator.common.errors import ERROR_NAMES
 from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
+from emulator.wire.messages import alter_configs as whole
 from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.configs import (
     AlterableConfig,
     AlterConfigsResource,
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
     IncrementalAlterConfigsRequest,
 )
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
@@ -496,8 +499,11 @@ def transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
 # ---- the times of records
 
 
+NAMES: Final = ("retention.ms", "min.insync.replicas", "cleanup.policy", "message.timestamp.type")
+
+
 def topics(peer: Peer) -> Facts:
-    """What created topics are said to have: an id, partitions and a replication factor."""
+    """What created topics are said to have: id, partitions, replication factor, configuration."""
     here, facts = peer.connect(), Facts()
 
     def make(version: int, *, validate: bool = False, **wanted: dict[str, Any]) -> None:
@@ -514,8 +520,14 @@ def topics(peer: Peer) -> Facts:
         response = peer.ask(here, CreateTopicsRequest(rows, 5_000, validate), version)
         peer.pass_time(300_000)
         for each in response.topics:
+            configs = [
+                [row.name, row.value, row.read_only, row.config_source, row.is_sensitive]
+                for row in each.configs or ()
+                if row.name in NAMES
+            ]
             counts = [each.num_partitions, each.replication_factor, each.topic_config_error_code]
-            facts.append([version, each.name, error(each.error_code), any(each.topic_id), *counts])
+            told = [any(each.topic_id), *counts, sorted(configs)]
+            facts.append([version, each.name, error(each.error_code), *told])
 
     make(5, short={"configs": {"retention.ms": "60000", "cleanup.policy": "compact"}})
     make(7, two={"partitions": 2})
@@ -525,6 +537,81 @@ def topics(peer: Peer) -> Facts:
     make(7, assigned={"partitions": -1, "factor": -1, "assigned": [(0, [0]), (1, [0])]})
     make(7, many={"factor": 2})
     make(4, older={})
+    return facts
+
+
+def configurations(peer: Peer) -> Facts:  # noqa: PLR0915 - one conversation
+    """Configurations of topics and brokers: described, with synonyms, and changed."""
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "plain")
+
+    def make(name: str, values: dict[str, str]) -> None:
+        configs = [CreatableTopicConfig(*each) for each in values.items()]
+        peer.ask(here, CreateTopicsRequest([CreatableTopic(name, 1, 1, [], configs)], 5_000), 5)
+        peer.pass_time(300_000)
+
+    def describe(kind: int, name: str, *keys: str, version: int = 4, synonyms: bool = True) -> None:
+        wanted = DescribeConfigsRequest(
+            [DescribeConfigsResource(kind, name, list(keys))], synonyms, include_documentation=False
+        )
+        (found,) = peer.ask(here, wanted, version).results
+        rows = [
+            [
+                each.name,
+                each.value,
+                each.read_only,
+                each.config_source,
+                each.is_default if version == 0 else None,
+                each.is_sensitive,
+                [[s.name, s.value, s.source] for s in each.synonyms],
+                each.config_type,
+            ]
+            for each in found.configs
+        ]
+        facts.append(["describe", error(found.error_code), sorted(rows)])
+
+    def change(name: str, *changes: tuple[str, int, str | None], kind: int = 2) -> None:
+        rows = [AlterableConfig(*each) for each in changes]
+        wanted = IncrementalAlterConfigsRequest([AlterConfigsResource(kind, name, rows)])
+        (found,) = peer.ask(here, wanted, 1).responses
+        facts.append(["change", error(found.error_code)])
+        peer.pass_time(300_000)
+
+    def replace(name: str, **values: str) -> None:
+        rows = [whole.AlterableConfig(key.replace("_", "."), v) for key, v in values.items()]
+        wanted = whole.AlterConfigsRequest([whole.AlterConfigsResource(2, name, rows)])
+        (found,) = peer.ask(here, wanted, 2).responses
+        facts.append(["replace", error(found.error_code)])
+        peer.pass_time(300_000)
+
+    make("short", {"retention.ms": "60000", "cleanup.policy": "compact"})
+    describe(2, "short", *NAMES)
+    describe(2, "short", *NAMES, synonyms=False)
+    describe(2, "nowhere", *NAMES)
+    describe(4, "0", "min.insync.replicas", "num.partitions", "log.retention.ms")
+    describe(4, "1", "num.partitions")
+    change("plain", ("retention.ms", 0, "1000"), ("min.insync.replicas", 0, "2"))
+    describe(2, "plain", *NAMES)
+    change("plain", ("retention.ms", 1, None))
+    change("plain", ("cleanup.policy", 2, "compact"))
+    describe(2, "plain", *NAMES)
+    change("plain", ("cleanup.policy", 3, "delete"))
+    describe(2, "plain", *NAMES)
+    change("plain", ("retention.ms", 2, "1000"))
+    change("plain", ("retention.ms", 0, "soon"))
+    change("plain", ("no.such.thing", 0, "1"))
+    change("plain", ("retention.ms", 0, "1"), ("retention.ms", 0, "2"))
+    change("nowhere", ("retention.ms", 0, "1"))
+    change("0", ("min.insync.replicas", 0, "3"), kind=4)
+    change("", ("log.retention.ms", 0, "5000"), kind=4)
+    describe(4, "0", "min.insync.replicas", "log.retention.ms")
+    describe(2, "plain", *NAMES)
+    replace("plain", cleanup_policy="delete")
+    describe(2, "plain", *NAMES)
+    replace("nowhere", cleanup_policy="delete")
+    change("0", ("min.insync.replicas", 1, None), kind=4)
+    change("", ("log.retention.ms", 1, None), kind=4)
+    describe(4, "0", "min.insync.replicas", "log.retention.ms")
     return facts
 
 
@@ -580,6 +667,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "static members": static_members,
     "transactions": transactions,
     "topics": topics,
+    "configurations": configurations,
     "timestamps": timestamps,
 }
 

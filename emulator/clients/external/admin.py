@@ -6,11 +6,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator import protocol
+from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
+from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
@@ -19,13 +21,12 @@ US_PER_MS: Final = 1_000
 TOPIC: Final = 2
 BROKER: Final = 4
 """Types of config resources (``ConfigResource.Type``)."""
-DYNAMIC_TOPIC_CONFIG: Final = 1
-DYNAMIC_BROKER_CONFIG: Final = 2
-DEFAULT_CONFIG: Final = 5
-"""Sources of config values (``DescribeConfigsResponse.ConfigSource``)."""
 SET: Final = 0
 DELETE: Final = 1
-"""Operations on config values (``AlterConfigOp.OpType``)."""
+APPEND: Final = 2
+SUBTRACT: Final = 3
+OPERATIONS: Final = 4
+"""Operations on config values (``AlterConfigOp.OpType``), and their number."""
 
 
 class CreateTopics:
@@ -63,6 +64,12 @@ class CreateTopics:
                     topic_id=uuid_bytes(made.topic_id) if made.topic_id else row.topic_id,
                     num_partitions=made.partitions,
                     replication_factor=made.replication_factor,
+                    configs=[
+                        wire.CreatableTopicConfigs(
+                            each.name, each.value, each.is_read_only, each.source
+                        )
+                        for each in made.entries
+                    ],
                 )
             rows.append(row)
         return wire.CreateTopicsResponse(topics=rows)
@@ -160,84 +167,108 @@ class DescribeConfigs:
         """Request each resource's configs."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
-        return [
-            protocol.DescribeConfigsRequest([each.resource_name])
-            if each.resource_type == TOPIC
-            else protocol.DescribeConfigsRequest([])
-            for each in request.resources
-        ]
+        return [_description(each) for each in request.resources]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the values and their sources."""
+        """Return the values, their sources and, if requested, their synonyms."""
         request = call.message
         assert isinstance(request, configs.DescribeConfigsRequest)
         results = []
-        for asked, found in zip(request.resources, responses, strict=True):
+        for resource, found in zip(request.resources, responses, strict=True):
             assert isinstance(found, protocol.DescribeConfigsResponse)
-            results.append(self._result(asked, found))
+            wanted = resource.configuration_keys
+            rows = [
+                _described(each, synonyms=request.include_synonyms)
+                for each in found.entries
+                if wanted is None or each.name in wanted
+            ]
+            code = ERRORS[found.error].code
+            kind, name = resource.resource_type, resource.resource_name
+            results.append(configs.DescribeConfigsResult(code, None, kind, name, rows))
         return configs.DescribeConfigsResponse(results=results)
 
-    @staticmethod
-    def _result(
-        asked: configs.DescribeConfigsResource, found: protocol.DescribeConfigsResponse
-    ) -> configs.DescribeConfigsResult:
-        key = asked.resource_name if asked.resource_type == TOPIC else ""
-        values, own = found.values.get(key), found.own.get(key, {})
-        error = NONE
-        if asked.resource_type not in (TOPIC, BROKER):
-            values, error = None, "INVALID_REQUEST"
-        elif values is None:
-            error = "UNKNOWN_TOPIC_OR_PARTITION"
-        source = DYNAMIC_TOPIC_CONFIG if asked.resource_type == TOPIC else DYNAMIC_BROKER_CONFIG
-        wanted = asked.configuration_keys
-        rows = [
-            configs.DescribeConfigsResourceResult(
-                name,
-                value,
-                is_default=name not in own,
-                config_source=source if name in own else DEFAULT_CONFIG,
-                documentation=None,
-            )
-            for name, value in (values or {}).items()
-            if wanted is None or name in wanted
-        ]
-        return configs.DescribeConfigsResult(
-            ERRORS[error].code, None, asked.resource_type, asked.resource_name, rows
-        )
+
+def _description(resource: configs.DescribeConfigsResource) -> AnyMessage:
+    if resource.resource_type == TOPIC:
+        return protocol.DescribeConfigsRequest(resource.resource_name)
+    if resource.resource_type == BROKER:
+        return protocol.DescribeConfigsRequest(None, resource.resource_name)
+    return protocol.DescribeConfigsResponse(0, "INVALID_REQUEST")
+
+
+def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigsResourceResult:
+    names = [configs.DescribeConfigsSynonym(*each) for each in entry.synonyms] if synonyms else []
+    return configs.DescribeConfigsResourceResult(
+        entry.name,
+        entry.value,
+        entry.is_read_only,
+        is_default=entry.source == DEFAULT,
+        config_source=entry.source,
+        synonyms=names,
+        config_type=entry.type,
+        documentation=None,
+    )
 
 
 class IncrementalAlterConfigs:
-    """IncrementalAlterConfigs: of topics; list append and subtract are not supported."""
+    """IncrementalAlterConfigs (KIP-339): of topics, and in KRaft mode of brokers."""
+
+    def __init__(self, context: ClientContext) -> None:
+        """Translate requests to brokers of ``context``'s mode."""
+        self.context = context
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Alter all topics in one request; broker configs are changed by statements only."""
+        """Alter each resource in a request of its own."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        topics = {
-            each.resource_name: {
-                change.name: (change.value or "") if change.config_operation == SET else ""
-                for change in each.configs
-            }
-            for each in request.resources
-            if _is_plain(each)
-        }
-        return [protocol.AlterConfigsRequest(topics, request.validate_only)]
+        return [self._change(each, request) for each in request.resources]
+
+    def _change(
+        self,
+        resource: configs.AlterConfigsResource,
+        request: configs.IncrementalAlterConfigsRequest,
+    ) -> AnyMessage:
+        name = resource.resource_name
+        by_operation: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
+        for each in resource.configs:
+            by_operation.setdefault(each.config_operation, {})[each.name] = each.value or ""
+        names = {each.name for each in resource.configs}
+        is_valid = len(names) == len(resource.configs) and len(by_operation) == OPERATIONS
+        removed = dict.fromkeys(by_operation[DELETE], "")
+        if is_valid and resource.resource_type == TOPIC:
+            return protocol.AlterConfigsRequest(
+                {name: by_operation[SET] | removed},
+                request.validate_only,
+                appended={name: by_operation[APPEND]},
+                subtracted={name: by_operation[SUBTRACT]},
+            )
+        if resource.resource_type == BROKER and set(removed) == names <= THROTTLES:
+            return protocol.TopicsResponse(0, {name: NONE})
+        is_plain = not (by_operation[APPEND] or by_operation[SUBTRACT] or request.validate_only)
+        if (
+            is_valid
+            and resource.resource_type == BROKER
+            and is_plain
+            and self.context.in_kraft_mode
+        ):
+            values = {**by_operation[SET], **dict.fromkeys(removed)}
+            return protocol.IncrementalAlterConfigsRequest(BROKER, name, values)
+        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"})
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
-        rows = [
-            configs.AlterConfigsResourceResponse(
-                ERRORS[_error(each, found)].code,
-                found.messages.get(each.resource_name),
-                each.resource_type,
-                each.resource_name,
+        rows = []
+        for resource, found in zip(request.resources, responses, strict=True):
+            assert isinstance(found, protocol.TopicsResponse | protocol.AdminResponse), found
+            name, reasons = resource.resource_name, getattr(found, "messages", {})
+            code = ERRORS[found.errors.get(name, NONE)].code
+            rows.append(
+                configs.AlterConfigsResourceResponse(
+                    code, reasons.get(name), resource.resource_type, name
+                )
             )
-            for each in request.resources
-        ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
 
 
@@ -249,26 +280,6 @@ THROTTLES: Final = frozenset(
     }
 )
 """Replication throttles (KIP-73, KIP-113), which are not emulated and therefore never set."""
-
-
-def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsResponse) -> str:
-    """The result for one resource; removing a broker's throttles is a no-op."""
-    if _is_plain(resource):
-        return found.errors[resource.resource_name]
-    lifts = resource.resource_type == BROKER and all(
-        each.config_operation == DELETE and each.name in THROTTLES for each in resource.configs
-    )
-    return NONE if lifts else "INVALID_REQUEST"
-
-
-def _is_plain(resource: configs.AlterConfigsResource) -> bool:
-    """Whether a topic's values are only set and removed, each name once."""
-    names = {each.name for each in resource.configs}
-    return (
-        resource.resource_type == TOPIC
-        and len(names) == len(resource.configs)
-        and all(each.config_operation in (SET, DELETE) for each in resource.configs)
-    )
 
 
 class AlterConfigs:

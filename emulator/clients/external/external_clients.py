@@ -128,7 +128,7 @@ class ExternalClients:
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
-            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
+            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(context),
             "AlterConfigs": admin.AlterConfigs(),
             "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
