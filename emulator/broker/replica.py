@@ -24,6 +24,7 @@ from emulator.replication.partition import (
     AppendAsLeader,
     ChangeRole,
     Command,
+    CountFetch,
     Effect,
     Effects,
     ForgetLogEnds,
@@ -162,10 +163,13 @@ class Replicas:
         before the next effect is executed.
         """
         moment = self.moment
-        if replica.role == LEADER or replica.high_watermark != replica.log_end:
-            self.at(replica)
-        else:  # it can neither raise a HW nor change an ISR, and most replicas are idle
+        if replica.high_watermark == replica.log_end and (
+            replica.role != LEADER
+            or (isinstance(command, CountFetch) and command.follower in replica.isr)
+        ):  # it can neither raise a HW nor change an ISR, and most replicas are idle
             moment.now_us = self._clock.now_us
+        else:
+            self.at(replica)
         # Inlined from :func:`emulator.replication.partition.step`, to save a call.
         effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
         handlers = self._handlers

@@ -606,6 +606,31 @@ WITHOUT_EFFECT: Final = {
 }
 """Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
 
+STATIC: Final = frozenset(
+    {
+        "broker.id",
+        "broker.rack",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "log.dir",
+        "log.dirs",
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "log.retention.hours",
+        "log.retention.minutes",
+        "log.roll.hours",
+        "log.roll.jitter.hours",
+        "node.id",
+        "process.roles",
+        "queued.max.requests",
+        "replica.fetch.min.bytes",
+        "reserved.broker.max.id",
+        "zookeeper.connect",
+        "zookeeper.connection.timeout.ms",
+    }
+)
+"""Names without effect here whose values only a restart changes: those that one might try."""
+
 PRODUCERS: Final = frozenset(
     {
         "acks",
