@@ -371,6 +371,13 @@ def changed_topic_json(
     return compact(fields)
 
 
+def identified_topic_json(found: TopicAssignment, random_below: Callable[[int], int]) -> str:
+    """A topic's znode with a topic id and all fields that Kafka 2.8+ writes."""
+    fields: dict[str, Any] = {"adding_replicas": {}, "removing_replicas": {}}
+    fields |= msgspec.json.decode(found.text)
+    return compact(fields | {"topic_id": random_uuid(random_below), "version": 3})
+
+
 def shrunk_topic_json(found: TopicAssignment, numbers: Sequence[str]) -> str:
     """A topic's znode with only some of its partitions."""
     fields: dict[str, Any] = msgspec.json.decode(found.text)
