@@ -193,7 +193,7 @@ def test_from_2_8_a_topic_that_somebody_writes_by_hand_gets_an_id(version: str) 
     has_ids = lab.cluster.profile.has("topic_ids")
     assert bool(topic_id_in(node.data)) == has_ids
     assert node.version == int(has_ids)
-    assert ('"version":3' in node.data) == has_ids
+    assert ('"version":3' in found.text) == has_ids
     assert lab.state("hand-0") == "leader 1 e0 isr [1, 2] v0"
 
 
