@@ -208,6 +208,11 @@ class FetchSessions:
                 rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
                 self.parked.complete(delayed, rows)
 
+    def read_again(self, tps: list[str]) -> None:
+        """Read partitions with their followers' next fetches, although they have nothing new."""
+        for session in self.state.by_follower.values():
+            session.ready.update(dict.fromkeys(tp for tp in tps if tp in session.partitions))
+
     # ---- fetch
 
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
@@ -308,7 +313,7 @@ class FetchSessions:
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
-        follower, replica = session.follower, self.replicas.get(tp)
+        follower, replica = session.follower, self.replicas.served(tp)
         response = fetch_records(
             replica,
             follower,

@@ -590,10 +590,14 @@ SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
 """The replica selector classes for consumers, with or without their package's name."""
 
 WITHOUT_EFFECT: Final = {
+    "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
+    " --version gives another release",
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
     "log.flush.interval.ms": "nothing is flushed before a clean stop, as by Kafka's default",
     "log.flush.offset.checkpoint.interval.ms": "logs are loaded in no time",
     "log.flush.start.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "log.message.format.version": "records have the newest format of the release, and --version"
+    " gives another release",
     "num.replica.fetchers": "a broker has one fetcher for each leader",
     "queued.max.requests": "handling a request takes no time, so none is queued before it",
     "replica.fetch.min.bytes": "followers are answered as soon as there is anything",

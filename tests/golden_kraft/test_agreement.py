@@ -114,6 +114,8 @@ CHANCE = {
     ("4.1.2", "c42-moves-deleted"): {"thawed: log order", "under-way: log order"},
     ("4.1.2", "c44-balancing"): {"given-back: log order"},
     ("4.1.2", "c46-frozen-trio"): {"all: log order", "two: log order"},
+    ("4.3.1", "k05-elr-crash"): {"all: log of broker 1", "all: log of t-0"},
+    ("4.3.1", "k09-reassign"): {"more: log of t-0"},
 }
 """The records whose order differs, or who was first, while all else that was seen agrees.
 
