@@ -228,7 +228,7 @@ class FetchSessions:
             session.ready = {}
         if session.outside:
             due.update(session.outside)
-            if len(session.outside) > 1:  # the first to be checked is the first to rejoin its ISR
+            if len(due) > 1:  # the first to be checked is the first to rejoin its ISR
                 due = {tp: None for tp in session.partitions if tp in due}
         rows = self._read_all(session, due)
         if rows or message.max_wait_us <= 0:

@@ -11,6 +11,7 @@ from emulator import protocol as messages
 from emulator.broker.broker import Broker, BrokerState, Handler
 from emulator.broker.broker_lifecycle import TASK as HEARTBEAT
 from emulator.broker.broker_lifecycle import BrokerLifecycle
+from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.forwarding import FORWARDED, ForwardingManager
 from emulator.broker.kraft_metadata import KRaftMetadata
 from emulator.broker.kraft_producer_ids import KRaftProducerIds
@@ -84,6 +85,12 @@ class KRaftBroker(Broker):
     def _leader_changed(self) -> None:
         quorum, process = self.own.quorum, self.context.process
         process.known_controller, process.controller_epoch = quorum.leader, quorum.epoch
+        self.isr.controller_known()
+        for channel in self._channels():
+            channel.controller_known()
+
+    def _channels(self) -> tuple[ControllerChannel, ...]:
+        return self.kraft_lifecycle.channel, self.forwarding.channel, self.id_blocks.channel
 
     def _broker_epochs(self, isr: list[int]) -> list[int]:
         brokers = self.own.image.brokers
