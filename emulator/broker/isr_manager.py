@@ -40,14 +40,15 @@ ISR_CAP_US = 60_000_000
 class IsrManagerState(Struct, array_like=True):
     """ISR changes to be stored and notifications to be sent; lost when the process ends.
 
-    ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    in flight (0: none). ``controller`` is the presumed controller (-1: unknown), kept until a
+    ``pending`` are partitions with a change for the controller, and the broker epochs of the
+    members that were known when it was proposed (KIP-903); ``request`` is the AlterPartition in
+    flight (0: none). ``controller`` is the presumed controller (-1: unknown), kept until a
     connection to it breaks or it says that it is not the controller. ``changes`` are partitions
     whose ISR this broker has written and not yet notified; the last write was at ``changed_us``,
     the last notification at ``told_us``.
     """
 
-    pending: dict[str, None] = field(default_factory=dict)
+    pending: dict[str, list[int]] = field(default_factory=dict)
     request: int = 0
     controller: int = -1
     changes: dict[str, None] = field(default_factory=dict)
@@ -83,7 +84,7 @@ class IsrManager:
         self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
-        self.broker_epochs: Callable[[list[int]], list[int]] = _unknown
+        self.broker_epochs: Callable[[Replica, list[int]], list[int]] = _unknown
         replicas.on(ProposeIsr, self._propose)
         if self.profile.has("isr_change_notifications"):
             replicas.on(AnnounceIsr, self._announce)
@@ -139,7 +140,7 @@ class IsrManager:
         if self.writes_itself:
             self._write(replica, effect)
         else:
-            self.state.pending[replica.tp] = None
+            self.state.pending[replica.tp] = self.broker_epochs(replica, effect.isr)
             self.send_pending()
 
     def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
@@ -201,13 +202,12 @@ class IsrManager:
                 self.context.later("alter-partition", ALTER_RETRY_US)
             return
         items: dict[str, AlterIsrItem] = {}
-        for tp in list(state.pending):
+        for tp, epochs in list(state.pending.items()):
             replica = self.replicas.get(tp)
             if replica is None or replica.pending is None or replica.role != LEADER:
                 del state.pending[tp]
                 continue
             isr = replica.pending.isr
-            epochs = self.broker_epochs(isr)
             items[tp] = AlterIsrItem(replica.leader_epoch, isr, replica.zk_version, epochs)
         if items:
             request = AlterPartitionRequest(
@@ -230,7 +230,7 @@ class IsrManager:
             self.context.later("alter-partition", ALTER_RETRY_US)
             return
         for tp, (error, info) in message.partitions.items():
-            state.pending.pop(tp, None)
+            epochs = state.pending.pop(tp, [])
             replica = self.replicas.get(tp)
             if replica is None or replica.pending is None or replica.role != LEADER:
                 continue
@@ -239,7 +239,7 @@ class IsrManager:
                 self.replicas.do(replica, stored)
             elif RETRY_CHANGE in self.replicas.do(replica, IsrRefused(error)):
                 if not self.fails_to_retry:
-                    state.pending[tp] = None
+                    state.pending[tp] = epochs
                 elif self.profile.has("failed_isr_retry_ends_response"):
                     self._end_response()
                     return
@@ -297,6 +297,6 @@ class IsrManager:
         state.told_us = now
 
 
-def _unknown(_isr: list[int]) -> list[int]:
+def _unknown(_replica: Replica, _isr: list[int]) -> list[int]:
     """Report unknown broker epochs: there are none where ZooKeeper keeps the metadata."""
     return []
