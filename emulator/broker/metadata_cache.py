@@ -45,8 +45,9 @@ class MetadataCache:
         self.create_topic = create_topic
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
-    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
-        """Update the metadata and the live brokers."""
+    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> list[str]:
+        """Update the metadata and the live brokers; return the partitions being deleted."""
+        going: list[str] = []
         context, process = self.context, self.context.process
         error = context.fence_controller(
             message.controller, message.controller_epoch, message.broker_epoch
@@ -58,7 +59,8 @@ class MetadataCache:
             if DURING_DELETE in map(
                 _leader_of, partitions.values()
             ):  # rare: most take one pass only
-                for tp in [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]:
+                going = [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]
+                for tp in going:
                     del process.metadata[tp]
             context.emit(
                 events.MetadataUpdated,
@@ -70,6 +72,7 @@ class MetadataCache:
             )
             self.controller_known()
         context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
+        return going
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Return a topic's partitions as this broker knows them."""

@@ -103,7 +103,7 @@ class ReplicaManager:
         if message.size_bytes > self.context.config.socket_request_max_bytes:
             self.context.close_connection(client, request, lost=True)
             return
-        replica = self.replicas.get(message.tp)
+        replica = self.replicas.served(message.tp)
         log_start = -1 if replica is None else replica.log_start
         error, base, time_ms = self._refusal(replica, message), -1, -1
         if error == NONE and replica is not None:
@@ -209,7 +209,10 @@ class ReplicaManager:
                 elif mine not in info.replicas:
                     errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
                 else:
-                    replica = replica or self.replicas.create(tp)
+                    if replica is None:
+                        replica = self.replicas.create(tp)
+                        if info.is_new:
+                            self.replicas.index.unannounced[tp] = None
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:

@@ -783,10 +783,15 @@ def _become_leader(
 def _take_followers(state: Partition, effects: Effects) -> None:
     """Track exactly the current followers; nothing is known about new ones."""
     me, before = state.broker, state.remotes
-    state.remotes = {
-        each: before.get(each) or RemoteReplica() for each in state.assigned if each != me
-    }
-    new = [each for each in state.remotes if each not in before]
+    remotes: dict[int, RemoteReplica] = {}
+    new: list[int] = []
+    for each in state.assigned:
+        if each in before:
+            remotes[each] = before[each]
+        elif each != me:
+            remotes[each] = RemoteReplica()
+            new.append(each)
+    state.remotes = remotes
     if new:
         effects.append(ForgetLogEnds(new))
 

@@ -287,10 +287,13 @@ class TopicAssignment(Struct):
     text: str
 
 
+_Number = Annotated[int, Meta(ge=0, le=INT_MAX)]
+
+
 class _TopicJson(Struct):
-    partitions: dict[str, list[Int]]
-    adding_replicas: dict[str, list[Int]] = {}
-    removing_replicas: dict[str, list[Int]] = {}
+    partitions: dict[_Number, list[Int]]
+    adding_replicas: dict[_Number, list[Int]] = {}
+    removing_replicas: dict[_Number, list[Int]] = {}
     topic_id: str = ""
 
 
@@ -320,15 +323,15 @@ def topic_in(data: str | None) -> TopicAssignment | None:
     """The content of a topic's znode; partitions in order of their numbers.
 
     Kafka treats text that is not JSON as a topic without partitions, and throws at another
-    structure. A partition with an invalid number or without replicas is skipped.
+    structure, such as a partition whose number is none. A partition without replicas is skipped.
     """
     found = _topic(data)
     if found is None or data is None:
         return None
     return TopicAssignment(
-        _numbered(found.partitions),
-        _numbered(found.adding_replicas),
-        _numbered(found.removing_replicas),
+        _in_order(found.partitions),
+        _in_order(found.adding_replicas),
+        _in_order(found.removing_replicas),
         data,
     )
 
@@ -339,13 +342,11 @@ def topic_id_in(data: str | None) -> str:
     return "" if found is None else found.topic_id
 
 
-def _numbered(lists: Mapping[str, list[int]]) -> dict[int, list[int]]:
-    found = {
-        number: replicas
-        for text, replicas in lists.items()
-        if replicas and (number := number_in(text)) is not None
-    }
-    return {number: found[number] for number in sorted(found)}
+def _in_order(lists: dict[int, list[int]]) -> dict[int, list[int]]:
+    """The non-empty lists, by ascending number, as Kafka writes them."""
+    if all(lists.values()) and (numbers := list(lists)) == sorted(numbers):
+        return lists
+    return {number: lists[number] for number in sorted(lists) if lists[number]}
 
 
 def changed_topic_json(

@@ -58,9 +58,10 @@ class PartitionMetadata:
         topic, _, number = tp.rpartition("-")
         above = znodes.partitions_path(topic)
         path = f"{above}/{number}"
-        if self._zk.find(path) is None:
-            if self._zk.find(above) is None:
-                self._zk.create(above, None)
+        parent = self._zk.find(above)
+        if parent is None:
+            self._zk.create(above, None)
+        if parent is None or parent.children is None or number not in parent.children:
             self._zk.create(path, None)
         self._zk.create(f"{path}/state", _json(state))
         return 0
