@@ -45,15 +45,16 @@ ISR_CAP_US = 60_000_000
 class IsrManagerState(Struct, array_like=True):
     """ISR changes to be stored and notifications to be sent; lost when the process ends.
 
-    ``pending`` are partitions with a change for the controller. ``unanswered`` is the request for
-    some of them, sent again as it is until it is answered; ``request`` is its number in flight
-    (0: none). ``controller`` is the presumed controller (-1: unknown), kept until a connection to
-    it breaks or it says that it is not the controller. ``changes`` are partitions whose ISR this
+    ``pending`` are partitions with a change for the controller, and the broker epochs of the
+    members that were known when it was proposed (KIP-903). ``unanswered`` is the request for some
+    of them, sent again as it is until it is answered; ``request`` is its number in flight (0:
+    none). ``controller`` is the presumed controller (-1: unknown), kept until a connection to it
+    breaks or it says that it is not the controller. ``changes`` are partitions whose ISR this
     broker has written and not yet notified; the last write was at ``changed_us``, the last
     notification at ``told_us``.
     """
 
-    pending: dict[str, None] = field(default_factory=dict)
+    pending: dict[str, list[int]] = field(default_factory=dict)
     unanswered: AlterPartitionRequest | None = None
     request: int = 0
     controller: int = -1
@@ -90,7 +91,7 @@ class IsrManager:
         self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
-        self.broker_epochs: Callable[[list[int]], list[int]] = _unknown
+        self.broker_epochs: Callable[[Replica, list[int]], list[int]] = _unknown
         replicas.on(ProposeIsr, self._propose)
         if self.profile.has("isr_change_notifications"):
             replicas.on(AnnounceIsr, self._announce)
@@ -150,7 +151,7 @@ class IsrManager:
         if self.writes_itself:
             self._write(replica, effect)
         else:
-            self.state.pending[replica.tp] = None
+            self.state.pending[replica.tp] = self.broker_epochs(replica, effect.isr)
             self.send_pending()
 
     def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
@@ -223,13 +224,12 @@ class IsrManager:
         """The request for all pending changes; None if none of them is still wanted."""
         state = self.state
         items: dict[str, AlterIsrItem] = {}
-        for tp in list(state.pending):
+        for tp, epochs in list(state.pending.items()):
             replica = self.replicas.get(tp)
             if replica is None or replica.pending is None or replica.role != LEADER:
                 del state.pending[tp]
                 continue
             isr = replica.pending.isr
-            epochs = self.broker_epochs(isr)
             items[tp] = AlterIsrItem(replica.leader_epoch, isr, replica.zk_version, epochs)
         if not items:
             return None
@@ -253,7 +253,7 @@ class IsrManager:
             replica = self.replicas.get(tp)
             if replica is not None and sent is not None and _is_another(replica, sent):
                 continue
-            state.pending.pop(tp, None)
+            epochs = state.pending.pop(tp, [])
             if replica is None or replica.pending is None or replica.role != LEADER:
                 continue
             if self._must_retry(replica, error, info):
@@ -261,7 +261,7 @@ class IsrManager:
                     self._end_response()
                     return
                 if not self.fails_to_retry:
-                    state.pending[tp] = None
+                    state.pending[tp] = epochs
         self.send_pending()
 
     def _must_retry(self, replica: Replica, error: str, info: PartitionInfo | None) -> bool:
@@ -339,6 +339,6 @@ def _is_another(replica: Replica, sent: AlterPartitionRequest) -> bool:
     return (replica.leader_epoch, replica.zk_version) != (asked.leader_epoch, asked.zk_version)
 
 
-def _unknown(_isr: list[int]) -> list[int]:
+def _unknown(_replica: Replica, _isr: list[int]) -> list[int]:
     """Report unknown broker epochs: there are none where ZooKeeper keeps the metadata."""
     return []

@@ -76,7 +76,9 @@ class KRaftBroker(Broker):
         self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
         self.raft.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
-        self.isr.broker_epochs = self._broker_epochs
+        self.sessions.alive_broker_epoch = self._alive_broker_epoch
+        if self.fetchers.sends_broker_epoch:
+            self.isr.broker_epochs = self.sessions.replica_epochs
         self.replicas.log_created = _nothing  # its configuration is in the image
         self.kraft_lifecycle.on_close = self._close
 
@@ -92,9 +94,10 @@ class KRaftBroker(Broker):
     def _channels(self) -> tuple[ControllerChannel, ...]:
         return self.kraft_lifecycle.channel, self.forwarding.channel, self.id_blocks.channel
 
-    def _broker_epochs(self, isr: list[int]) -> list[int]:
-        brokers = self.own.image.brokers
-        return [brokers[member].epoch if member in brokers else -1 for member in isr]
+    def _alive_broker_epoch(self, broker: int) -> int | None:
+        """The epoch of a broker that is not fenced (``KRaftMetadataCache.getAliveBrokerEpoch``)."""
+        registration = self.own.image.brokers.get(broker)
+        return None if registration is None or registration.fenced else registration.epoch
 
     def _close(self) -> None:
         """Stop accepting requests and fetching; close the connections to peers."""

@@ -262,10 +262,15 @@ class Append(Struct, frozen=True, gc=False):
 
 
 class CountFetch(Struct, frozen=True, gc=False):
-    """A follower fetched from ``offset``, and therefore has everything below it."""
+    """A follower fetched from ``offset``, and therefore has everything below it.
+
+    ``is_current``: the leader knows the follower by the broker epoch that it fetched with, without
+    which it may not join the ISR (KIP-903).
+    """
 
     follower: int
     offset: int
+    is_current: bool = True
 
 
 class TellHighWatermark(Struct, frozen=True, gc=False):
@@ -934,8 +939,10 @@ def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Mo
     record_fetch(rules.profile, remote, offset, state.log_end, moment.now_us)
     if moved:
         effects.append(RememberLogEnd(follower, offset))
-    proposed = follower not in state.isr and _propose_expansion(
-        state, follower, rules, moment, effects
+    proposed = (
+        command.is_current
+        and follower not in state.isr
+        and _propose_expansion(state, follower, rules, moment, effects)
     )
     if moved and state.high_watermark < state.log_end:
         if proposed:

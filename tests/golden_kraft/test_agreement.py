@@ -20,6 +20,7 @@ from tests.golden_kraft.recorded import IDS, RECORDINGS, load
 
 SEEDS = {
     ("3.9.2", "c07-two-at-once"): 2,
+    ("3.9.2", "c19-two-controllers"): 2,
     ("3.9.2", "c22-reassign-crash"): 4,
     ("4.0.2", "c07-two-at-once"): 2,
     ("4.0.2", "c07-two-at-once-elr"): 2,
