@@ -222,7 +222,7 @@ def test_ports_that_are_taken_are_named(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--port", "80"), "not a port"),
+        (("--port", "80"), "(a whole number from 1,024 to 65,535, or 0 for any free one)"),
         (("--standby",), "--standby needs --control"),
         (("--version", "1.2.3"), "1.2.3"),
         (("--config", "no.such=1"), "no.such"),
