@@ -76,7 +76,6 @@ class KRaftBroker(Broker):
         self.raft.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
         self.isr.broker_epochs = self._broker_epochs
-        self.replicas.log_created = _nothing  # its configuration is in the image
         self.kraft_lifecycle.on_close = self._close
 
     # ---- callbacks of the parts
@@ -204,7 +203,3 @@ class KRaftBroker(Broker):
             self.kraft_lifecycle.connection_lost(message)
             self.forwarding.connection_lost(message)
             self.id_blocks.connection_lost(message)
-
-
-def _nothing(_topic: str) -> None:
-    """Do nothing: the configuration needs no reading when a log is created."""

@@ -102,7 +102,6 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
-        self.log_created: Callable[[str], None] = _nothing
         self._handlers: dict[type, Handler] = {
             **dict.fromkeys(get_args(Effect), _ignore),
             AppendAsLeader: self._append_as_leader,
@@ -185,7 +184,6 @@ class Replicas:
             log=Log(0, 0, 0, NO_BATCHES),
             producers=NO_PRODUCERS,
         )
-        self.log_created(tp.rpartition("-")[0])
         self._emit(events.LogCreated, tp, self._id)
         return replica
 
@@ -372,7 +370,3 @@ def _both(first: Handler, second: Handler) -> Handler:
 
 def _ignore(_replica: Replica, _effect: Effect) -> None:
     """Ignore an effect without a handler."""
-
-
-def _nothing(_topic: str) -> None:
-    """Do nothing: the default where no listener is set."""
