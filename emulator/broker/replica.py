@@ -22,6 +22,7 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
+    AppendFetched,
     ChangeRole,
     Command,
     CountFetch,
@@ -137,16 +138,19 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
-        moment = self.moment
-        if replica.high_watermark == replica.log_end and (
-            replica.role != LEADER
-            or (isinstance(command, CountFetch) and command.follower in replica.isr)
-        ):  # it can neither raise a HW nor change an ISR, and most replicas are idle
+        moment, kind = self.moment, type(command)
+        if kind is AppendFetched or (
+            replica.high_watermark == replica.log_end
+            and (
+                replica.role != LEADER
+                or (type(command) is CountFetch and command.follower in replica.isr)
+            )
+        ):  # it can neither raise a leader's HW nor change an ISR
             moment.now_us = self._clock.now_us
         else:
             self.at(replica)
         # Inlined from :func:`emulator.replication.partition.step`, to save a call.
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
+        effects = TRANSITIONS[kind](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
