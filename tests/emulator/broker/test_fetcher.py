@@ -406,8 +406,10 @@ def test_an_epoch_response_for_a_paused_partition_settles_the_next_one(version: 
 def test_which_request_the_end_of_idle_fetchers_waits_for(
     version: str, request_number: int, follows: bool, waits: bool
 ) -> None:
-    """Up to 1.0 for that of a thread without partitions, before 0.11 for one that halts, too (KAFKA-4039).
+    """Up to 1.0 for that of a thread without partitions.
 
+    Before 0.11 also for the one that a thread had sent before it began to end the process
+    (KAFKA-4039).
     ``AbstractFetcherManager.shutdownIdleFetcherThreads``, ``ShutdownableThread.shutdown``.
     """
     fetchers = several_partitions(version, 1).cluster.brokers[1].fetchers
