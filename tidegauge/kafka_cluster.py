@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from socket import create_connection
@@ -17,7 +18,11 @@ from threading import local
 from typing import Any, Final, TextIO, cast
 
 Setting = str | int | bool
-START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 30.0
+WORDS_MAX: Final = 2_000
+"""Characters of a server's output that an error quotes at most: its end."""
+__tracebackhide__ = True
+"""pytest shows the line of the test that failed, not those of this module."""
 
 
 class ClusterError(Exception):
@@ -33,6 +38,7 @@ class ClusterServer:
         Raises:
             ClusterError: it did not start; the message is its output.
         """
+        self._of_thread = local()
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
         words = ["serve", "--standby", "--control", "0", "--json"]
         self._process = subprocess.Popen(
@@ -45,11 +51,11 @@ class ClusterServer:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            self._said.seek(0)
-            raise ClusterError(f"the server did not start: {self._said.read().strip()}")
+            reason = self._last_words()
+            self.stop()
+            raise ClusterError(f"the server did not start: {reason}")
         host, _, port = json.loads(line)["control"].rpartition(":")
         self._address = host, int(port)
-        self._of_thread = local()
 
     def ask(self, **line: object) -> dict[str, Any]:
         """Send a request on this thread's own connection, and wait for the response.
@@ -57,12 +63,15 @@ class ClusterServer:
         Raises:
             ClusterError: the request was refused, or the server has exited.
         """
-        stream = self._stream()
-        stream.write(json.dumps(line) + "\n")
-        stream.flush()
-        response = stream.readline()
+        try:
+            stream = self._stream()
+            stream.write(json.dumps(line) + "\n")
+            stream.flush()
+            response = stream.readline()
+        except OSError:
+            response = ""
         if not response:
-            raise ClusterError("the server has ended")
+            raise ClusterError(f"the server has ended: {self._last_words()}")
         found: dict[str, Any] = json.loads(response)
         if not found["ok"]:
             raise ClusterError(found["error"])
@@ -76,16 +85,24 @@ class ClusterServer:
                 found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
         return found
 
+    def _last_words(self) -> str:
+        """Return what the server wrote to standard error before it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(STOP_SECONDS)
+        self._said.seek(0)
+        return self._said.read()[-WORDS_MAX:].strip() or "it wrote no error"
+
     def stop(self) -> None:
         """Stop the process."""
         stream = getattr(self._of_thread, "stream", None)
         if stream is not None:
-            stream.close()
+            with suppress(OSError):  # a request that a dead server never read
+                stream.close()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
         try:
-            self._process.wait(START_SECONDS)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -103,21 +120,26 @@ class KafkaCluster:
     def __init__(
         self,
         server: ClusterServer,
+        *,
         brokers: int = 3,
         version: str = "3.9",
         seed: int = 1,
         config: Mapping[str, Setting] | None = None,
         mode: str | None = None,
+        controllers: int | None = None,
     ) -> None:
         """Create a cluster of ``brokers`` brokers that behave like a release.
 
         ``mode`` is kraft or zk; None: with ZooKeeper up to 3.9, without it from 4.0 on.
+        ``controllers`` is the size of the quorum without ZooKeeper; None: 1.
         """
-        wish = {"brokers": brokers, "version": version, "mode": mode, "seed": seed}
+        wish: dict[str, object] = {"brokers": brokers, "version": version, "seed": seed}
+        wish |= {"mode": mode, "controllers": controllers}
         made = server.ask(open={**wish, "config": dict(config or {})})
         self._server = server
         self._number: int = made["cluster"]
         self.bootstrap_servers: str = made["bootstrap_servers"]
+        self._controllers: list[int] = made["controllers"]
 
     def __repr__(self) -> str:
         return f"<KafkaCluster {self.bootstrap_servers}>"
@@ -131,25 +153,28 @@ class KafkaCluster:
         """
         return self._ask(statement=statement).get("result")
 
-    def crash(self, broker: int) -> None:
-        """Kill a broker's process."""
-        self.run(f"broker crash {broker}")
+    def _role(self, node: int) -> str:
+        return "controller" if node in self._controllers else "broker"
 
-    def stop(self, broker: int) -> None:
-        """Shut a broker down in a controlled way."""
-        self.run(f"broker stop {broker}")
+    def crash(self, node: int) -> None:
+        """Kill the process of a broker, or of a controller without ZooKeeper."""
+        self.run(f"{self._role(node)} crash {node}")
 
-    def start(self, broker: int) -> None:
-        """Start a broker that is down; returns when it has registered."""
-        self.run(f"broker start {broker}")
+    def stop(self, node: int) -> None:
+        """Shut a broker down in a controlled way, or stop a controller."""
+        self.run(f"{self._role(node)} stop {node}")
 
-    def freeze(self, broker: int) -> None:
-        """Pause a broker's process, as a long garbage collection does."""
-        self.run(f"broker freeze {broker}")
+    def start(self, node: int) -> None:
+        """Start a broker that is down, and wait until it has registered; or a controller."""
+        self.run(f"{self._role(node)} start {node}")
 
-    def thaw(self, broker: int) -> None:
-        """Resume a frozen broker."""
-        self.run(f"broker thaw {broker}")
+    def freeze(self, node: int) -> None:
+        """Pause a process, as a long garbage collection does."""
+        self.run(f"{self._role(node)} freeze {node}")
+
+    def thaw(self, node: int) -> None:
+        """Resume a frozen process."""
+        self.run(f"{self._role(node)} thaw {node}")
 
     def cut(self, one: int | str, other: int | str) -> None:
         """Cut the link between two brokers, or a broker and ``"clients"`` or ``"zk"``."""
@@ -209,7 +234,7 @@ class KafkaCluster:
         raise ClusterError(f"broker {wanted} has no replica of {topic}-{partition}")
 
     def controller(self) -> int:
-        """Return the active controller's broker id; -1: there is none."""
+        """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
         return int(self._ask(controller=True)["controller"])
 
     def lost(self) -> list[dict[str, Any]]:

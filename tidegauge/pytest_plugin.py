@@ -11,7 +11,8 @@
         kafka_cluster.assert_nothing_lost()
 
 Timeouts are short, so that tests do not wait long for a failure to be detected: unless ``config``
-says otherwise, zookeeper.session.timeout.ms is 1000 and replica.lag.time.max.ms 2000.
+says otherwise, zookeeper.session.timeout.ms (without ZooKeeper broker.session.timeout.ms) is 1000
+and replica.lag.time.max.ms 2000.
 
 Each test gets its own cluster; all of them run in one process beside the tests. When a test
 fails, its report names a session file of what happened, and the command that opens it.
@@ -28,14 +29,15 @@ from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
 
 CLUSTER = pytest.StashKey[KafkaCluster]()
 FOLDER = pytest.StashKey[Path]()
-OPTIONS = ("brokers", "version", "mode", "seed", "config")
+OPTIONS = ("brokers", "version", "mode", "controllers", "seed", "config")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line(
         "markers",
-        "kafka(brokers=3, version='3.9', mode=None, seed=1, config={..}): kafka_cluster's options",
+        "kafka(brokers=3, version='3.9', mode=None, controllers=None, seed=1, config={..}): "
+        "kafka_cluster's options",
     )
 
 
@@ -55,9 +57,13 @@ def kafka_cluster(
 ) -> Iterator[KafkaCluster]:
     """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
 
-    The marker ``kafka`` sets brokers, version, mode, random seed and configuration.
+    The marker ``kafka`` sets brokers, version, mode, controllers, random seed and configuration.
     """
-    cluster = KafkaCluster(kafka_cluster_server, **_options(request.node))
+    options = _options(request.node)
+    try:
+        cluster = KafkaCluster(kafka_cluster_server, **options)
+    except ClusterError as error:
+        pytest.fail(f"@pytest.mark.kafka: {error}", pytrace=False)
     request.node.stash[CLUSTER] = cluster
     request.node.stash[FOLDER] = tmp_path_factory.getbasetemp()
     yield cluster
@@ -68,12 +74,15 @@ def kafka_cluster(
 def _options(item: pytest.Item) -> dict[str, Any]:
     """Return the markers' options; the closest marker wins."""
     options: dict[str, Any] = {}
+    known = ", ".join(OPTIONS)
     for marker in reversed(list(item.iter_markers("kafka"))):
+        if marker.args:
+            text = f"@pytest.mark.kafka takes its options by name ({known}), not {marker.args[0]!r}"
+            pytest.fail(text, pytrace=False)
         options |= marker.kwargs
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = ", ".join(OPTIONS)
-        raise pytest.UsageError(f"@pytest.mark.kafka has no {unknown[0]!r}; it has {known}")
+    for name in options:
+        if name not in OPTIONS:
+            pytest.fail(f"@pytest.mark.kafka has no {name!r}; it has {known}", pytrace=False)
     return options
 
 

@@ -13,6 +13,7 @@ from commands.cli.options import (
     PORT,
     Brokers,
     Control,
+    Controllers,
     Host,
     Keep,
     Mode,
@@ -87,6 +88,7 @@ def console(
         bool, flag("--serve", text="serve Kafka clients, as 'tidegauge serve' does; C lists them")
     ] = False,
     brokers: Brokers = None,
+    controllers: Controllers = None,
     port: Port = None,
     host: Host = None,
     control: Control = None,
@@ -101,7 +103,13 @@ def console(
     shown.
     """
     if not serve:
-        only_served = {"--brokers": brokers, "--port": port, "--host": host, "--control": control}
+        only_served = {
+            "--brokers": brokers,
+            "--controllers": controllers,
+            "--port": port,
+            "--host": host,
+            "--control": control,
+        }
         wrong = [name for name, value in only_served.items() if value is not None]
         if wrong:
             raise CommandError(ExitCode.USAGE, f"{wrong[0]} needs --serve")
@@ -118,7 +126,12 @@ def console(
     service: Service | None = None
     source: LiveSource
     options = ClusterOptions(
-        version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+        version=version,
+        mode=mode,
+        seed=seed,
+        brokers=brokers,
+        controllers=controllers,
+        config=config or (),
     )
     if serve:
         from commands.runs.served_console import served_console

@@ -23,7 +23,7 @@ AsJson = Annotated[bool, flag("--json", text="print JSON")]
 def versions(as_json: AsJson = False) -> None:
     """Print the releases that can be emulated, and which of them behave alike.
 
-    Every release from 0.8.1 to 3.9.1 can be emulated; 2.3 is short for the latest 2.3.x. Releases
+    Every release from 0.8.1 to 4.4 can be emulated; 2.3 is short for the latest 2.3.x. Releases
     listed after 'alike' have the same rules and defaults. Each release is followed by what it
     added, removed and changed, with the KIP or JIRA issue.
     """

@@ -97,7 +97,7 @@ Mode = Annotated[
         "--mode",
         metavar="kraft|zk",
         parse=values.choice("kraft", "zk"),
-        text="without ZooKeeper (3.3 to 4.1) or with it (up to 3.9)",
+        text="without ZooKeeper (3.3 to 4.4) or with it (up to 3.9)",
         default="zk up to 3.9",
     ),
 ]
@@ -140,6 +140,16 @@ PORT: Final = 9092
 Brokers = Annotated[
     int | None,
     option("--brokers", metavar="N", parse=values.brokers, text="number of brokers", default="3"),
+]
+Controllers = Annotated[
+    int | None,
+    option(
+        "--controllers",
+        metavar="N",
+        parse=values.controllers,
+        text="number of controllers without ZooKeeper",
+        default="1",
+    ),
 ]
 Port = Annotated[
     int | None,

@@ -11,6 +11,7 @@ from commands.cli.options import (
     PORT,
     Brokers,
     Control,
+    Controllers,
     Host,
     Mode,
     Port,
@@ -37,7 +38,7 @@ app = typer.Typer()
     epilog=examples(
         "tidegauge serve",
         "tidegauge serve --brokers 5 --version 2.8 --config min.insync.replicas=2",
-        "tidegauge serve --version 3.9 --mode kraft",
+        "tidegauge serve --version 3.9 --mode kraft --controllers 3",
         "tidegauge serve failover.tide --record failover.tide.db",
         "tidegauge serve --port 0 --control 0 --json",
     ),
@@ -47,6 +48,7 @@ def serve(
     brokers: Brokers = None,
     version: Version = None,
     mode: Mode = None,
+    controllers: Controllers = None,
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
@@ -97,7 +99,12 @@ def serve(
     if not standby:
         given = named(variables)
         options = ClusterOptions(
-            version=version, mode=mode, seed=seed, brokers=brokers, config=config or ()
+            version=version,
+            mode=mode,
+            seed=seed,
+            brokers=brokers,
+            controllers=controllers,
+            config=config or (),
         )
         script = script_to_serve(file, given, options)
     recording = None

@@ -14,6 +14,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     mode: str | None = None
     seed: int | None = None
     brokers: int | None = None
+    controllers: int | None = None
     config: Sequence[Setting] = ()
 
     def words(self) -> list[str]:
@@ -22,6 +23,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         words += ["--seed", str(self.seed)] if self.seed is not None else []
         words += ["--mode", self.mode] if self.mode is not None else []
         words += ["--brokers", str(self.brokers)] if self.brokers is not None else []
+        words += ["--controllers", str(self.controllers)] if self.controllers is not None else []
         for setting in self.config:
             words += ["--config", f"{setting.name}={setting.value}"]
         return words

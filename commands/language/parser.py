@@ -22,8 +22,8 @@ from sessions.grammar.words import BadWord
 
 COMMAND_LINE: Final = "-c"
 """The name of a ``-c`` text in error messages."""
-CONSOLE: Final = ""
-"""The name of a console line in error messages: none is needed."""
+NO_PLACE: Final = ""
+"""The name of a text in error messages that need none: a console line, or options alone."""
 INCLUDE_DEPTH_MAX: Final = 20
 SCRIPT_SUFFIX: Final = ".tide"
 SCRIPT_BYTES_MAX: Final = 1 << 24
@@ -104,7 +104,7 @@ class _Reader:
     def read(
         self, text: str, source: str, folder: Path, trail: tuple[Path, ...]
     ) -> Iterator[_Written]:
-        for line in split_lines(text, semicolons=source in (COMMAND_LINE, CONSOLE)):
+        for line in split_lines(text, semicolons=source in (COMMAND_LINE, NO_PLACE)):
             written = self._statement(line, source)
             if written and isinstance(written.meaning, Include):
                 yield from self._included(written, folder, trail)
@@ -169,6 +169,7 @@ def parse_script(
 ) -> Script:
     """Parse a whole script; ``source`` is its path, ``-`` or ``-c``.
 
+    ``source`` is :data:`NO_PLACE` if the text has only what options say.
     ``cluster_options`` are words that override those of the ``cluster`` line, such as
     ``--version 2.0.1``.
 
@@ -176,7 +177,7 @@ def parse_script(
         ScriptError: anything is wrong; it lists every problem.
     """
     reader = _Reader(variables or {})
-    is_file = source not in (COMMAND_LINE, "-", "")
+    is_file = source not in (COMMAND_LINE, "-", NO_PLACE)
     path = Path(source) if is_file else Path()
     trail = (path.resolve(),) if is_file else ()
     written = list(reader.read(text, source, path.parent if is_file else path, trail))
@@ -195,7 +196,7 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
         ScriptError: the line is wrong, or is a ``cluster`` statement.
     """
     reader = _Reader(variables or {})
-    written = list(reader.read(text, CONSOLE, Path(), ()))
+    written = list(reader.read(text, NO_PLACE, Path(), ()))
     problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append(
@@ -265,7 +266,8 @@ def _cluster(
     try:
         return Statement(_cluster_meaning(text), text, first.line)
     except (BadWord, ConfigError) as error:
-        blamed = f"with {given}: " if given and _is_cluster(first.text) else ""
+        is_script = first.source != NO_PLACE
+        blamed = f"with {given}: " if given and is_script and _is_cluster(first.text) else ""
         place = first.line, first.column
         reader.problem(first.source, place, blamed + str(error).removesuffix("."))
         return None

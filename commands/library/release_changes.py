@@ -7,6 +7,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from emulator.metadata_log.metadata_version import METADATA_VERSION, name_of
+from emulator.quorum_controller.feature_control import default_features
 from emulator.releases.config import (
     ConsumerDefaults,
     ProducerDefaults,
@@ -16,7 +18,15 @@ from emulator.releases.config import (
 from emulator.releases.config_names import SETTINGS, Parsed, Setting
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.profiles import PROFILES, VERSIONS
-from emulator.releases.versions import DOCUMENTS, NAMES, RELEASE_OF, RELEASES, is_since, is_until
+from emulator.releases.versions import (
+    DOCUMENTS,
+    NAMES,
+    RELEASE_OF,
+    RELEASES,
+    has_no_zookeeper,
+    is_since,
+    is_until,
+)
 
 Defaults = ProducerDefaults | ConsumerDefaults
 
@@ -147,7 +157,17 @@ def _behaviour(release: str) -> tuple[object, ...]:
         *(_exists(setting, release) for setting in SETTINGS),
         producer_defaults(release),
         consumer_defaults(release),
+        *_levels(release).items(),
     )
+
+
+def _levels(release: str) -> dict[str, str]:
+    """Return the feature levels of a new cluster (KIP-584), in releases without ZooKeeper only."""
+    if not has_no_zookeeper(PROFILES[release].numbers):
+        return {}
+    found = default_features(release)
+    named = {name: str(level) for name, level in found.items()}
+    return named | {METADATA_VERSION: name_of(found[METADATA_VERSION])}
 
 
 def _exists(setting: Setting, release: str) -> bool:
@@ -203,6 +223,11 @@ def _defaults(before: Behaviour, here: Behaviour) -> Iterator[Change]:
         if values[0] != values[1] and existed:
             label = LABELS.get(setting.name, "")
             yield _default(here, setting.name, label, *values)
+    old_levels, new_levels = (_levels(each.releases[0]) for each in (before, here))
+    for name, level in new_levels.items() if old_levels else ():
+        if level != old_levels.get(name, "0"):
+            meaning = f"{level}, was {old_levels.get(name, '0')}"
+            yield _change(here, "default", name, "KIP-584", meaning)
     began = {name for name in CONSUMER_LABELS if new.has(name) and not old.has(name)}
     by_feature = next((CONSUMER_LABELS[name] for name in began), "")
     yield from _of_clients(here, producer_defaults(old.version), producer_defaults(new.version))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from commands.exits import CommandError, ExitCode
-from commands.language.parser import Script
+from commands.language.parser import COMMAND_LINE, NO_PLACE, Script
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.recording.recorder import Recorder
@@ -96,7 +96,8 @@ def _writable(target: Path) -> Path:
 
 def stem_of(script_name: str) -> str:
     """Return a session's name for a script: the file's stem; ``session`` for other texts."""
-    return Path(script_name).stem if script_name not in ("-", "-c", "") else "session"
+    is_file = script_name not in ("-", COMMAND_LINE, NO_PLACE)
+    return Path(script_name).stem if is_file else "session"
 
 
 def _folder(target: Path) -> Path:

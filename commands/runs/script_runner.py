@@ -82,7 +82,8 @@ class ScriptRunner:
         try:
             self.cluster = Cluster(script.spec, observers, text, line, by_type)
         except ConfigError as error:
-            raise CommandError(ExitCode.USAGE, f"{script.name}:{line}: {error}") from None
+            place = f"{script.name}:{line}: " if script.name else ""
+            raise CommandError(ExitCode.USAGE, f"{place}{error}") from None
         self.runner = Runner(self.cluster)
         if recorder is not None:
             recorder.follow(self.runner)

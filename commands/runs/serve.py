@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -35,6 +36,7 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
     version: str | None = None
     mode: str | None = None
     seed: int | None = None
+    controllers: int | None = None
     config: dict[str, str | int | bool] = {}
     port: int = 0
 
@@ -73,7 +75,14 @@ class Clusters:
             del self.by_number[number]
             await cluster.stop()
             return {"ok": True}
-        return await cluster.respond(asked)
+        try:
+            if cluster.gateway.fault is None:
+                return await cluster.respond(asked)
+        except Exception:
+            if cluster.gateway.fault is None:
+                raise
+        fault = "".join(traceback.format_exception(cluster.gateway.fault)).rstrip()
+        return refused(f"the cluster has ended because of an error in the emulator:\n{fault}")
 
     async def _open(self, wish: ClusterWish) -> Reply:
         options = ClusterOptions(
@@ -81,6 +90,7 @@ class Clusters:
             mode=wish.mode,
             seed=wish.seed,
             brokers=wish.brokers,
+            controllers=wish.controllers,
             config=[Setting(name, _word(value)) for name, value in wish.config.items()],
         )
         script = served_script(options, FOR_TESTS)
@@ -91,6 +101,7 @@ class Clusters:
             "ok": True,
             "cluster": number,
             "bootstrap_servers": cluster.gateway.bootstrap_servers,
+            "controllers": list(cluster.run.cluster.controllers),
         }
 
     async def stop(self, outcome: str = "") -> None:

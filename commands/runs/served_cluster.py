@@ -128,7 +128,7 @@ class ServedCluster:
         try:
             steps = parse_line(text)
         except CommandError as error:
-            return refused(error.message.removeprefix(":1:1: "))
+            return refused(error.message)
         response: Reply = {"ok": True, "outcome": "ok"}
         for step in steps:
             printed = len(self.run.outputs)
@@ -182,7 +182,7 @@ class ServedCluster:
         return {"ok": True, "partition": summary.partition(self.run.view, found)}
 
     def controller(self) -> Reply:
-        """Return the active controller's broker id; -1: there is none."""
+        """Return the id of the active controller, a broker with ZooKeeper; -1: there is none."""
         found = self.run.cluster.controller_id()
         return {"ok": True, "controller": -1 if found is None else found}
 

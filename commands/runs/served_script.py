@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from commands.language.cluster_options import ClusterOptions
-from commands.language.parser import Script, parse_script, read_text
+from commands.language.parser import NO_PLACE, Script, parse_script, read_text
 from emulator.releases.config import profile_of
 
 LATENCY: Final = "0.00002s"
@@ -35,7 +35,7 @@ def served_script(
     Raises:
         ScriptError: an option is wrong.
     """
-    spec = parse_script("cluster", "-c", {}, options.words()).spec
+    spec = parse_script("cluster", NO_PLACE, {}, options.words()).spec
     replicas = str(min(REPLICAS, spec.brokers))
     wanted = {
         "default.replication.factor": replicas,
@@ -50,7 +50,7 @@ def served_script(
     for name, value in (wanted | dict(defaults)).items():
         if name not in spec.config and name in known:
             words += ["--config", f"{name}={value}"]
-    return parse_script(" ".join(words), "-c", {}, options.words())
+    return parse_script(" ".join(words), NO_PLACE, {}, options.words())
 
 
 def script_to_serve(file: str, variables: dict[str, str], options: ClusterOptions) -> Script:

@@ -471,7 +471,10 @@ class Broker:
         list_offsets(source, self.kernel.cause, message)
 
     def _update_metadata(self, source: int, message: messages.UpdateMetadataRequest) -> None:
-        self.metadata.update(source, self.kernel.cause, message)
+        going = self.metadata.update(source, self.kernel.cause, message)
+        self.replicas.index.unannounced.clear()
+        if going:
+            self.sessions.read_again(going)
         if self.state.admin_requests.delayed:
             self.admin.metadata_changed()
 

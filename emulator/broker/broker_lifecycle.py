@@ -20,6 +20,7 @@ from emulator.broker.kraft_state import (
 from emulator.broker.replica import Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.names import random_uuid
+from emulator.metadata_log.metadata_version import is_cordoned_log_dirs_supported
 from emulator.protocol import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -110,20 +111,29 @@ class BrokerLifecycle:
             request: Any = BrokerRegistrationRequest(context.id, incarnation, previous, rack)
         else:
             life = own.lifecycle
+            names_cordoned = life.state != STARTING and self._names_cordoned()
             request = BrokerHeartbeatRequest(
                 context.id,
                 context.process.broker_epoch,
                 own.image.offset,
                 want_fence=not life.ready,
                 want_shut_down=life.state == PENDING_CONTROLLED_SHUTDOWN,
+                cordoned_log_dirs=() if names_cordoned else None,
             )
         self.channel.ask(request, self._try_us())
 
     def metadata_published(self) -> None:
-        """Note that the first metadata has been published: the broker may be unfenced now."""
-        self.own.lifecycle.ready = True
+        """Note that the first metadata has been published: the broker may be unfenced now.
+
+        With KIP-1066 the metadata log shows that a real broker sends one more heartbeat, once it
+        has caught up and before it is ready.
+        """
+        self.own.lifecycle.ready = not self._names_cordoned()
         if self.context.process.broker_epoch:
             self.context.later(TASK, 0)
+
+    def _names_cordoned(self) -> bool:
+        return is_cordoned_log_dirs_supported(self.own.image.metadata_version)
 
     def _on_response(self, _pending: Pending, response: object) -> None:
         match response:
@@ -161,7 +171,9 @@ class BrokerLifecycle:
                 life.state = RECOVERY
             next_us = SOON_US
         elif life.state == RECOVERY:
-            if not response.is_fenced:
+            if not life.ready:
+                life.ready, next_us = True, 0
+            elif not response.is_fenced:
                 life.state = RUNNING
                 self.context.later("open", OPEN_US)
         elif life.state == PENDING_CONTROLLED_SHUTDOWN:

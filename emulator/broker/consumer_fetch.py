@@ -107,7 +107,7 @@ class ConsumerReads:
         return rows if is_any or given_bytes >= message.min_bytes else None
 
     def _knows(self, tp: str) -> bool:
-        return self.replicas.get(tp) is not None or self.context.knows(tp)
+        return self.replicas.served(tp) is not None or self.context.knows(tp)
 
     def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
         response = self.manager.respond(delayed.request, delayed.message, rows)
@@ -128,7 +128,7 @@ class ConsumerReads:
         for tp, requested in message.partitions.items():
             limit_bytes = min(requested.max_bytes, left_bytes)
             row = self._read(
-                self.replicas.get(tp), requested, message, limit_bytes, at_least_one=gives_one
+                self.replicas.served(tp), requested, message, limit_bytes, at_least_one=gives_one
             )
             (rows if self._knows(tp) else unknown)[tp] = row
             if row.batches:

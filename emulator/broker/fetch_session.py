@@ -44,17 +44,18 @@ FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 class FetchSession(Struct, array_like=True, gc=False):
     """What a leader's broker knows about one follower's fetches.
 
-    ``partitions`` are the fetched partitions and offsets; ``outside`` those whose ISR does not
-    include the follower, which are checked on every fetch; ``ready`` those with new data to read;
-    ``news`` those with a new HW to send. ``parked`` is the waiting request (0: none).
-    ``max_bytes`` limits the records of one response. ``is_full``: the last fetch began the session.
+    ``partitions`` are the fetched partitions and offsets, those that were answered last at the end;
+    ``outside`` those whose ISR does not include the follower, which are checked on every fetch;
+    ``ready`` those with new data to read; ``news`` those whose HW is to be sent, and whether it is
+    new to the follower. ``parked`` is the waiting request (0: none). ``max_bytes`` limits the
+    records of one response. ``is_full``: the last fetch began the session.
     """
 
     follower: int
     one_shot: bool = False
     partitions: dict[str, FetchPartition] = field(default_factory=dict)
     ready: dict[str, None] = field(default_factory=dict)
-    news: dict[str, None] = field(default_factory=dict)
+    news: dict[str, bool] = field(default_factory=dict)
     outside: dict[str, None] = field(default_factory=dict)
     parked: int = 0
     last_fetch_us: int = 0
@@ -191,7 +192,7 @@ class FetchSessions:
     def _high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
         """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""
         for session in self._sessions_with(replica):
-            session.news[replica.tp] = None
+            session.news[replica.tp] = True
             if self.quick and session.parked:
                 self.parked.check(session.parked)
 
@@ -206,6 +207,11 @@ class FetchSessions:
                 error = fencing_error(requested, effect.leader_epoch, self.rules)
                 rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
                 self.parked.complete(delayed, rows)
+
+    def read_again(self, tps: list[str]) -> None:
+        """Read partitions with their followers' next fetches, although they have nothing new."""
+        for session in self.state.by_follower.values():
+            session.ready.update(dict.fromkeys(tp for tp in tps if tp in session.partitions))
 
     # ---- fetch
 
@@ -222,6 +228,8 @@ class FetchSessions:
             session.ready = {}
         if session.outside:
             due.update(session.outside)
+            if len(session.outside) > 1:  # the first to be checked is the first to rejoin its ISR
+                due = {tp: None for tp in session.partitions if tp in due}
         rows = self._read_all(session, due)
         if rows or message.max_wait_us <= 0:
             self._send(session, request, rows)
@@ -256,7 +264,7 @@ class FetchSessions:
             session.partitions = {tp: _unfenced(each) for tp, each in session.partitions.items()}
         session.is_full = message.new_session
         for tp, partition in message.partitions.items():
-            session.news[tp] = None
+            session.news.setdefault(tp, tp not in session.partitions)
             session.partitions[tp] = _unfenced(partition) if forgets else partition
             self.fetched(tp)
         session.max_bytes = message.max_bytes
@@ -304,7 +312,7 @@ class FetchSessions:
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
-        follower, replica = session.follower, self.replicas.get(tp)
+        follower, replica = session.follower, self.replicas.served(tp)
         response = fetch_records(
             replica,
             follower,
@@ -382,8 +390,9 @@ class FetchSessions:
 
     def _send(self, session: FetchSession, request: int, rows: Rows) -> None:
         follower = session.follower
-        later: dict[str, None] = {}
+        later: dict[str, bool] = {}
         nothing = FetchedPartition(NONE, 0, 0, [])
+        self._rotate(session, rows)
         for tp in session.news:
             replica = self.replicas.get(tp)
             if replica is None or replica.role != LEADER:
@@ -395,7 +404,7 @@ class FetchSessions:
                     nothing = FetchedPartition(NONE, high_watermark, start, [])
                 row = rows[tp] = nothing
             elif row.high_watermark < high_watermark:
-                later[tp] = None
+                later[tp] = True
             if self.quick:
                 self.replicas.do(replica, TellHighWatermark(follower, row.high_watermark))
         session.news = later
@@ -405,6 +414,20 @@ class FetchSessions:
         if self.locks.state.held and self.locks.keep(follower, request, response):
             return
         self.context.respond(follower, request, response)
+
+    @staticmethod
+    def _rotate(session: FetchSession, rows: Rows) -> None:
+        """Move the partitions whose news are sent to the session's end (``PartitionIterator``).
+
+        So the partitions that changed least recently come first in the next fetch.
+        """
+        if session.is_full or len(session.partitions) == 1:
+            return
+        moved = [tp for tp, is_new in session.news.items() if is_new and tp not in rows]
+        for tp in (*rows, *moved):
+            partition = session.partitions.pop(tp, None)
+            if partition is not None:
+                session.partitions[tp] = partition
 
     def connection_lost(self, follower: int) -> None:
         """Drop a follower's parked fetch when its connection breaks."""

@@ -29,6 +29,7 @@ from emulator.protocol import (
     TopicsResponse,
 )
 from emulator.protocol.kraft import AdminRequest
+from emulator.releases.config import ConfigError, check_dynamic
 
 PATIENCE_US: Final = 60_000_000
 """How long a request is retried (``ForwardingManager``'s channel)."""
@@ -66,8 +67,8 @@ class ForwardingManager:
         )
 
     def forward(self, source: int, request: int, message: AdminRequest) -> None:
-        """Forward to the controller; a broker's own config values are validated by that broker."""
-        if isinstance(message, IncrementalAlterConfigsRequest) and self._is_of_another(message):
+        """Forward to the controller; brokers' configurations are validated here first."""
+        if isinstance(message, IncrementalAlterConfigsRequest) and self._is_refused(message):
             errors = {message.resource_name: "INVALID_REQUEST"}
             reply = IncrementalAlterConfigsResponse(request, "NONE", errors)
             self.context.respond(source, request, reply)
@@ -105,9 +106,21 @@ class ForwardingManager:
             return
         self.create(topic, config.num_partitions, config.default_replication_factor, {})
 
-    def _is_of_another(self, message: IncrementalAlterConfigsRequest) -> bool:
-        is_broker = message.resource_type == BROKER_RESOURCE and bool(message.resource_name)
-        return is_broker and message.resource_name != str(self.context.id)
+    def _is_refused(self, message: IncrementalAlterConfigsRequest) -> bool:
+        """Whether this broker must not forward a change (``ConfigAdminManager.preprocess``).
+
+        It validates the defaults of all brokers and its own values, no other broker's. The
+        controller knows brokers' configurations by their names only.
+        """
+        if message.resource_type != BROKER_RESOURCE:
+            return False
+        if message.resource_name not in ("", str(self.context.id)):
+            return True
+        try:
+            check_dynamic(message.values, self.context.settings.version)
+        except ConfigError:
+            return True
+        return False
 
     def _on_response(self, pending: Pending, response: EnvelopeResponse | None) -> None:
         """Unwrap the response in the envelope."""

@@ -109,19 +109,23 @@ class IsrManager:
             if held and (replica.tp in held or self.locks.expiring):
                 return
             if replica.role == LEADER:
-                replicas.do(replica, ExpireIsr(self.session_fetches(replica)))
+                is_served = replicas.served(replica.tp) is not None
+                replicas.do(replica, ExpireIsr(self.session_fetches(replica) if is_served else {}))
 
     def _suspects(self) -> list[str]:
         """The partitions in which a follower may be out of sync.
 
-        Those with a follower that lags; in releases where being caught up is not enough, all of
-        them once any follower has been silent.
+        Those with a follower that lags; in releases where being caught up is not enough, also those
+        whose fetches are refused, and all of them once any follower has been silent.
         """
         since_us = self.kernel.now - self.context.config.replica_lag_time_max_us
         silent = any(fetch_us < since_us for fetch_us in self.last_fetches().values())
-        if not self.profile.has("in_sync_at_log_end") and (silent or self.context.stepwise):
+        lagging = self.replicas.index.lagging
+        if self.profile.has("in_sync_at_log_end"):
+            return list(lagging)
+        if silent or self.context.stepwise:
             return list(self.replicas.by_name)
-        return list(self.replicas.index.lagging)
+        return list(lagging | dict.fromkeys(self.replicas.unserved()))
 
     # ---- storing a change
 

@@ -42,8 +42,9 @@ class MetadataCache:
         self.create_topic = create_topic
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
-    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> None:
-        """Update the metadata and the live brokers."""
+    def update(self, source: int, request: int, message: UpdateMetadataRequest) -> list[str]:
+        """Update the metadata and the live brokers; return the partitions being deleted."""
+        going: list[str] = []
         context, process = self.context, self.context.process
         error = context.fence_controller(
             message.controller, message.controller_epoch, message.broker_epoch
@@ -53,7 +54,8 @@ class MetadataCache:
             partitions = message.partitions
             process.metadata.update(partitions)
             if message.names_deleted:
-                for tp in [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]:
+                going = [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]
+                for tp in going:
                     del process.metadata[tp]
             context.emit(
                 events.MetadataUpdated,
@@ -65,6 +67,7 @@ class MetadataCache:
             )
             self.controller_known()
         context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
+        return going
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Return a topic's partitions as this broker knows them."""

@@ -73,10 +73,12 @@ class ReplicaIndex(Struct, array_like=True):
 
     ``lagging`` are led partitions with a follower behind the leader: only those can fall out of
     the ISR. ``unchecked_hw`` are those whose HW has moved since the last checkpoint.
+    ``unannounced`` are new partitions that no UpdateMetadata has named yet.
     """
 
     lagging: dict[str, None] = field(default_factory=dict)
     unchecked_hw: dict[str, None] = field(default_factory=dict)
+    unannounced: dict[str, None] = field(default_factory=dict)
 
 
 Handler = Callable[[Replica, Any], object]
@@ -100,6 +102,7 @@ class Replicas:
         self.get = replicas.get  # this broker's replica of a partition; None if it has none
         self.index = index
         self.rules = Rules.of(context.profile)
+        self._needs_metadata = context.profile.has("requests_need_metadata")
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
@@ -125,6 +128,27 @@ class Replicas:
         """Register ``handler`` for effects of a type, after the handlers registered before."""
         earlier = self._handlers[effect]
         self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
+
+    def served(self, tp: str) -> Replica | None:
+        """The replica that produce requests and fetches of a partition get to; None if none.
+
+        From 0.10.1 on the broker's metadata must have the partition, so requests for one of a topic
+        that is being deleted are refused (``KafkaApis``: ``metadataCache.contains``). Those for a
+        new one are served a moment early, before its first UpdateMetadata arrives.
+        """
+        replica = self.by_name.get(tp)
+        is_served = (
+            tp in self._process.metadata
+            or not self._needs_metadata
+            or tp in self.index.unannounced
+            or self.context.topics is not None  # KRaft: it has what the log says
+        )
+        return replica if is_served else None
+
+    def unserved(self) -> list[str]:
+        """The partitions here that :meth:`served` refuses, in order of their names."""
+        unknown = self.by_name.keys() - self._process.metadata.keys()
+        return sorted(tp for tp in unknown if self.served(tp) is None)
 
     def led(self) -> list[Replica]:
         """The replicas that this broker leads."""

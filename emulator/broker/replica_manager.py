@@ -104,7 +104,7 @@ class ReplicaManager:
         if message.size_bytes > self.context.config.socket_request_max_bytes:
             self.context.close_connection(client, request, lost=True)
             return
-        replica = self.replicas.get(message.tp)
+        replica = self.replicas.served(message.tp)
         log_start = -1 if replica is None else replica.log_start
         error, base, time_ms = self._refusal(replica, message), -1, -1
         if error == NONE and replica is not None:
@@ -212,11 +212,7 @@ class ReplicaManager:
                     errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
                 else:
                     if replica is None:
-                        topic = tp.rpartition("-")[0]
-                        if topic not in configured:  # its logs share one read
-                            configured[topic] = None
-                            self.log_created(topic)
-                        replica = self.replicas.create(tp)
+                        replica = self._create(tp, info, configured)
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
@@ -248,6 +244,16 @@ class ReplicaManager:
                 self.locks.hold_fetchers(STATE_CHANGE)
                 return
         self._respond_to_leader_and_isr(source, request, error, errors)
+
+    def _create(self, tp: str, info: PartitionInfo, configured: dict[str, None]) -> Replica:
+        """Create a log; the request's logs of one topic share one read of its configuration."""
+        topic = tp.rpartition("-")[0]
+        if topic not in configured:
+            configured[topic] = None
+            self.log_created(topic)
+        if info.is_new:
+            self.replicas.index.unannounced[tp] = None
+        return self.replicas.create(tp)
 
     def _respond_to_leader_and_isr(
         self, source: int, request: int, error: str, errors: dict[str, str]

@@ -59,7 +59,10 @@ class Channel(Struct, array_like=True):
 
 
 class Move(Struct, array_like=True):
-    """A reassignment in progress: the original and the target replicas."""
+    """A reassignment in progress: the original and the target replicas.
+
+    Both are empty if the topic was deleted meanwhile (from 2.4 on).
+    """
 
     original: list[int]
     target: list[int]
@@ -328,8 +331,13 @@ class ControllerContext:
     # ---- the states of partitions
 
     def read(self, tp: str) -> PartitionInfo | None:
-        """A partition's state in ZooKeeper; None if it is missing or malformed."""
+        """A partition's state in ZooKeeper; None if it is missing or malformed.
+
+        Reading it watches it if the partition is being reassigned, as its znode has a handler then.
+        """
         found = self.metadata.read(tp)
+        if found is not None and tp in self.state.reassigning:
+            self.metadata.watch(tp)
         return None if found is None else self._info(tp, found)
 
     def _info(self, tp: str, found: VersionedState) -> PartitionInfo:

@@ -567,6 +567,7 @@ class Controller:
         error = "NOT_CONTROLLER" if state is None else "NONE"
         found = {} if state is None else state.reassigning
         moves = {tp: (list(move.original), list(move.target)) for tp, move in found.items()}
+        moves = {tp: move for tp, move in moves.items() if move[1]}
         response = ListPartitionReassignmentsResponse(request, error, moves)
         self.broker.respond(source, request, response)
 

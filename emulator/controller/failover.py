@@ -256,6 +256,7 @@ class Failover:
             info = self.context.read(tp)
             if info is not None:
                 state.infos[tp] = info
+        self.reassignment.load_requests()
 
     def _initialize_with_deletions(self) -> None:
         self._initialize()

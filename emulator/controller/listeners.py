@@ -65,7 +65,7 @@ class Listeners:
         elif (topic := znodes.topic_of(path)) is not None:
             self._partitions_changed(topic)
         elif (tp := znodes.partition_of(path)) is not None:
-            self.reassignment.check(tp)
+            self.reassignment.state_changed(tp, kind)
 
     def look_again(self) -> None:
         """Re-read everything that is watched, after a loss of ZooKeeper."""

@@ -4,9 +4,12 @@ Source: KafkaController.onPartitionReassignment; from 2.4 (KIP-455) the topic's 
 replicas being added and removed, and a reassignment can be cancelled.
 """
 
+from contextlib import suppress
+
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, ControllerState, Move, UnreadableError
+from emulator.controller.hash_order import set_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
     REPLICA_NEW,
@@ -51,6 +54,18 @@ class Reassignment:
         """Whether the topic's znode lists added and removed replicas (KIP-455)."""
         return self.profile.has("cancel_reassignment")
 
+    def _move(self, tp: str) -> Move | None:
+        """A partition's reassignment.
+
+        One of a topic that was deleted remains. From 2.4 on it is to what a topic of the same name
+        has by now: so it is complete.
+        """
+        move = self.state.reassigning.get(tp)
+        if move is None or move.target:
+            return move
+        replicas = self.state.assignments.get(tp, [])
+        return Move(replicas, replicas)
+
     # ---- requests
 
     def changed(self, kind: str) -> None:
@@ -58,43 +73,76 @@ class Reassignment:
         if self.context.asks_anew(kind):
             self.look()
 
-    def look(self) -> None:
-        """PartitionReassignment event: start what /admin/reassign_partitions requests."""
+    def look(self) -> list[str]:
+        """PartitionReassignment event: start what /admin/reassign_partitions requests.
+
+        Return the partitions whose reassignment has started.
+        """
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
         asked = dict(self._asked())
-        if not self._is_listed:
-            asked = {tp: to for tp, to in asked.items() if tp not in self.state.reassigning}
-        for tp in [tp for tp, target in asked.items() if not self._is_possible(tp, target)]:
-            self._drop(tp)
-            del asked[tp]
+        state = self.state
+        if self._is_listed:
+            begun = [tp for tp, target in asked.items() if self._begun(tp, target)]
+            failed = [tp for tp in asked if tp not in begun]
+            if failed:
+                self._drop(failed)
+            return begun
+        if not self.profile.has("reassignments_remembered"):
+            asked = {tp: to for tp, to in asked.items() if tp not in state.reassigning}
+            for tp in [tp for tp in asked if self.context.is_deleting(tp)]:
+                self._drop([tp])
+                del asked[tp]
+        elif self.zk.find(znodes.REASSIGN_PARTITIONS) is None:
+            return []
         for tp, target in asked.items():
-            self._begin(tp, target)
+            state.reassigning[tp] = Move(state.assignments.get(tp, []), target)
+        self._trigger(list(asked))
+        return list(asked)
 
     def look_again(self) -> None:
         """Start new reassignments and finish complete ones, after a loss of ZooKeeper."""
         self.zk.watch(znodes.REASSIGN_PARTITIONS)
         for tp, target in self._asked():
-            move = self.state.reassigning.get(tp)
-            if move is not None and (move.target == target or not self._is_listed):
-                self.check(tp)
-            elif self._is_possible(tp, target):
-                self._begin(tp, target)
+            move = self._move(tp)
+            if move is None or (move.target != target and self._is_listed):
+                self.look()
+                break
         for tp in list(self.state.reassigning):
             self.check(tp)
+
+    def load_requests(self) -> None:
+        """Read the reassignments in progress as a new controller (``initializeControllerContext``).
+
+        From 2.4 on the topics' znodes list them.
+        """
+        state = self.state
+        if self._is_listed:
+            return
+        for tp, target in self._asked():
+            current = state.assignments.get(tp)
+            is_over = current is None or current == target
+            if is_over and not self.profile.has("reassignments_remembered"):
+                self._drop([tp])
+            else:
+                state.reassigning[tp] = Move(current or [], target)
 
     def take_over(self) -> None:
         """Resume the reassignments in ZooKeeper as a new controller."""
         under_way = list(self.state.reassigning)
-        asked = [tp for tp, _ in self._asked()]
-        self.look()
+        if not self._is_listed:
+            self.zk.watch(znodes.REASSIGN_PARTITIONS)
+            self._trigger(under_way)
+            return
+        begun = self.look()
         for tp in under_way:
-            if tp not in asked and tp in self.state.reassigning:
+            if tp not in begun and tp in self.state.reassigning:
                 self._go_on(tp)
 
     def resume(self, brokers: list[int]) -> None:
         """Resume reassignments to brokers that have started."""
-        for tp, move in list(self.state.reassigning.items()):
-            if tp in self.state.reassigning and any(b in move.target for b in brokers):
+        for tp in list(self.state.reassigning):
+            move = self._move(tp)
+            if move is not None and any(b in move.target for b in brokers):
                 self._go_on(tp)
 
     def load(self, tp: str, adding: list[int], removing: list[int]) -> None:
@@ -113,23 +161,54 @@ class Reassignment:
         """
         return znodes.moves_in(self.zk.data(znodes.REASSIGN_PARTITIONS)) or []
 
-    def _is_possible(self, tp: str, target: list[int]) -> bool:
+    def _begun(self, tp: str, target: list[int]) -> bool:
+        """Start a reassignment, unless the partition is unknown or being deleted (2.4+)."""
         current = self.state.assignments.get(tp)
         if current is None or not target or self.context.is_deleting(tp):
             return False
-        if self._is_listed:
-            return True
-        live = all(broker in self.state.live for broker in target)
-        return current != target and (
-            live or not self.profile.has("reassignment_needs_live_replicas")
-        )
+        try:
+            self._begin(tp, target)
+        except UnreadableError:
+            return False
+        return True
+
+    def _trigger(self, tps: list[str]) -> None:
+        """Go on with recorded reassignments, and drop those that are impossible (up to 2.3).
+
+        From 2.0 on they are dropped together at the end, which rewrites the znode in any case.
+        """
+        at_once = not self.profile.has("reassignments_dropped_together")
+        dropped: list[str] = []
+        for tp in tps:
+            if not self._triggered(tp):
+                dropped.append(tp)
+                if at_once:
+                    self._drop([tp])
+        if not at_once:
+            self._drop(dropped)
+
+    def _triggered(self, tp: str) -> bool:
+        state, has = self.state, self.profile.has
+        if has("reassignments_remembered") and self.context.is_deleting(tp):
+            return False
+        current, target = state.assignments.get(tp), state.reassigning[tp].target
+        if current is None or current == target:
+            return False
+        if has("reassignment_needs_live_replicas") and any(b not in state.live for b in target):
+            return False
+        self.deletion.halt(split(tp)[0])
+        try:
+            self._go_on(tp)
+        except UnreadableError:
+            return False
+        return True
 
     # ---- one reassignment
 
     def _begin(self, tp: str, target: list[int]) -> None:
         """Record the replicas to add and remove; drop those only an earlier target included."""
         state = self.state
-        before, known = state.assignments[tp], state.reassigning.get(tp)
+        before, known = state.assignments[tp], self._move(tp)
         original = before if known is None else known.original
         replicas = list(dict.fromkeys([*target, *original]))
         move = Move([b for b in replicas if b in original], target)
@@ -144,19 +223,26 @@ class Reassignment:
 
         If the target replicas are not all in sync, assign the union of old and new ones, and bump
         the epoch, so that the new ones are started; else finish.
+
+        Raises:
+            UnreadableError: the topic, or the partition's state, does not exist.
         """
         if self._is_listed:
             self.deletion.halt(split(tp)[0])
+        move = self._move(tp)
+        if move is None or tp not in self.state.assignments:
+            raise UnreadableError(f"Topic {split(tp)[0]} does not exist.")
         self.context.metadata.watch(tp)
         info = self.context.refresh(tp)
-        if info is None:
-            return
-        move = self.state.reassigning[tp]
-        if self._is_complete(move, info):
+        if info is not None and self._is_complete(move, info):
             self._finish(tp, move)
             return
         if not self._is_listed:
-            self._assign(tp, list(dict.fromkeys([*move.target, *self.state.assignments[tp]])), move)
+            # Scala's toSet keeps the order of up to four elements.
+            union = dict.fromkeys([*move.target, *self.state.assignments[tp]])
+            self._assign(tp, set_order(union, lambda broker: broker), move)
+        if info is None:
+            raise UnreadableError(f"{znodes.state_path(tp)} cannot be read.")
         bumped = self.context.write(tp, info.leader, info.isr)
         batch = Batch()
         batch.lead([b for b in self.state.assignments[tp] if b in self.state.live], tp, bumped)
@@ -197,9 +283,14 @@ class Reassignment:
         self.replicas.keep(tp, [b for b in before if b not in replicas])
         self.state.assignments[tp] = replicas
 
+    def state_changed(self, tp: str, kind: str) -> None:
+        """PartitionReassignmentIsrChange; up to 1.0 a state znode that is created counts, too."""
+        if kind == "NodeDataChanged" or self.profile.has("admin_requests_data_watched"):
+            self.check(tp)
+
     def check(self, tp: str) -> None:
         """Finish a reassignment once all targets are in the ISR; watch the state until then."""
-        move = self.state.reassigning.get(tp)
+        move = self._move(tp)
         if move is None:
             return
         self.context.metadata.watch(tp)
@@ -229,8 +320,7 @@ class Reassignment:
         self.channels.send(batch)
         self._drop_replicas(tp, removing)
         self._assign(tp, list(move.target), None)
-        del state.reassigning[tp]
-        self._drop(tp, move.target)
+        self._drop([tp], move.target)
         batch = Batch()
         batch.metadata[tp] = state.infos[tp]
         self.channels.send(batch)
@@ -257,33 +347,48 @@ class Reassignment:
             return "UNKNOWN_TOPIC_OR_PARTITION"
         move = self.state.reassigning.get(tp)
         if target is None:
-            if move is None:
+            if move is None or not move.target:
                 return "NO_REASSIGNMENT_IN_PROGRESS"
             target = list(move.original)
         elif not target or any(broker not in self.state.live for broker in target):
             return "INVALID_REPLICA_ASSIGNMENT"
-        self._drop(tp)
+        if self.zk.find(znodes.REASSIGN_PARTITIONS) is not None:
+            self._drop([tp])
         self._begin(tp, target)
         return "NONE"
 
     # ---- the admin znode
 
-    def _drop(self, tp: str, target: list[int] | None = None) -> None:
-        """Remove an entry from /admin/reassign_partitions; delete the node with its last entry.
+    def _drop(self, tps: list[str], target: list[int] | None = None) -> None:
+        """Remove entries from /admin/reassign_partitions; delete the znode with its last entry.
 
-        From 2.4 an entry of a finished reassignment is only removed if its target was ``target``.
+        From 1.1 to 2.3 it is written from memory. From 2.4 on an entry of a finished reassignment
+        is only removed if its target was ``target``.
         """
+        state = self.state
+        remembered = self.profile.has("reassignments_remembered")
         of_any = target is None or not self._is_listed
+        there = [(tp, each.target) for tp, each in state.reassigning.items()]
         left = [
-            (each, replicas)
-            for each, replicas in self._asked()
-            if each != tp or not (of_any or replicas == target)
+            (tp, replicas)
+            for tp, replicas in (there if remembered else self._asked())
+            if tp not in tps or not (of_any or replicas == target)
         ]
-        if left:
-            self.zk.set_data(znodes.REASSIGN_PARTITIONS, znodes.moves_json(left))
-            return
-        try:
-            self.zk.delete(znodes.REASSIGN_PARTITIONS)
-        except (errors.NoNodeError, errors.NotEmptyError):
-            return
-        self.look()
+        self._write(left)
+        if target is not None or not self._is_listed:
+            for tp in tps:
+                state.reassigning.pop(tp, None)
+        if not left:
+            self.look()
+
+    def _write(self, moves: list[tuple[str, list[int]]]) -> None:
+        self.context.check_epoch()
+        is_there = self.zk.find(znodes.REASSIGN_PARTITIONS) is not None
+        text = znodes.moves_json(moves)
+        if moves and is_there:
+            self.zk.set_data(znodes.REASSIGN_PARTITIONS, text)
+        elif moves:
+            self.zk.create(znodes.REASSIGN_PARTITIONS, text)
+        elif is_there:
+            with suppress(errors.NotEmptyError):
+                self.zk.delete(znodes.REASSIGN_PARTITIONS)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
-from emulator.controller.context import ControllerContext, ControllerState, Deletion
+from emulator.controller.context import ControllerContext, ControllerState, Deletion, Move
 from emulator.controller.hash_order import SMALL_SET, map_order, replica_hash, trie_path
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
@@ -104,7 +104,7 @@ class TopicDeletion:
             self.resume()
 
     def _is_moving(self, topic: str) -> bool:
-        return any(tp in self.state.reassigning for tp in self.context.partitions_of(topic))
+        return any(split(tp)[0] == topic for tp in self.state.reassigning)
 
     def _hosts(self, partitions: list[str]) -> set[int]:
         return {broker for tp in partitions for broker in self.state.assignments[tp]}
@@ -215,12 +215,17 @@ class TopicDeletion:
         self.context.step("topicDeletion", 1, "completeDeleteTopic", topic)
 
     def forget(self, topic: str) -> None:
-        """Forget a deleted topic."""
+        """Forget a deleted topic, but not that its partitions were being reassigned.
+
+        In Kafka, too, these remain in ``partitionsBeingReassigned``, from 2.4 on without a target.
+        """
         state = self.state
+        is_listed = self.profile.has("cancel_reassignment")
         for tp in self.context.partitions_of(topic):
             self.partitions.forget(tp)
             self.replicas.forget(tp)
             state.assignments.pop(tp, None)
             state.infos.pop(tp, None)
-            state.reassigning.pop(tp, None)
+            if is_listed and tp in state.reassigning:
+                state.reassigning[tp] = Move([], [])
         state.topics.pop(topic, None)

@@ -448,7 +448,12 @@ class ControllerServer:
 
     def _heartbeat(self, message: messages.BrokerHeartbeatRequest) -> Response:
         request = self.kernel.cause
-        heartbeat = Heartbeat(message.metadata_offset, message.want_fence, message.want_shut_down)
+        heartbeat = Heartbeat(
+            message.metadata_offset,
+            message.want_fence,
+            message.want_shut_down,
+            message.cordoned_log_dirs,
+        )
         try:
             result = self._active().process_broker_heartbeat(
                 message.broker, message.broker_epoch, heartbeat, self.kernel.now

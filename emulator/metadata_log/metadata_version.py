@@ -1,7 +1,7 @@
 """The levels of ``metadata.version``, and what each supports.
 
 Source: ``org.apache.kafka.server.common.MetadataVersion`` and ``EligibleLeaderReplicasVersion``,
-3.9 to 4.1.
+3.9 to 4.4.
 """
 
 from typing import Final
@@ -10,6 +10,8 @@ METADATA_VERSION: Final = "metadata.version"
 ELIGIBLE_LEADER_REPLICAS: Final = "eligible.leader.replicas.version"
 GROUP_VERSION: Final = "group.version"
 TRANSACTION_VERSION: Final = "transaction.version"
+SHARE_VERSION: Final = "share.version"
+STREAMS_VERSION: Final = "streams.version"
 
 LEVELS: Final = (
     "3.0-IV1",
@@ -39,6 +41,12 @@ LEVELS: Final = (
     "4.0-IV3",
     "4.1-IV0",
     "4.1-IV1",
+    "4.2-IV0",
+    "4.2-IV1",
+    "4.3-IV0",
+    "4.4-IV0",
+    "4.4-IV1",
+    "4.4-IV2",
 )
 """The names of the metadata versions; the first has level 1, each further one a level more."""
 
@@ -101,6 +109,11 @@ def is_elr_supported(level: int) -> bool:
     return level >= _ELR
 
 
+def is_cordoned_log_dirs_supported(level: int) -> bool:
+    """Whether brokers name their cordoned log directories (4.3-IV0, KIP-1066)."""
+    return level >= _CORDONED_DIRECTORIES
+
+
 _IN_CONTROLLED_SHUTDOWN: Final = level_of("3.3-IV3")
 _MIGRATION: Final = level_of("3.4-IV0")
 _NO_BUMP_ON_SHRINK: Final = level_of("3.6-IV0")
@@ -108,3 +121,4 @@ _TRANSACTIONS: Final = level_of("3.6-IV1")
 _CONTROLLER_REGISTRATION: Final = level_of("3.7-IV0")
 _DIRECTORIES: Final = level_of("3.7-IV2")
 _ELR: Final = level_of("4.0-IV1")
+_CORDONED_DIRECTORIES: Final = level_of("4.3-IV0")

@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 from msgspec import Struct
 
 from emulator.metadata_log.metadata_version import (
+    is_cordoned_log_dirs_supported,
     is_directory_assignment_supported,
     is_elr_supported,
     is_in_controlled_shutdown_supported,
@@ -125,12 +126,17 @@ class UnregisterBrokerRecord(MetadataRecord, frozen=True):
 
 
 class BrokerRegistrationChangeRecord(MetadataRecord, frozen=True):
-    """A broker is fenced or unfenced, or has started a controlled shutdown (KIP-841)."""
+    """A broker is fenced or unfenced, or has started a controlled shutdown (KIP-841).
+
+    ``cordoned_log_dirs`` are the directories in which it accepts no new partitions (KIP-1066); None
+    if they have not changed.
+    """
 
     broker_id: int
     broker_epoch: int
     fenced: int = NO_FENCING_CHANGE
     in_controlled_shutdown: int = 0
+    cordoned_log_dirs: tuple[str, ...] | None = None
 
 
 class TopicRecord(MetadataRecord, frozen=True):
@@ -227,6 +233,15 @@ AnyRecord = (
 """Any record of the metadata log."""
 
 
+_REGISTER_BROKER_VERSIONS: Final = (
+    is_in_controlled_shutdown_supported,
+    is_migration_supported,
+    is_directory_assignment_supported,
+    is_cordoned_log_dirs_supported,
+)
+"""What versions 1, 2, 3 and 4 of RegisterBrokerRecord added."""
+
+
 def version_of(record: AnyRecord, metadata_version: int) -> int:
     """Return the version of a record to write (``MetadataVersion.*RecordVersion``)."""
     match record:
@@ -235,12 +250,12 @@ def version_of(record: AnyRecord, metadata_version: int) -> int:
                 return 2
             return 1 if is_directory_assignment_supported(metadata_version) else 0
         case RegisterBrokerRecord():
-            if is_directory_assignment_supported(metadata_version):
+            return sum(supports(metadata_version) for supports in _REGISTER_BROKER_VERSIONS)
+        case BrokerRegistrationChangeRecord(
+            in_controlled_shutdown=shutdown, cordoned_log_dirs=cordoned
+        ):
+            if cordoned is not None:
                 return 3
-            if is_migration_supported(metadata_version):
-                return 2
-            return 1 if is_in_controlled_shutdown_supported(metadata_version) else 0
-        case BrokerRegistrationChangeRecord(in_controlled_shutdown=shutdown):
             return 1 if shutdown else 0
         case _:
             return 0

@@ -124,6 +124,7 @@ class BrokerRegistration(Struct, frozen=True):
 
     ``epoch`` is the broker epoch, ``record_offset`` the offset of the last RegisterBrokerRecord: a
     broker is unfenced once it has read that record. ``registrations`` counts its incarnations.
+    ``cordoned_log_dirs`` is None until it has named them (KIP-1066).
     """
 
     id: int
@@ -134,6 +135,7 @@ class BrokerRegistration(Struct, frozen=True):
     in_controlled_shutdown: bool = False
     rack: str | None = None
     registrations: int = 1
+    cordoned_log_dirs: tuple[str, ...] | None = None
 
     @property
     def is_active(self) -> bool:
@@ -148,6 +150,11 @@ class BrokerRegistration(Struct, frozen=True):
             self,
             fenced=fenced,
             in_controlled_shutdown=self.in_controlled_shutdown or shutting_down,
+            cordoned_log_dirs=(
+                self.cordoned_log_dirs
+                if record.cordoned_log_dirs is None
+                else record.cordoned_log_dirs
+            ),
         )
 
 

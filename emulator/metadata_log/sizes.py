@@ -97,8 +97,12 @@ def _value_size(record: AnyRecord, metadata_version: int) -> int:
             return FRAME + _partition(record, metadata_version)
         case PartitionChangeRecord():
             return FRAME + _partition_change(record, metadata_version)
-        case BrokerRegistrationChangeRecord(fenced=fenced, in_controlled_shutdown=shutdown):
+        case BrokerRegistrationChangeRecord(
+            fenced=fenced, in_controlled_shutdown=shutdown, cordoned_log_dirs=cordoned
+        ):
             tagged = (TAG + 1) * (bool(fenced) + bool(shutdown))
+            if cordoned is not None:
+                tagged += TAG + 1 + UUID * len(cordoned)
             return FRAME + INT32 + INT64 + tagged
         case ConfigRecord(resource_name=resource, name=name, value=value):
             return FRAME + 1 + _text(resource) + _text(name) + _text(value)

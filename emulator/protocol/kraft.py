@@ -38,13 +38,17 @@ class BrokerRegistrationResponse(Message, frozen=True):
 
 
 class BrokerHeartbeatRequest(Message, frozen=True):
-    """A registered broker's heartbeat; ``metadata_offset`` is the end of the log it has applied."""
+    """A registered broker's heartbeat; ``metadata_offset`` is the end of the log it has applied.
+
+    ``cordoned_log_dirs``: None if the metadata version does not support them (KIP-1066).
+    """
 
     broker: int
     broker_epoch: int
     metadata_offset: int
     want_fence: bool
     want_shut_down: bool
+    cordoned_log_dirs: tuple[str, ...] | None = None
 
 
 class BrokerHeartbeatResponse(Message, frozen=True):

@@ -9,6 +9,7 @@ from msgspec import Struct
 from emulator.metadata_log.metadata_version import is_controller_registration_supported
 from emulator.metadata_log.records import (
     AnyRecord,
+    BrokerRegistrationChangeRecord,
     RegisterBrokerRecord,
     RegisterControllerRecord,
 )
@@ -142,6 +143,12 @@ def process_broker_heartbeat(
                 records = broker_in_controlled_shutdown(context, broker, broker_epoch)
             case _:
                 records = broker_fenced(context, broker)
+    if heartbeat.cordoned_log_dirs not in (None, registration.cordoned_log_dirs):
+        records.append(
+            BrokerRegistrationChangeRecord(
+                broker, broker_epoch, cordoned_log_dirs=heartbeat.cordoned_log_dirs
+            )
+        )
     is_fenced = after in (BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW)
     heartbeats.touch(broker, now_us, fenced=is_fenced, metadata_offset=heartbeat.metadata_offset)
     reply = BrokerHeartbeatReply(

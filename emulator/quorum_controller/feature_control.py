@@ -15,6 +15,8 @@ from emulator.metadata_log.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS,
     GROUP_VERSION,
     METADATA_VERSION,
+    SHARE_VERSION,
+    STREAMS_VERSION,
     TRANSACTION_VERSION,
     is_elr_supported,
     is_transaction_supported,
@@ -60,6 +62,10 @@ _TABLE: Final = (
     ("4.0-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 0)),
     ("4.1-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 1)),
     ("4.0-IV0", SupportedFeature(GROUP_VERSION, 1, 1)),
+    ("4.1-IV0", SupportedFeature(SHARE_VERSION, 1, 0)),
+    ("4.2-IV0", SupportedFeature(SHARE_VERSION, 1, 1)),
+    ("4.4-IV0", SupportedFeature(SHARE_VERSION, 2, 2)),
+    ("4.2-IV1", SupportedFeature(STREAMS_VERSION, 1, 1)),
     ("4.0-IV2", SupportedFeature(TRANSACTION_VERSION, 2, 2)),
 )
 
@@ -78,6 +84,9 @@ _METADATA_CHANGED: Final = frozenset(
         "3.7-IV0",
         "3.7-IV2",
         "4.0-IV1",
+        "4.3-IV0",
+        "4.4-IV1",
+        "4.4-IV2",
     )
 )
 """The levels of metadata.version with new records, below which it cannot be downgraded."""

@@ -52,11 +52,15 @@ class BrokerHeartbeatState(Struct):
 
 
 class Heartbeat(NamedTuple):
-    """The content of a heartbeat: the broker's metadata offset and its requests."""
+    """The content of a heartbeat: the broker's metadata offset and its requests.
+
+    ``cordoned_log_dirs``: None if the broker does not name them.
+    """
 
     metadata_offset: int
     want_fence: bool = False
     want_shut_down: bool = False
+    cordoned_log_dirs: tuple[str, ...] | None = None
 
 
 class BrokerHeartbeats(Struct):

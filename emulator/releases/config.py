@@ -15,6 +15,7 @@ from emulator.releases.config_names import (
     PRODUCERS,
     SELECTORS,
     SETTINGS,
+    STATIC,
     TOPIC_DEFAULTS,
     TOPICS,
     WITHOUT_EFFECT,
@@ -28,6 +29,13 @@ from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nea
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+DYNAMIC: Final = frozenset(
+    {
+        *(setting.name for setting in SETTINGS if setting.per_topic),
+        "transaction.partition.verification.enable",
+    }
+)
+"""What brokers change while they run (``DynamicBrokerConfig.AllDynamicConfigs``)."""
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
     "seconds": 1_000_000,
@@ -220,6 +228,24 @@ def is_kraft(version: str, mode: str) -> bool:
 def validate(name: str, value: str, version: str) -> Parsed:
     """Return a broker's configuration value as a number (in the name's own unit) or boolean."""
     return _parse(_find(name, profile_of(version)), value)
+
+
+def check_dynamic(values: Mapping[str, str | None], version: str) -> None:
+    """Check values that running brokers are asked to take over; None removes one.
+
+    Names that Kafka does not know are accepted. Source: ``DynamicBrokerConfig.validateConfigs``.
+
+    Raises:
+        ConfigError: an invalid value, or a name whose value only a restart changes.
+    """
+    known = known_settings(version)
+    for name, value in values.items():
+        if value is None:
+            continue
+        if name in STATIC or name in known - DYNAMIC:
+            raise ConfigError(f"{name} cannot be changed while a broker runs.")
+        if name in known:
+            validate(name, value, version)
 
 
 def known_settings(version: str) -> frozenset[str]:

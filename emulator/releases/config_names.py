@@ -590,10 +590,14 @@ SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
 """The replica selector classes for consumers, with or without their package's name."""
 
 WITHOUT_EFFECT: Final = {
+    "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
+    " --version gives another release",
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
     "log.flush.interval.ms": "nothing is flushed before a clean stop, as by Kafka's default",
     "log.flush.offset.checkpoint.interval.ms": "logs are loaded in no time",
     "log.flush.start.offset.checkpoint.interval.ms": "logs are loaded in no time",
+    "log.message.format.version": "records have the newest format of the release, and --version"
+    " gives another release",
     "num.replica.fetchers": "a broker has one fetcher for each leader",
     "queued.max.requests": "handling a request takes no time, so none is queued before it",
     "replica.fetch.min.bytes": "followers are answered as soon as there is anything",
@@ -601,6 +605,31 @@ WITHOUT_EFFECT: Final = {
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
 """Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
+
+STATIC: Final = frozenset(
+    {
+        "broker.id",
+        "broker.rack",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "log.dir",
+        "log.dirs",
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "log.retention.hours",
+        "log.retention.minutes",
+        "log.roll.hours",
+        "log.roll.jitter.hours",
+        "node.id",
+        "process.roles",
+        "queued.max.requests",
+        "replica.fetch.min.bytes",
+        "reserved.broker.max.id",
+        "zookeeper.connect",
+        "zookeeper.connection.timeout.ms",
+    }
+)
+"""Names without effect here whose values only a restart changes: those that one might try."""
 
 PRODUCERS: Final = frozenset(
     {

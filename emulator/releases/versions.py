@@ -56,6 +56,9 @@ RELEASES: Final = (
     *_patches("3.9", 2),
     *_patches("4.0", 2),
     *_patches("4.1", 2),
+    *_patches("4.2", 2),
+    *_patches("4.3", 1),
+    *_patches("4.4", 0),
 )
 """Every release from 0.8.1 on, oldest first."""
 

@@ -151,6 +151,12 @@ class Gateway(Delivery):
         assert self._fault is not None
         await asyncio.shield(self._fault)
 
+    @property
+    def fault(self) -> BaseException | None:
+        """The error inside the emulator that ended the cluster; None while it runs."""
+        is_faulty = self._fault is not None and self._fault.done()
+        return self._fault.exception() if self._fault is not None and is_faulty else None
+
     async def stop(self) -> None:
         """Accept no more requests, send the pending responses, and close."""
         self._is_stopping = True
@@ -161,9 +167,10 @@ class Gateway(Delivery):
             listener.shut()
         for connection in self.connections.values():
             connection.stop_reading()
-        self._wake()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
+        if self.fault is None:
+            self._wake()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
         await self._close_connections()
         for handle in (self._wakes, self._idles):
             if handle is not None:
@@ -330,9 +337,22 @@ class Gateway(Delivery):
         return ticket
 
     def _note_fault(self, error: Exception) -> None:
-        """Record an error inside the emulator: the server must stop."""
-        if self._fault is not None and not self._fault.done():
-            self._fault.set_exception(error)
+        """End the cluster: an error inside the emulator leaves it in an unknown state.
+
+        Nobody waits in vain: statements fail with the error, and clients are disconnected.
+        """
+        if self._fault is None or self._fault.done():
+            return
+        self._fault.set_exception(error)
+        self.cluster.clients.external.delivery = None
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(error)
+        self._waiting.clear()
+        for listener in self.listeners.values():
+            listener.shut()
+        for connection in list(self.connections.values()):
+            connection.close(abort=True)
 
     def go_on(self, speed: float, seconds: float) -> None:
         """Let time pass at ``speed``, and stop in ``seconds`` unless this is called again."""

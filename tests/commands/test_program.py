@@ -34,10 +34,11 @@ def test_the_options_of_a_cluster_become_its_statements_words() -> None:
     config = [Setting("a", "1"), Setting("b", "")]
     expected = ["--version", "1.1", "--seed", "0", "--config", "a=1", "--config", "b="]
     assert ClusterOptions(version="1.1", seed=0, config=config).words() == expected
-    assert ClusterOptions(version="3.9", mode="kraft", brokers=5).words() == [
+    assert ClusterOptions(version="3.9", mode="kraft", brokers=5, controllers=3).words() == [
         *("--version", "3.9"),
         *("--mode", "kraft"),
         *("--brokers", "5"),
+        *("--controllers", "3"),
     ]
     assert ClusterOptions().words() == []
 

@@ -14,6 +14,8 @@ from typing import Any, TextIO, cast
 import pytest
 
 from commands.cli.main import run_program
+from commands.runs.serve import Clusters
+from commands.runs.served_cluster import ServedCluster
 from emulator.wire.codec import encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import ApiVersionsRequest
@@ -181,10 +183,31 @@ def test_on_standby_clusters_come_and_go_and_it_ends_with_its_input() -> None:
         )
         assert (first["cluster"], second["cluster"], gone["ok"]) == (1, 2, True)
         assert "there is no cluster 1; there are: 2" in missing["error"]
-        assert "no.such" in wrong["error"]
+        assert wrong["error"].startswith("There is no configuration 'no.such'")
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(SECONDS) == 0
+
+
+async def test_an_error_in_the_emulator_ends_one_cluster_of_a_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clusters = Clusters(lambda script: ServedCluster(script, keeps_journal=True))
+    for _ in range(2):
+        assert (await clusters.respond({"open": {"brokers": 1}}))["ok"]
+
+    def broken(_limit_us: int, _steps: int) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(clusters.by_number[1].run.runner, "advance", broken)
+    for _ in range(2):
+        failed = await clusters.respond({"statement": "wait 1ms", "cluster": 1})
+        assert not failed["ok"]
+        assert "in the emulator" in failed["error"]
+        assert failed["error"].endswith("ZeroDivisionError: a defect")
+    assert (await clusters.respond({"statement": "wait 1ms", "cluster": 2}))["ok"]
+    assert (await clusters.respond({"close": True, "cluster": 1}))["ok"]
+    await clusters.stop()
 
 
 def test_ports_that_are_taken_are_named(capsys: pytest.CaptureFixture[str]) -> None:

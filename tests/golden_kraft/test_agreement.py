@@ -105,6 +105,8 @@ CHANCE = {
     },
     ("4.1.2", "c26-elr-below-minimum"): {"two-up: log order"},
     ("4.1.2", "c28-frozen-leader"): {"all: log order"},
+    ("4.3.1", "k05-elr-crash"): {"all: log of broker 1", "all: log of t-0"},
+    ("4.3.1", "k09-reassign"): {"more: log of t-0"},
 }
 """The records whose order differs, or who was first, while all else that was seen agrees.
 

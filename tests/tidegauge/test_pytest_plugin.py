@@ -28,9 +28,13 @@ def test_options(kafka_cluster):
     assert (len(result["brokers"]), result["version"], result["seed"]) == (2, "2.8", 7)
 
 
-@pytest.mark.kafka(version="3.9", mode="kraft")
+@pytest.mark.kafka(version="3.9", mode="kraft", controllers=3)
 def test_without_zookeeper(kafka_cluster):
-    assert kafka_cluster.controller() == 100
+    active = kafka_cluster.controller()
+    kafka_cluster.crash(active)
+    one, other = {100, 101, 102} - {active}
+    kafka_cluster.wait_until(f"controller.broker in [{one},{other}]")
+    kafka_cluster.start(active)
 
 
 def test_acts_and_looks(kafka_cluster):
@@ -64,6 +68,21 @@ def test_in_coroutines(kafka_cluster):
     assert asyncio.run(scene()) in (0, 1, 2)
 
 
+@pytest.mark.kafka(3)
+def test_refused_by_place(kafka_cluster):
+    pass
+
+
+@pytest.mark.kafka(broker=3)
+def test_refused_by_name(kafka_cluster):
+    pass
+
+
+@pytest.mark.kafka(config={"min.insync.replica": 2})
+def test_refused_by_the_cluster(kafka_cluster):
+    pass
+
+
 def test_fails(kafka_cluster):
     kafka_cluster.run("topic create orders --replica-assignment 0:1:2")
     assert kafka_cluster.leader("orders") == 99
@@ -85,7 +104,12 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert "1 failed, 6 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 6 passed, 3 errors" in done.stdout, done.stdout + done.stderr
+    assert re.findall(r"^@pytest.mark.kafka(.*)", done.stdout, re.MULTILINE) == [
+        " takes its options by name (brokers, version, mode, controllers, seed, config), not 3",
+        " has no 'broker'; it has brokers, version, mode, controllers, seed, config",
+        ": There is no configuration 'min.insync.replica'; the nearest is 'min.insync.replicas'",
+    ]
     found = re.search(r"open it: tidegauge replay (\S+)", done.stdout)
     assert found is not None
     assert verify(Path(found[1])).same

@@ -17,6 +17,7 @@ PARTITIONS = 3
 BEFORE = 50
 AFTER = 50
 BETWEEN_SECONDS = 0.005
+KRAFT = pytest.mark.kafka(version="4.1", controllers=3)
 
 
 @contextmanager
@@ -83,7 +84,14 @@ FAULTS = (leader_crash, controller_failover, cut_link, rolling_restart)
 
 @pytest.mark.kafka(config={"min.insync.replicas": 2})
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize("idempotent", [True, False])
+@pytest.mark.parametrize(
+    "idempotent",
+    [
+        pytest.param(True, id="zk-idempotent"),
+        pytest.param(False, id="zk-plain"),
+        pytest.param(True, id="kraft-idempotent", marks=KRAFT),
+    ],
+)
 def test_every_acknowledged_record_outlives_the_fault(
     client: Client,
     kafka_cluster: KafkaCluster,

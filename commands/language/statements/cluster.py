@@ -71,7 +71,7 @@ def cluster(
             "--mode",
             metavar="kraft|zk",
             parse=values.choice("kraft", "zk"),
-            text="with ZooKeeper (up to 3.9) or without it (3.3 to 4.1)",
+            text="with ZooKeeper (up to 3.9) or without it (3.3 to 4.4)",
             default="zk up to 3.9",
         ),
     ] = None,

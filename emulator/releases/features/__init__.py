@@ -1,7 +1,7 @@
 """The table of features: what changed between releases, and when.
 
 Code asks a profile for features by name, never by version. Sources: the Apache Kafka trees from
-0.8.0 to 4.1.2, and recorded runs of real brokers.
+0.8.0 to 4.4.0, and recorded runs of real brokers.
 """
 
 from typing import Final

@@ -148,6 +148,23 @@ CONTROLLER: Final = (
         ended_by="KAFKA-4214",
     ),
     Feature(
+        "reassignments_remembered",
+        "1.1",
+        "2.3",
+        "KAFKA-5642",
+        "what is left in /admin/reassign_partitions is written from the controller's memory, and a"
+        " topic that is being deleted is not moved any further by a new controller",
+        ended_by="KIP-455",
+    ),
+    Feature(
+        "reassignments_dropped_together",
+        "2.0",
+        "2.3",
+        "KAFKA-6617",
+        "/admin/reassign_partitions is written anew once all reassignments asked for have begun",
+        ended_by="KIP-455",
+    ),
+    Feature(
         "unreadable_preferred_election_stays",
         "documents",
         "1.0",

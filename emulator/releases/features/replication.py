@@ -45,6 +45,14 @@ REPLICATION: Final = (
         ended_by="KAFKA-2143",
     ),
     Feature(
+        "requests_need_metadata",
+        "0.10.1",
+        None,
+        "KAFKA-3396",
+        "produce requests and fetches, followers' too, fail for a partition that is not in the"
+        " broker's metadata, such as that of a topic being deleted",
+    ),
+    Feature(
         "required_acks_validated",
         "0.9",
         None,

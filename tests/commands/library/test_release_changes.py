@@ -58,6 +58,9 @@ def test_releases_that_behave_alike_have_all_in_common(behaviour: Behaviour) -> 
         ("4.0", "4.0.0 to 4.0.2"),
         ("4.1.0", "4.1.0"),
         ("4.1", "4.1.1 to 4.1.2"),
+        ("4.2", "4.2.0 to 4.2.2"),
+        ("4.3", "4.3.0 to 4.3.1"),
+        ("4.4", "4.4.0"),
     ],
 )
 def test_a_group_is_named_and_told_by_its_bounds(version: str, releases: str) -> None:

@@ -196,6 +196,16 @@ def test_a_response_names_only_what_there_is_to_tell() -> None:
     assert [row[0] for row in told.detail] == ["u-0"]
 
 
+def test_the_partitions_answered_last_are_at_the_end_of_a_session() -> None:
+    lab = following()
+    first, second = session(lab).partitions
+    lab.do(Produce(topic=first.removesuffix("-0"), acks=1, retries=0))
+    lab.wait(1)
+    assert list(session(lab).partitions) == [second, first]
+    lab.wait(1200)
+    assert list(session(lab).partitions) == [second, first]
+
+
 def test_a_session_that_the_leader_does_not_know_is_begun_anew() -> None:
     lab = following()
     leader = lab.cluster.brokers[0]

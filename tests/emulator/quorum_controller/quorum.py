@@ -90,7 +90,7 @@ class Quorum:
             self.heartbeat(broker)
 
     def heartbeat(
-        self, broker: int, *, offset: int | None = None, **wants: bool
+        self, broker: int, *, offset: int | None = None, **wants: Any
     ) -> BrokerHeartbeatReply:
         """A heartbeat of a broker that has read the whole log, or up to ``offset``."""
         epoch = self.controller.image.brokers[broker].epoch

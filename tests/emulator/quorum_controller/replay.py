@@ -103,19 +103,26 @@ class Replay:
             while result.response and not result.records:  # a session of a former incarnation
                 result = self.controller.maybe_fence_one_stale_broker(self.now_us)
             self.write(result, recorded)
+        elif any("cordonedLogDirs" in each["data"] for each in recorded):
+            self.heartbeat(
+                broker,
+                recorded,
+                want_fence=fenced == 0 and registration.fenced,
+                cordoned_log_dirs=(),
+            )
         else:
             self.heartbeat(broker, recorded, want_shut_down=fenced != -1)
         if is_stopping:
             self.clean[broker] = registration.epoch
 
-    def heartbeat(self, broker: int, recorded: list[Record], **wants: bool) -> None:
+    def heartbeat(self, broker: int, recorded: list[Record], **wants: Any) -> None:
         for each in self.controller.image.brokers.values():
             others = each.is_active and each.id != broker
             if others:  # they have read the whole log by now
                 self.beat(each.id, [])
         self.beat(broker, recorded, **wants)
 
-    def beat(self, broker: int, recorded: list[Record], **wants: bool) -> None:
+    def beat(self, broker: int, recorded: list[Record], **wants: Any) -> None:
         image = self.controller.image
         result = self.controller.process_broker_heartbeat(
             broker, image.brokers[broker].epoch, Heartbeat(image.offset, **wants), self.now_us

@@ -1,6 +1,7 @@
 """Brokers register, beat, are fenced, and go."""
 
 import pytest
+from msgspec.structs import replace
 
 from emulator.metadata_log.records import BrokerRegistrationChangeRecord
 from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest
@@ -320,3 +321,17 @@ def test_controllers_register_from_3_7_on(release: str, count: int) -> None:
     result = Quorum(release).controller.register_controller(100, "one")
     assert len(result.records) == count
     assert result.is_atomic is bool(count)
+
+
+@pytest.mark.parametrize(("release", "count"), [("4.2.2", 0), ("4.3.1", 1)])
+def test_a_registration_names_its_cordoned_directories_once(release: str, count: int) -> None:
+    """KIP-1066, from metadata version 4.3-IV0 on: brokers do not name them before."""
+    quorum = Quorum(release)
+    quorum.register(0)
+    before = len(quorum.log)
+    for _ in range(2):
+        quorum.heartbeat(0, want_fence=True, cordoned_log_dirs=() if count else None)
+    named = [BrokerRegistrationChangeRecord(0, 1, cordoned_log_dirs=())] * count
+    written = [record for batch in quorum.log[before:] for record in batch]
+    assert [replace(record, broker_epoch=1) for record in written] == named
+    assert quorum.controller.image.brokers[0].cordoned_log_dirs == (() if count else None)

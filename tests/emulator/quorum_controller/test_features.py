@@ -32,6 +32,20 @@ CLUSTER = ConfigResource(4, "")
             "4.1.2",
             {"metadata.version": 27, ELR: 1, "group.version": 1, "transaction.version": 2},
         ),
+        (
+            "4.2.2",
+            {
+                **{"metadata.version": 29, ELR: 1, "group.version": 1, "share.version": 1},
+                **{"streams.version": 1, "transaction.version": 2},
+            },
+        ),
+        (
+            "4.4.0",
+            {
+                **{"metadata.version": 33, ELR: 1, "group.version": 1, "share.version": 2},
+                **{"streams.version": 1, "transaction.version": 2},
+            },
+        ),
     ],
 )
 def test_what_a_release_formats_a_cluster_with(release: str, features: dict[str, int]) -> None:

@@ -95,6 +95,7 @@ def test_a_value_is_parsed_in_its_own_unit() -> None:
         ("controlled.shutdown.max.retries", str(INT_MAX + 1), f"{INT_MAX} or less"),
         ("delete.topic.enable", "yes", "true or false, not 'yes'"),
         ("num.replica.fetchers", "3", "has no effect here: a broker has one fetcher"),
+        ("inter.broker.protocol.version", "2.3", "--version gives another release"),
         ("queued.max.requests", "1", "handling a request takes no time"),
         ("acks", "all", "give it to produce"),
         ("replica.lag.max.messages", "10", "0.8.2 was the last version"),

@@ -14,6 +14,7 @@ fetch_recorded_before_read documents..0.8.1
 replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2
 out_of_range_truncates_fully documents..0.8.2
+requests_need_metadata 0.10.2..3.9
 required_acks_validated 0.9..3.9
 isr_change_notifications documents 0.9..2.5
 leader_and_isr_waits_for_idle_fetchers documents..0.11
@@ -68,6 +69,8 @@ failover_deletes_notifications 1.1..3.9
 failover_sends_metadata_first 0.10.2..3.9
 preferred_election_of_current_leader 1.1..2.1
 reassignment_needs_live_replicas documents..0.10.0
+reassignments_remembered 1.1..2.2
+reassignments_dropped_together 2.0.0..2.2
 unreadable_preferred_election_stays documents..0.11
 admin_requests_data_watched documents..0.11
 unknown_preferred_election_stays documents..2.1

@@ -370,6 +370,8 @@ async def test_a_fault_that_a_request_leads_to_ends_the_server(
 ) -> None:
     client = await served.client()
     await client.ask(ApiVersionsRequest(), 0)
+    waits = asyncio.create_task(served.gateway.perform(Statement(Wait(duration_us=10**9), "")))
+    await asyncio.sleep(0)
 
     def broken(_statement: Statement) -> None:
         raise ZeroDivisionError
@@ -378,6 +380,11 @@ async def test_a_fault_that_a_request_leads_to_ends_the_server(
     client.send(ApiVersionsRequest(), 0)
     with pytest.raises(ZeroDivisionError):
         await asyncio.wait_for(served.gateway.wait_for_fault(), SECONDS)
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.wait_for(waits, SECONDS)
+    assert await client.is_closed()
+    with pytest.raises(ConnectionRefusedError):
+        await served.client()
     client.close()
 
 
