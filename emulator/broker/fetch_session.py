@@ -312,8 +312,7 @@ class FetchSessions:
         for tp in due:
             requested = session.partitions.get(tp)
             if requested is not None:
-                limit_bytes = min(requested.max_bytes, left_bytes)
-                row = self._read(session, tp, requested, limit_bytes, at_least_one)
+                row = self._read(session, tp, requested, left_bytes, at_least_one)
                 if row is not None:
                     rows[tp] = row
                     if row.batches:
@@ -326,7 +325,7 @@ class FetchSessions:
         session: FetchSession,
         tp: str,
         requested: FetchPartition,
-        limit_bytes: int,
+        left_bytes: int,
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
@@ -361,6 +360,7 @@ class FetchSessions:
         batches: list[RecordBatch] = []
         end = replica.log_end
         if requested.offset < end:
+            limit_bytes = min(requested.max_bytes, left_bytes)
             batches = replica.log.read_within(
                 requested.offset, end, limit_bytes, at_least_one=at_least_one
             )

@@ -79,7 +79,6 @@ class KRaftBroker(Broker):
         self.sessions.alive_broker_epoch = self._alive_broker_epoch
         if self.fetchers.sends_broker_epoch:
             self.isr.broker_epochs = self.sessions.replica_epochs
-        self.replicas.log_created = _nothing  # its configuration is in the image
         self.kraft_lifecycle.on_close = self._close
 
     # ---- callbacks of the parts
@@ -214,7 +213,3 @@ class KRaftBroker(Broker):
             self.kraft_lifecycle.connection_lost(message)
             self.forwarding.connection_lost(message)
             self.id_blocks.connection_lost(message)
-
-
-def _nothing(_topic: str) -> None:
-    """Do nothing: the configuration needs no reading when a log is created."""

@@ -25,6 +25,7 @@ The transitions between leader and follower are in :data:`TRANSITIONS`. Not incl
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
@@ -162,10 +163,12 @@ class Rules(Struct, frozen=True, gc=False):
         )
 
 
-class Moment(Struct):
+@dataclass(slots=True)
+class Moment:
     """The context of a decision: the time, the broker's settings and the brokers known to be alive.
 
-    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it.
+    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it. It is no
+    Struct because a broker sets it before each command, and a Struct's fields are slow to set.
     """
 
     now_us: int = 0
