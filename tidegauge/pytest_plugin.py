@@ -63,7 +63,7 @@ def kafka_cluster(
     try:
         cluster = KafkaCluster(kafka_cluster_server, **options)
     except ClusterError as error:
-        pytest.fail(f"@pytest.mark.kafka: {error}", pytrace=False)
+        raise pytest.fail.Exception(f"@pytest.mark.kafka: {error}", pytrace=False) from None
     request.node.stash[CLUSTER] = cluster
     request.node.stash[FOLDER] = tmp_path_factory.getbasetemp()
     yield cluster

@@ -103,7 +103,10 @@ def port(word: str) -> int:
 
 def port_or_any(word: str) -> int:
     """Parse like :func:`port`, or 0: the system chooses one."""
-    return 0 if word == "0" else port(word)
+    try:
+        return 0 if word == "0" else port(word)
+    except BadWord as error:
+        raise BadWord(f"{str(error).removesuffix(')')}, or 0 for any free one)") from None
 
 
 def brokers(word: str) -> int:

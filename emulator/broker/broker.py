@@ -234,7 +234,7 @@ class Broker:
         self.replica_manager.on_fetchers_shut_down = self._go_on
         self.lifecycle.on_sockets_closed = self._locks_changed
         self.zk.on_reconnected = self.lifecycle.zookeeper_is_back
-        replicas.log_created = self.config.log_created
+        self.replica_manager.log_created = self.config.log_created
         self.zk.on_expired = self._session_expired
         self.controller.register_again = self.lifecycle.register_again
 

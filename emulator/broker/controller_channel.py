@@ -1,7 +1,8 @@
 """A broker's channel to the active controller: one request at a time, retried until it times out.
 
-Requests go to the quorum's leader as far as the broker knows it. If that node is unreachable,
-silent, or answers that it is not the active controller, the broker looks the leader up again.
+Requests go to the first leader of the quorum that the broker knew, even long after there is a new
+one. If that node is unreachable, silent, or answers that it is not the active controller, the
+broker looks the leader up again.
 Source: ``NodeToControllerChannelManager`` and ``NodeToControllerRequestThread`` 3.9 to 4.1.
 """
 
@@ -50,6 +51,11 @@ class ControllerChannel:
         self.state.queue.append(Pending(message, deadline_us, source, client_request))
         self.pump()
 
+    def controller_known(self) -> None:
+        """Remember the quorum's leader, unless another node is still presumed to be it."""
+        if self.state.controller < 0:
+            self.state.controller = self.context.process.known_controller
+
     def pump(self) -> None:
         """Send the next request if none is in flight and the controller is known."""
         state, context = self.state, self.context
@@ -58,8 +64,7 @@ class ControllerChannel:
             self.on_response(state.queue.pop(0), None)
         if state.request or not state.queue:
             return
-        if state.controller < 0:
-            state.controller = context.process.known_controller
+        self.controller_known()
         if state.controller < 0:
             context.later(self.retry_task, RETRY_US)
             return
@@ -95,5 +100,10 @@ class ControllerChannel:
             self._look_again()
 
     def _look_again(self) -> None:
-        self.state.request, self.state.controller = 0, -1
-        self.context.later(self.retry_task, RETRY_US)
+        """Retry with the quorum's leader; after a backoff if that is the node which failed."""
+        state = self.state
+        failed, state.request, state.controller = state.controller, 0, -1
+        if self.context.process.known_controller in (-1, failed):
+            self.context.later(self.retry_task, RETRY_US)
+        else:
+            self.pump()

@@ -30,7 +30,6 @@ class DynamicConfig:
         self.zk = context.zk
         self.taken = taken
         self._texts: dict[str, str | None] = {}
-        self._read_at: dict[str, int] = {}
 
     def start(self) -> None:
         """Read all configuration and watch for changes, right after connecting.
@@ -39,7 +38,6 @@ class DynamicConfig:
             ConnectionLoss: ZooKeeper does not respond.
         """
         self._texts.clear()
-        self._read_at.clear()
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         numbers = [number for number, _ in self._notifications()]
         self.process.config_change = max(numbers, default=-1)
@@ -63,16 +61,9 @@ class DynamicConfig:
                     self._take(*change)
 
     def log_created(self, topic: str) -> None:
-        """Read the topic's configuration for a log being created.
-
-        One request can create thousands of logs of a topic at the same moment; they share one read.
-        """
-        step = self.context.kernel.state.steps
-        if self._read_at.get(topic) == step:
-            return
+        """Read a topic's configuration, for logs being created."""
         try:
             self._read_topic(topic)
-            self._read_at[topic] = step
         except errors.ConnectionLoss:
             self.process.unread_topics[topic] = None
 

@@ -45,6 +45,7 @@ class SingleRounds:
                     )
                 },
                 one_shot=True,
+                replica_epoch=fetchers.replica_epoch(),
             ),
         )
 

@@ -48,7 +48,8 @@ class FetchSession(Struct, array_like=True, gc=False):
     ``outside`` those whose ISR does not include the follower, which are checked on every fetch;
     ``ready`` those with new data to read; ``news`` those whose HW is to be sent, and whether it is
     new to the follower. ``parked`` is the waiting request (0: none). ``max_bytes`` limits the
-    records of one response. ``is_full``: the last fetch began the session.
+    records of one response. ``is_full``: the last fetch began the session. ``replica_epoch`` is the
+    follower's broker epoch in its last fetch (-1: not sent).
     """
 
     follower: int
@@ -61,6 +62,7 @@ class FetchSession(Struct, array_like=True, gc=False):
     last_fetch_us: int = 0
     max_bytes: int = NO_LIMIT
     is_full: bool = False
+    replica_epoch: int = -1
 
 
 class DelayedFetch(DelayedOperation, frozen=True):
@@ -101,6 +103,7 @@ class FetchSessions:
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
         self.fetched: Callable[[str], None] = _nothing
+        self.alive_broker_epoch: Callable[[int], int | None] = _unknown
         self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
             context,
             state.parked,
@@ -132,6 +135,22 @@ class FetchSessions:
         """When a follower was last known to be caught up (microseconds)."""
         fetched_us = self.session_fetches(replica).get(follower, 0)
         return caught_up_us(replica.remotes[follower], replica.log_end, fetched_us)
+
+    def replica_epochs(self, replica: Replica, members: list[int]) -> list[int]:
+        """The broker epoch in each member's last fetch of a partition led here; -1 if unknown.
+
+        Source: ``Partition.addBrokerEpochToIsr``.
+        """
+        return [self._replica_epoch(replica.tp, member) for member in members]
+
+    def _replica_epoch(self, tp: str, member: int) -> int:
+        if member == self.context.id:
+            return self.context.process.broker_epoch
+        sessions = (self.state.by_follower.get(member), *self.state.single.values())
+        for session in sessions:
+            if session is not None and session.follower == member and tp in session.partitions:
+                return session.replica_epoch
+        return -1
 
     def log_start_of(self, follower: int, tp: str) -> int:
         """The start of a follower's log when it last fetched, or -1 if it has not."""
@@ -173,10 +192,7 @@ class FetchSessions:
         for follower in replica.remotes:
             session = self.state.by_follower.get(follower)
             if session is not None and replica.tp in session.partitions:
-                if follower in replica.isr:
-                    session.outside.pop(replica.tp, None)
-                else:
-                    session.outside[replica.tp] = None
+                _note_membership(session, replica)
 
     def _epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
         """Check on its next fetch what each follower sent under the previous epoch (KIP-320)."""
@@ -222,13 +238,14 @@ class FetchSessions:
             return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.state.now_us
+        session.replica_epoch = message.replica_epoch
         due = dict.fromkeys(message.partitions)
         if session.ready:
             due.update(session.ready)
             session.ready = {}
         if session.outside:
             due.update(session.outside)
-            if len(session.outside) > 1:  # the first to be checked is the first to rejoin its ISR
+            if len(due) > 1:  # the first to be checked is the first to rejoin its ISR
                 due = {tp: None for tp in session.partitions if tp in due}
         rows = self._read_all(session, due)
         if rows or message.max_wait_us <= 0:
@@ -295,8 +312,7 @@ class FetchSessions:
         for tp in due:
             requested = session.partitions.get(tp)
             if requested is not None:
-                limit_bytes = min(requested.max_bytes, left_bytes)
-                row = self._read(session, tp, requested, limit_bytes, at_least_one)
+                row = self._read(session, tp, requested, left_bytes, at_least_one)
                 if row is not None:
                     rows[tp] = row
                     if row.batches:
@@ -309,7 +325,7 @@ class FetchSessions:
         session: FetchSession,
         tp: str,
         requested: FetchPartition,
-        limit_bytes: int,
+        left_bytes: int,
         at_least_one: bool,
     ) -> FetchedPartition | None:
         """The response for one partition; None if there is nothing new to read."""
@@ -324,16 +340,16 @@ class FetchSessions:
         )
         if response.error != NONE or response.diverging is not None or replica is None:
             if replica is not None and response.error in FENCING_ERRORS:
-                self.context.refuse(
-                    follower,
-                    session.parked or self.kernel.cause,
-                    tp,
-                    response.error,
-                    requested.current_leader_epoch,
-                    replica.leader_epoch,
-                )
+                sent = requested.current_leader_epoch
+                self._refuse(session, tp, response.error, sent, replica.leader_epoch)
             return _without_records(response)
-        counted = CountFetch(follower, requested.offset)
+        is_current = True
+        if session.replica_epoch >= 0:
+            known = self.alive_broker_epoch(follower)
+            if known is not None and session.replica_epoch < known:
+                return self._refuse_stale(session, tp, known)
+            is_current = session.replica_epoch == known
+        counted = CountFetch(follower, requested.offset, is_current)
         high_watermark = response.high_watermark
         if self.rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
@@ -344,6 +360,7 @@ class FetchSessions:
         batches: list[RecordBatch] = []
         end = replica.log_end
         if requested.offset < end:
+            limit_bytes = min(requested.max_bytes, left_bytes)
             batches = replica.log.read_within(
                 requested.offset, end, limit_bytes, at_least_one=at_least_one
             )
@@ -351,13 +368,19 @@ class FetchSessions:
                 session.ready[tp] = None  # the response was full: the next fetch reads it
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
-        if follower not in replica.isr:
-            session.outside[tp] = None
-        elif session.outside:
-            session.outside.pop(tp, None)
+        _note_membership(session, replica)
         if not batches:
             return None
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
+
+    def _refuse_stale(self, session: FetchSession, tp: str, known: int) -> FetchedPartition:
+        """Refuse a fetch of a broker's previous process (``Replica.updateFetchStateOrThrow``)."""
+        self._refuse(session, tp, NOT_LEADER, session.replica_epoch, known)
+        return FetchedPartition(NOT_LEADER, -1, -1, [])
+
+    def _refuse(self, session: FetchSession, tp: str, error: str, sent: int, known: int) -> None:
+        request = session.parked or self.kernel.cause
+        self.context.refuse(session.follower, request, tp, error, sent, known)
 
     # ---- parked fetches
 
@@ -446,6 +469,14 @@ def _unfenced(requested: FetchPartition) -> FetchPartition:
     return replace(requested, current_leader_epoch=-1)
 
 
+def _note_membership(session: FetchSession, replica: Replica) -> None:
+    """Check a follower outside the ISR on every fetch."""
+    if session.follower not in replica.isr:
+        session.outside[replica.tp] = None
+    elif session.outside:
+        session.outside.pop(replica.tp, None)
+
+
 def _without_records(response: LogReadResult) -> FetchedPartition:
     return FetchedPartition(
         response.error, response.high_watermark, response.log_start, [], response.diverging
@@ -454,3 +485,8 @@ def _without_records(response: LogReadResult) -> FetchedPartition:
 
 def _nothing(_tp: str) -> None:
     """Do nothing: the default where nobody waits for followers."""
+
+
+def _unknown(_broker: int) -> int | None:
+    """No broker epoch: only an image of KRaft's metadata has them."""
+    return None

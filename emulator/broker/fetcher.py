@@ -119,6 +119,9 @@ class FetcherManager:
         self.rules = replicas.rules
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.exited_is_awaited = not context.profile.has("exiting_thread_has_ended")
+        self.sends_broker_epoch = bool(context.voters) and context.profile.has(
+            "fetch_carries_broker_epoch"
+        )
         self.on_idle: Callable[[], None] = _nothing
         self.on_halt: Callable[[], None] = _nothing
         self._gathers = False
@@ -286,9 +289,14 @@ class FetcherManager:
             forgotten,
             new_session=not fetcher.session_open,
             max_bytes=config.replica_fetch_response_max_bytes,
+            replica_epoch=self.replica_epoch(),
         )
         fetcher.session_open = True
         self._send(fetcher, request)
+
+    def replica_epoch(self) -> int:
+        """The broker epoch in this broker's fetches; -1 in releases that do not send it."""
+        return self.context.process.broker_epoch if self.sends_broker_epoch else -1
 
     def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
         """A replica's entry in a fetch: at most ``limit_bytes`` (replica.fetch.max.bytes)."""

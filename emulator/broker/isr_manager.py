@@ -12,7 +12,12 @@ from emulator import events
 from emulator.broker.partition_locks import PartitionLocks
 from emulator.broker.replica import LEADER, Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.protocol import AlterIsrItem, AlterPartitionRequest, AlterPartitionResponse
+from emulator.protocol import (
+    AlterIsrItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    PartitionInfo,
+)
 from emulator.replication.partition import (
     RETRY_CHANGE,
     SHRINK,
@@ -40,14 +45,17 @@ ISR_CAP_US = 60_000_000
 class IsrManagerState(Struct, array_like=True):
     """ISR changes to be stored and notifications to be sent; lost when the process ends.
 
-    ``pending`` are partitions with a change for the controller; ``request`` is the AlterPartition
-    in flight (0: none). ``controller`` is the presumed controller (-1: unknown), kept until a
-    connection to it breaks or it says that it is not the controller. ``changes`` are partitions
-    whose ISR this broker has written and not yet notified; the last write was at ``changed_us``,
-    the last notification at ``told_us``.
+    ``pending`` are partitions with a change for the controller, and the broker epochs of the
+    members that were known when it was proposed (KIP-903). ``unanswered`` is the request for some
+    of them, sent again as it is until it is answered; ``request`` is its number in flight (0:
+    none). ``controller`` is the presumed controller (-1: unknown), kept until a connection to it
+    breaks or it says that it is not the controller. ``changes`` are partitions whose ISR this
+    broker has written and not yet notified; the last write was at ``changed_us``, the last
+    notification at ``told_us``.
     """
 
-    pending: dict[str, None] = field(default_factory=dict)
+    pending: dict[str, list[int]] = field(default_factory=dict)
+    unanswered: AlterPartitionRequest | None = None
     request: int = 0
     controller: int = -1
     changes: dict[str, None] = field(default_factory=dict)
@@ -83,7 +91,7 @@ class IsrManager:
         self.expired_session_fails = self.profile.has("session_expiry_fails_requests")
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
         self.writes_itself = self.profile.has("isr_write_holds_partition_lock")
-        self.broker_epochs: Callable[[list[int]], list[int]] = _unknown
+        self.broker_epochs: Callable[[Replica, list[int]], list[int]] = _unknown
         replicas.on(ProposeIsr, self._propose)
         if self.profile.has("isr_change_notifications"):
             replicas.on(AnnounceIsr, self._announce)
@@ -143,7 +151,7 @@ class IsrManager:
         if self.writes_itself:
             self._write(replica, effect)
         else:
-            self.state.pending[replica.tp] = None
+            self.state.pending[replica.tp] = self.broker_epochs(replica, effect.isr)
             self.send_pending()
 
     def _write(self, replica: Replica, proposed: ProposeIsr) -> bool:
@@ -199,27 +207,33 @@ class IsrManager:
         """Send the pending changes to the controller; one request is in flight at a time."""
         state = self.state
         self._look_up_controller()
-        controller = state.controller
-        if state.request or not state.pending or controller < 0:
-            if state.pending and controller < 0:
-                self.context.later("alter-partition", ALTER_RETRY_US)
+        if state.request or not (state.pending or state.unanswered):
             return
+        if state.controller < 0:
+            self.context.later("alter-partition", ALTER_RETRY_US)
+            return
+        if state.unanswered is None:
+            state.unanswered = self._next_request()
+        if state.unanswered is not None:
+            network, config = self.context.network, self.context.config
+            state.request = network.send(self.context.id, state.controller, state.unanswered)
+            at_us = self.kernel.now + config.controller_socket_timeout_us
+            self.context.timers.set_deadline(TIMEOUT, "", at_us)
+
+    def _next_request(self) -> AlterPartitionRequest | None:
+        """The request for all pending changes; None if none of them is still wanted."""
+        state = self.state
         items: dict[str, AlterIsrItem] = {}
-        for tp in list(state.pending):
+        for tp, epochs in list(state.pending.items()):
             replica = self.replicas.get(tp)
             if replica is None or replica.pending is None or replica.role != LEADER:
                 del state.pending[tp]
                 continue
             isr = replica.pending.isr
-            epochs = self.broker_epochs(isr)
             items[tp] = AlterIsrItem(replica.leader_epoch, isr, replica.zk_version, epochs)
-        if items:
-            request = AlterPartitionRequest(
-                self.context.id, self.context.process.broker_epoch, items
-            )
-            state.request = self.context.network.send(self.context.id, controller, request)
-            at_us = self.kernel.now + self.context.config.controller_socket_timeout_us
-            self.context.timers.set_deadline(TIMEOUT, "", at_us)
+        if not items:
+            return None
+        return AlterPartitionRequest(self.context.id, self.context.process.broker_epoch, items)
 
     def on_response(self, message: AlterPartitionResponse) -> None:
         """Handle the controller's response (Partition.handleAlterPartitionResponse)."""
@@ -229,25 +243,34 @@ class IsrManager:
         state.request = 0
         errors = {message.error, *(error for error, _ in message.partitions.values())}
         if "NOT_CONTROLLER" in errors:
-            state.controller = -1
-        if message.error != "NONE" or state.controller < 0:
+            self.look_again()
+            return
+        sent, state.unanswered = state.unanswered, None
+        if message.error != "NONE":
             self.context.later("alter-partition", ALTER_RETRY_US)
             return
         for tp, (error, info) in message.partitions.items():
-            state.pending.pop(tp, None)
             replica = self.replicas.get(tp)
+            if replica is not None and sent is not None and _is_another(replica, sent):
+                continue
+            epochs = state.pending.pop(tp, [])
             if replica is None or replica.pending is None or replica.role != LEADER:
                 continue
-            if error == "NONE" and info is not None:
-                stored = IsrStored(list(info.isr), info.zk_version, info.leader_epoch)
-                self.replicas.do(replica, stored)
-            elif RETRY_CHANGE in self.replicas.do(replica, IsrRefused(error)):
-                if not self.fails_to_retry:
-                    state.pending[tp] = None
-                elif self.profile.has("failed_isr_retry_ends_response"):
+            if self._must_retry(replica, error, info):
+                if self.fails_to_retry and self.profile.has("failed_isr_retry_ends_response"):
                     self._end_response()
                     return
+                if not self.fails_to_retry:
+                    state.pending[tp] = epochs
         self.send_pending()
+
+    def _must_retry(self, replica: Replica, error: str, info: PartitionInfo | None) -> bool:
+        """Let a partition know the controller's response; return whether it wants to try again."""
+        if error == "NONE" and info is not None:
+            stored = IsrStored(list(info.isr), info.zk_version, info.leader_epoch)
+            self.replicas.do(replica, stored)
+            return False
+        return RETRY_CHANGE in self.replicas.do(replica, IsrRefused(error))
 
     def _end_response(self) -> None:
         """Stop processing: 2.7 and 2.8 throw "Failed to enqueue ISR change state" here.
@@ -261,18 +284,25 @@ class IsrManager:
     def connection_lost(self, peer: int) -> None:
         """Retry after a backoff when the connection to the controller breaks."""
         if self.state.request and peer == self.state.controller:
-            self.retry_later()
+            self.look_again()
 
     def check_timeout(self) -> None:
         """Retry the pending changes if the request in flight has timed out."""
         if self.context.timers.overdue(TIMEOUT) and self.state.request:
             self.context.network.give_up(self.context.id, self.state.controller)
-            self.retry_later()
+            self.look_again()
 
-    def retry_later(self) -> None:
-        """Abandon the request in flight; look up the controller again after 50 ms."""
-        self.state.request, self.state.controller = 0, -1
-        self.context.later("alter-partition", ALTER_RETRY_US)
+    def look_again(self) -> None:
+        """Send the request again, to the controller that is known now.
+
+        If that is the node which failed, wait for 50 ms (``NodeToControllerRequestThread``).
+        """
+        state = self.state
+        failed, state.request, state.controller = state.controller, 0, -1
+        if self.context.process.known_controller in (-1, failed):
+            self.context.later("alter-partition", ALTER_RETRY_US)
+        else:
+            self.send_pending()
 
     # ---- ISR change notifications (0.9 to 2.6: leaders write the ISR themselves)
 
@@ -301,6 +331,14 @@ class IsrManager:
         state.told_us = now
 
 
-def _unknown(_isr: list[int]) -> list[int]:
+def _is_another(replica: Replica, sent: AlterPartitionRequest) -> bool:
+    """Whether a change is pending that was proposed for a newer state than the one sent."""
+    asked = sent.partitions.get(replica.tp)
+    if asked is None or replica.pending is None:
+        return False
+    return (replica.leader_epoch, replica.zk_version) != (asked.leader_epoch, asked.zk_version)
+
+
+def _unknown(_replica: Replica, _isr: list[int]) -> list[int]:
     """Report unknown broker epochs: there are none where ZooKeeper keeps the metadata."""
     return []

@@ -11,6 +11,7 @@ from emulator import protocol as messages
 from emulator.broker.broker import Broker, BrokerState, Handler
 from emulator.broker.broker_lifecycle import TASK as HEARTBEAT
 from emulator.broker.broker_lifecycle import BrokerLifecycle
+from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.forwarding import FORWARDED, ForwardingManager
 from emulator.broker.kraft_metadata import KRaftMetadata
 from emulator.broker.kraft_producer_ids import KRaftProducerIds
@@ -75,8 +76,9 @@ class KRaftBroker(Broker):
         self.id_blocks = KRaftProducerIds(context, own, self.state.producer_ids)
         self.raft.on_commit = self.publisher.apply
         self.raft.on_leader = self._leader_changed
-        self.isr.broker_epochs = self._broker_epochs
-        self.replicas.log_created = _nothing  # its configuration is in the image
+        self.sessions.alive_broker_epoch = self._alive_broker_epoch
+        if self.fetchers.sends_broker_epoch:
+            self.isr.broker_epochs = self.sessions.replica_epochs
         self.kraft_lifecycle.on_close = self._close
 
     # ---- callbacks of the parts
@@ -84,10 +86,17 @@ class KRaftBroker(Broker):
     def _leader_changed(self) -> None:
         quorum, process = self.own.quorum, self.context.process
         process.known_controller, process.controller_epoch = quorum.leader, quorum.epoch
+        self.isr.controller_known()
+        for channel in self._channels():
+            channel.controller_known()
 
-    def _broker_epochs(self, isr: list[int]) -> list[int]:
-        brokers = self.own.image.brokers
-        return [brokers[member].epoch if member in brokers else -1 for member in isr]
+    def _channels(self) -> tuple[ControllerChannel, ...]:
+        return self.kraft_lifecycle.channel, self.forwarding.channel, self.id_blocks.channel
+
+    def _alive_broker_epoch(self, broker: int) -> int | None:
+        """The epoch of a broker that is not fenced (``KRaftMetadataCache.getAliveBrokerEpoch``)."""
+        registration = self.own.image.brokers.get(broker)
+        return None if registration is None or registration.fenced else registration.epoch
 
     def _close(self) -> None:
         """Stop accepting requests and fetching; close the connections to peers."""
@@ -204,7 +213,3 @@ class KRaftBroker(Broker):
             self.kraft_lifecycle.connection_lost(message)
             self.forwarding.connection_lost(message)
             self.id_blocks.connection_lost(message)
-
-
-def _nothing(_topic: str) -> None:
-    """Do nothing: the configuration needs no reading when a log is created."""

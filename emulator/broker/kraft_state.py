@@ -60,14 +60,14 @@ class KRaftBrokerState(Struct, array_like=True):
     """A broker in KRaft mode.
 
     On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
-    ``folders`` (the renamed ones, each with the time in microseconds at which it is removed; 0:
-    never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1 if there is
-    no such file). ``image`` is the metadata applied so far.
+    ``folders`` (the renamed ones by name, with the times in microseconds at which they are removed;
+    0: never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1 if there
+    is no such file). ``image`` is the metadata applied so far.
     """
 
     quorum: QuorumState = field(default_factory=QuorumState)
     topic_ids: dict[str, str] = field(default_factory=dict)
-    folders: dict[str, int] = field(default_factory=dict)
+    folders: dict[str, list[int]] = field(default_factory=dict)
     clean_shutdown_epoch: int = -1
     image: MetadataImage = field(default_factory=MetadataImage)
     published: bool = False

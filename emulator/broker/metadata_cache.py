@@ -1,7 +1,6 @@
 """A broker's view of the cluster, from which it answers clients (kafka.server.MetadataCache)."""
 
 from collections.abc import Callable
-from operator import attrgetter
 
 from emulator import events
 from emulator.broker_context import BrokerContext
@@ -22,8 +21,6 @@ from emulator.protocol import (
 from emulator.protocol.controller import DURING_DELETE
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-
-_leader_of = attrgetter("leader")
 
 
 class MetadataCache:
@@ -56,9 +53,7 @@ class MetadataCache:
             process.live_brokers = message.live_brokers
             partitions = message.partitions
             process.metadata.update(partitions)
-            if DURING_DELETE in map(
-                _leader_of, partitions.values()
-            ):  # rare: most take one pass only
+            if message.names_deleted:
                 going = [tp for tp, info in partitions.items() if info.leader == DURING_DELETE]
                 for tp in going:
                     del process.metadata[tp]

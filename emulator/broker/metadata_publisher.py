@@ -226,19 +226,22 @@ class MetadataPublisher:
         self.replicas.delete(replica)
         self.state.topic_ids.pop(tp, None)
         name = f"{tp}.{mark}"
-        self.state.folders[name] = gone_us
+        self.state.folders.setdefault(name, []).append(gone_us)
         self.context.emit(events.ReplicaFolderMoved, self.context.id, name, True)
         self._arm_folders()
 
     def _arm_folders(self) -> None:
-        due = [gone_us for gone_us in self.state.folders.values() if gone_us]
+        due = [gone_us for each in self.state.folders.values() for gone_us in each if gone_us]
         if due:
             self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
 
     def remove_folders(self) -> None:
         """Delete the folders whose delay has passed."""
         folders, now_us = self.state.folders, self.context.kernel.now
-        for name in [name for name, gone_us in folders.items() if 0 < gone_us <= now_us]:
-            del folders[name]
-            self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
+        for name, times in list(folders.items()):
+            folders[name] = kept = [gone_us for gone_us in times if not 0 < gone_us <= now_us]
+            for _ in range(len(times) - len(kept)):
+                self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
+            if not kept:
+                del folders[name]
         self._arm_folders()

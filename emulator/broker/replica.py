@@ -22,6 +22,7 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
+    AppendFetched,
     ChangeRole,
     Command,
     CountFetch,
@@ -105,7 +106,6 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
-        self.log_created: Callable[[str], None] = _nothing
         self._handlers: dict[type, Handler] = {
             **dict.fromkeys(get_args(Effect), _ignore),
             AppendAsLeader: self._append_as_leader,
@@ -162,16 +162,19 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
-        moment = self.moment
-        if replica.high_watermark == replica.log_end and (
-            replica.role != LEADER
-            or (isinstance(command, CountFetch) and command.follower in replica.isr)
-        ):  # it can neither raise a HW nor change an ISR, and most replicas are idle
+        moment, kind = self.moment, type(command)
+        if kind is AppendFetched or (
+            replica.high_watermark == replica.log_end
+            and (
+                replica.role != LEADER
+                or (type(command) is CountFetch and command.follower in replica.isr)
+            )
+        ):  # it can neither raise a leader's HW nor change an ISR
             moment.now_us = self._clock.now_us
         else:
             self.at(replica)
         # Inlined from :func:`emulator.replication.partition.step`, to save a call.
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, moment)
+        effects = TRANSITIONS[kind](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)
@@ -209,7 +212,6 @@ class Replicas:
             log=Log(0, 0, 0, NO_BATCHES),
             producers=NO_PRODUCERS,
         )
-        self.log_created(tp.rpartition("-")[0])
         self._emit(events.LogCreated, tp, self._id)
         return replica
 
@@ -396,7 +398,3 @@ def _both(first: Handler, second: Handler) -> Handler:
 
 def _ignore(_replica: Replica, _effect: Effect) -> None:
     """Ignore an effect without a handler."""
-
-
-def _nothing(_topic: str) -> None:
-    """Do nothing: the default where no listener is set."""

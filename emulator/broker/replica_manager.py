@@ -4,7 +4,7 @@ Produce requests, the controller's LeaderAndIsr and StopReplica, and the request
 consumers to a leader other than fetches.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -88,6 +88,7 @@ class ReplicaManager:
         self.fetchers = fetchers
         self.locks = locks
         self.on_fetchers_shut_down: Callable[[], None] = _nothing
+        self.log_created: Callable[[str], None]
         self.profile = context.profile
         self.rules = replicas.rules
         fetchers.on_idle = self._fetcher_ended
@@ -199,6 +200,7 @@ class ReplicaManager:
             mine, do = self.context.id, self.replicas.do
             lead: list[tuple[Replica, PartitionInfo]] = []
             follow: list[tuple[Replica, PartitionInfo]] = []
+            configured: dict[str, None] = {}
             for tp, info in message.partitions.items():
                 replica = self.replicas.get(tp)
                 if replica is not None and _is_stale(info, replica):
@@ -210,21 +212,48 @@ class ReplicaManager:
                     errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
                 else:
                     if replica is None:
-                        replica = self.replicas.create(tp)
-                        if info.is_new:
-                            self.replicas.index.unannounced[tp] = None
+                        replica = self._create(tp, info, configured)
                     (lead if info.leader == mine else follow).append((replica, info))
             # Leaders come first in every release (makeLeaders, makeFollowers).
             for replica, info in lead:
-                do(replica, _become_leader(info))
+                do(
+                    replica,
+                    BecomeLeader(
+                        info.leader_epoch,
+                        info.controller_epoch,
+                        info.isr,
+                        info.replicas,
+                        info.zk_version,
+                    ),
+                )
             live = frozenset((*message.live_brokers, *self.context.process.live_brokers))
             for replica, info in follow:
-                do(replica, _become_follower(info, live))
+                do(
+                    replica,
+                    BecomeFollower(
+                        info.leader,
+                        info.leader_epoch,
+                        info.controller_epoch,
+                        info.replicas,
+                        info.zk_version,
+                        info.leader in live,
+                    ),
+                )
             if self.fetchers.has_idle_request():
                 self.state.unanswered[request] = (source, errors)
                 self.locks.hold_fetchers(STATE_CHANGE)
                 return
         self._respond_to_leader_and_isr(source, request, error, errors)
+
+    def _create(self, tp: str, info: PartitionInfo, configured: dict[str, None]) -> Replica:
+        """Create a log; the request's logs of one topic share one read of its configuration."""
+        topic = tp.rpartition("-")[0]
+        if topic not in configured:
+            configured[topic] = None
+            self.log_created(topic)
+        if info.is_new:
+            self.replicas.index.unannounced[tp] = None
+        return self.replicas.create(tp)
 
     def _respond_to_leader_and_isr(
         self, source: int, request: int, error: str, errors: dict[str, str]
@@ -339,23 +368,6 @@ class ReplicaManager:
 def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
     """Whether a replica has seen a leader epoch that is as new."""
     return replica.is_known and info.leader_epoch <= replica.leader_epoch
-
-
-def _become_leader(info: PartitionInfo) -> BecomeLeader:
-    return BecomeLeader(
-        info.leader_epoch, info.controller_epoch, info.isr, info.replicas, info.zk_version
-    )
-
-
-def _become_follower(info: PartitionInfo, live: Collection[int]) -> BecomeFollower:
-    return BecomeFollower(
-        info.leader,
-        info.leader_epoch,
-        info.controller_epoch,
-        info.replicas,
-        info.zk_version,
-        info.leader in live,
-    )
 
 
 def _nothing() -> None:

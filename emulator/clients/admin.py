@@ -44,10 +44,13 @@ class AdminClient:
         self._look_for_controller(job)
         return job
 
-    def ask(self, wanted: AdminRequest, timeout_us: int, controller: int = -1) -> int:
+    def ask(
+        self, wanted: AdminRequest, timeout_us: int, controller: int = -1, broker: int = -1
+    ) -> int:
         """Send a request to a broker, or directly to a controller (KRaft), within ``timeout_us``.
 
-        Returns the job's number; when the call has completed, its errors are in ``responses``.
+        ``broker`` is the first to be tried (-1: any). Returns the job's number; when the call has
+        completed, its errors are in ``responses``.
         """
         job = self.context.new_id()
         deadline_us = self.context.now + timeout_us
@@ -55,17 +58,18 @@ class AdminClient:
             wanted, "", deadline_us, error="NETWORK_EXCEPTION", controller=controller
         )
         self.context.later(TASK, "limit", job, timeout_us)
-        self._look_for_controller(job)
+        self._look_for_controller(job, broker)
         return job
 
-    def _look_for_controller(self, job: int) -> None:
+    def _look_for_controller(self, job: int, first: int = -1) -> None:
         call = self.state.calls[job]
         if call.controller >= 0:
             call.asked = call.controller
             call.request = self.context.send(call.asked, call.wanted)
             self._await(job, call)
             return
-        call.asked = self.connections.candidates(self.state.connections)[0]
+        candidates = self.connections.candidates(self.state.connections)
+        call.asked = candidates[0] if first < 0 else first
         call.request = self.context.send(call.asked, DescribeClusterRequest())
         self._await(job, call)
 

@@ -153,7 +153,7 @@ class BrokerChanges:
                 if broker in state.assignments[tp]:
                     self.replicas.go_offline(tp, broker, departures)
         self.channels.send(departures)
-        if not leaderless:
+        if not leaderless:  # no election has told the brokers which ones are gone
             self.channels.send(Batch(), metadata_to=sorted(state.live))
 
     def _leader_in(self, tp: str, brokers: list[int]) -> bool:
@@ -169,6 +169,7 @@ class BrokerChanges:
         full = Batch()
         full.metadata = dict(state.infos)
         if self.profile.has("broker_epochs"):
+            # The states of partitions have not changed: the other brokers have them.
             others = [b for b in state.live if b not in brokers]
             self.channels.send(Batch(), metadata_to=others)
             self.channels.send(full, metadata_to=brokers)

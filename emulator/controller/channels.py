@@ -79,7 +79,14 @@ class Channels:
                 epoch = state.live.get(target, 0)
                 self._queue(
                     target,
-                    UpdateMetadataRequest(me, state.epoch, epoch, live, metadata),
+                    UpdateMetadataRequest(
+                        me,
+                        state.epoch,
+                        epoch,
+                        live,
+                        metadata,
+                        names_deleted=metadata is not batch.metadata,
+                    ),
                 )
         for delete, stopping in ((False, batch.stop), (True, batch.delete)):
             for target, partitions in stopping.items():

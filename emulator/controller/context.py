@@ -209,12 +209,19 @@ class Controllership(Struct, array_like=True):
 
 
 class ControllerContext:
-    """The context of a broker that is, or may become, the controller."""
+    """The context of a broker that is, or may become, the controller.
+
+    ``state`` is the controller's cache, which exists only while this broker is the controller.
+    """
+
+    state: ControllerState
 
     def __init__(self, broker: BrokerContext, controllership: Controllership) -> None:
         """Act for the broker of ``broker``, with the state ``controllership``."""
         self.broker = broker
         self.controllership = controllership
+        if controllership.state is not None:
+            self.state = controllership.state
         self.id = broker.id
         self.kernel = broker.kernel
         self.emit = broker.emit
@@ -225,12 +232,14 @@ class ControllerContext:
         self.zk = broker.zk
         self.metadata = broker.metadata
 
-    @property
-    def state(self) -> ControllerState:
-        """The controller's cache; this broker must be the controller."""
-        state = self.controllership.state
-        assert state is not None
-        return state
+    def take_office(self, state: ControllerState) -> None:
+        """Begin as controller, with the cache ``state``."""
+        self.controllership.state = self.state = state
+
+    def leave_office(self) -> None:
+        """Discard the cache: this broker is no longer controller."""
+        self.controllership.state = None
+        del self.state
 
     # ---- queries to the cache
 

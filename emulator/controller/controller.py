@@ -291,7 +291,7 @@ class Controller:
         self._become_controller(self.failover.epoch_in(node.data), node.version)
 
     def _become_controller(self, epoch: int, epoch_zk_version: int) -> None:
-        self.controllership.state = ControllerState(epoch, epoch_zk_version)
+        self.context.take_office(ControllerState(epoch, epoch_zk_version))
         self.broker.process.known_controller = self.broker.id
         self.broker.emit(events.ControllerElected, self.broker.id, epoch, epoch_zk_version)
         self._guarded(self.failover.run)
@@ -303,7 +303,7 @@ class Controller:
         """
         state = self.state
         if state is not None:
-            self.controllership.state = None
+            self.context.leave_office()
             self.channels.remove_all(state.channels)
             self.broker.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
 

@@ -89,18 +89,27 @@ class LeaderRebalance:
         """Run the elections requested in /admin/preferred_replica_election, and delete it.
 
         Topics being deleted are skipped. Malformed content requests nothing. Up to 0.10.2 reading
-        it ends in an exception, and the znode stays.
+        it ends in an exception, and the znode stays. From 2.2 on a partition that has never had a
+        leader does the same: none of the others is elected for.
         """
         data = self.zk.data(znodes.PREFERRED_ELECTION)
         asked = znodes.partitions_in(data)
         is_there = self.zk.find(znodes.PREFERRED_ELECTION) is not None
-        if is_there and (
-            asked is not None or not self.profile.has("unreadable_preferred_election_stays")
-        ):
+        is_read = asked is not None or not self.profile.has("unreadable_preferred_election_stays")
+        fails = not taken_over and self._has_never_been_led(asked or [])
+        if is_there and is_read and not fails:
             self.elect_preferred(tp for tp in asked or [] if not self.context.is_deleting(tp))
             if taken_over or not self._stays(asked or []):
                 self._delete()
         self.zk.watch(znodes.PREFERRED_ELECTION)
+
+    def _has_never_been_led(self, asked: list[str]) -> bool:
+        """Whether the present leader of a partition is looked up that has no state (2.2+)."""
+        state = self.state
+        return not self.profile.has("unknown_preferred_election_stays") and any(
+            tp in state.assignments and tp not in state.infos and not self.context.is_deleting(tp)
+            for tp in asked
+        )
 
     def _delete(self) -> None:
         try:

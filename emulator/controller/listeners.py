@@ -80,8 +80,10 @@ class Listeners:
 
     def load_all(self) -> None:
         """Read every topic and its assignment; watch them."""
-        for topic in self.zk.children(znodes.TOPICS):
+        names = self.zk.children(znodes.TOPICS)
+        for topic in names:
             self._load(topic)
+        self._identify(names)
 
     def _load(self, topic: str) -> list[str]:
         """Read one topic's assignment; return the new partitions.
@@ -109,15 +111,27 @@ class Listeners:
         state.topics[topic] = sorted(numbers)
         return new
 
+    def _identify(self, topics: list[str]) -> None:
+        """Give ids to topics that somebody else has created without one (``processTopicIds``)."""
+        if not self.profile.has("topic_ids"):
+            return
+        for topic in topics:
+            found = self.context.metadata.assignment(topic)
+            if found is not None and not znodes.topic_id_in(found.text):
+                self.context.check_epoch()
+                text = znodes.identified_topic_json(found, self.context.kernel.random_below)
+                self.zk.set_data(znodes.topic_path(topic), text)
+
     def look_for_topics(self) -> None:
         """TopicChange: elect leaders for new topics; forget deleted ones."""
         state = self.state
         self.zk.watch_children(znodes.TOPICS)
         names = self.zk.children(znodes.TOPICS)
         new: list[str] = []
-        for topic in names:
-            if topic not in state.topics:
-                new += self._load(topic)
+        added = [topic for topic in names if topic not in state.topics]
+        for topic in added:
+            new += self._load(topic)
+        self._identify(added)
         if new:
             self.partitions.create(new)
         there = frozenset(names)

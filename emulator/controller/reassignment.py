@@ -265,13 +265,15 @@ class Reassignment:
         found = self.context.metadata.assignment(topic)
         if found is None:
             raise UnreadableError(f"{path} holds no assignment.")
-        adding = [b for b in replicas if move is not None and b not in move.original]
-        removing = [b for b in replicas if move is not None and b not in move.target]
         self.context.check_epoch()
         self._list(tp, replicas)
-        text = znodes.changed_topic_json(
-            found, {number: replicas}, {number: adding}, {number: removing}
-        )
+        if self._is_listed:
+            adding = [b for b in replicas if move is not None and b not in move.original]
+            removing = [b for b in replicas if move is not None and b not in move.target]
+            lists = ({number: adding}, {number: removing})
+            text = znodes.changed_topic_json(found, {number: replicas}, *lists)
+        else:
+            text = znodes.changed_topic_json(found, {number: replicas})
         self.zk.set_data(path, text)
 
     def _list(self, tp: str, replicas: list[int]) -> None:

@@ -141,7 +141,9 @@ class TopicDeletion:
                 replicas.go_offline(tp, broker, stop)
                 if replicas.move(tp, broker, DELETION_STARTED):
                     delete.delete_replica(broker, tp, DURING_DELETE)
+        # The replicas that remain are not told of the smaller ISR (doHandleStateChanges).
         stop.leader_and_isr, stop.metadata = {}, {}
+        # OfflineReplica, then ReplicaDeletionStarted: each transition sends requests of its own.
         self.channels.send(stop)
         self.channels.send(delete)
 

@@ -57,13 +57,18 @@ class StopReplicaRequest(Message, frozen=True):
 
 
 class UpdateMetadataRequest(Message, frozen=True):
-    """Sends a broker the live brokers and the partition metadata for clients."""
+    """Sends a broker the live brokers and the partition metadata for clients.
+
+    ``names_deleted``: the leader of some partitions may be ``DURING_DELETE``; brokers do not search
+    for them otherwise.
+    """
 
     controller: int
     controller_epoch: int
     broker_epoch: int
     live_brokers: list[int]
     partitions: dict[str, PartitionInfo]
+    names_deleted: bool = False
 
     def detail(self) -> Detail:
         """Leader, leader epoch and version of the state znode of each partition."""

@@ -37,7 +37,8 @@ class FetchRequest(Message, frozen=True):
     consumer's (KIP-392). The broker may wait up to ``max_wait_us`` until ``min_bytes`` of records
     are available; the response has at most ``max_bytes`` of them (fetch.max.bytes).
     ``read_committed``: a consumer does not read beyond the last stable offset. A consumer's session
-    has an id and an epoch; ``uses_topic_ids`` if it names topics by id.
+    has an id and an epoch; ``uses_topic_ids`` if it names topics by id. ``replica_epoch`` is a
+    follower's broker epoch (KIP-903); -1 if the release does not send it.
     """
 
     replica: int
@@ -53,6 +54,7 @@ class FetchRequest(Message, frozen=True):
     session_id: int = INVALID_SESSION_ID
     session_epoch: int = FINAL_EPOCH
     uses_topic_ids: bool = False
+    replica_epoch: int = -1
 
     def detail(self) -> Detail:
         """Fetch offset and leader epoch of each partition named."""

@@ -51,6 +51,10 @@ FETCH_WAIT_US: Final = 500_000
 RECONNECT_US: Final = 50_000
 RECONNECT_MAX_US: Final = 1_000_000
 """The maximum backoff to an unreachable member (reconnect.backoff.max.ms)."""
+NOTICED_US: Final = 20_000
+"""How late a follower notices at most that its fetch timeout has expired (observed: voters follow
+one another by 5 to 11 ms). The leader's last responses leave together, so without that delay all
+voters would become candidates at once, and split the vote."""
 BACKOFF_BASE_US: Final = 100_000
 """The base of a candidate's exponential backoff (``RETRY_BACKOFF_BASE_MS``)."""
 BACKOFF_POWER_MAX: Final = 10
@@ -213,6 +217,9 @@ class QuorumMember:
             self._give_up_candidacy()
         elif state.role == FOLLOWER and not self.is_voter:
             return
+        elif state.role == FOLLOWER and not state.is_late:
+            state.is_late = True
+            state.due_us = self.around.now_us() + 1 + self.around.draw(NOTICED_US)
         elif rules.pre_vote and self.voters != [self.me]:
             self._become(PROSPECTIVE, state.epoch, state.leader)
         else:
@@ -242,7 +249,7 @@ class QuorumMember:
             self._respond_with_error(replica, parked.request, "NOT_LEADER_OR_FOLLOWER")
         state.parked = {}
         if role == FOLLOWER:
-            state.due_us = now_us + rules.fetch_timeout_us
+            self._await_leader()
             state.elections = 0
         elif role == LEADER:
             state.due_us = NEVER_US
@@ -253,6 +260,11 @@ class QuorumMember:
         if role in (CANDIDATE, PROSPECTIVE):
             state.votes[self.me] = True
         self.on_role()
+
+    def _await_leader(self) -> None:
+        """Begin the fetch timeout: the leader has just been heard of."""
+        self.state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
+        self.state.is_late = False
 
     def _meet(self, epoch: int, leader: int) -> None:
         """Transition according to another member's epoch and leader (``maybeTransition``)."""
@@ -416,7 +428,7 @@ class QuorumMember:
         state = self.state
         self._meet(message.epoch, message.leader)
         if state.role == FOLLOWER and state.leader == message.leader:
-            state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
+            self._await_leader()
         response = BeginQuorumEpochResponse(request, self.me, state.epoch, state.leader)
         self.around.send(source, response, request)
 
@@ -625,7 +637,7 @@ class QuorumMember:
             return
         if message.epoch != state.epoch:
             return
-        state.due_us = self.around.now_us() + self.rules().fetch_timeout_us
+        self._await_leader()
         state.fetched_in_epoch = True
         if message.snapshot is not None:
             state.fetching = SnapshotFetch(*message.snapshot)
@@ -662,7 +674,7 @@ class QuorumMember:
             state.fetching = None
             state.resting[source] = Resting(1, now_us + RECONNECT_US)
             return
-        state.due_us = now_us + self.rules().fetch_timeout_us
+        self._await_leader()
         if message.snapshot is None:
             state.fetching.position = message.end
             return

@@ -80,7 +80,8 @@ class QuorumState(Struct, array_like=True):
     leader resigns then unless a majority fetches. ``votes`` are the responses to a candidate.
     ``epoch_start`` is the start offset of a leader's epoch, ``progress`` its view of other members,
     and ``greeted`` the voters that have acknowledged it; at ``greets_us`` it sends BeginQuorumEpoch
-    again. ``fetching`` is the snapshot that a member fetches in place of records.
+    again. ``fetching`` is the snapshot that a member fetches in place of records. ``is_late``: a
+    follower's fetch timeout has expired, which it notices at ``due_us``.
     """
 
     log: MetadataLog = field(default_factory=MetadataLog)
@@ -104,6 +105,7 @@ class QuorumState(Struct, array_like=True):
     running: bool = False
     fetching: SnapshotFetch | None = None
     since_snapshot: SinceSnapshot = field(default_factory=SinceSnapshot)
+    is_late: bool = False
 
     def end_process(self) -> None:
         """Drop the state that is not on disk."""

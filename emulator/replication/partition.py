@@ -25,6 +25,7 @@ The transitions between leader and follower are in :data:`TRANSITIONS`. Not incl
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
@@ -162,10 +163,12 @@ class Rules(Struct, frozen=True, gc=False):
         )
 
 
-class Moment(Struct):
+@dataclass(slots=True)
+class Moment:
     """The context of a decision: the time, the broker's settings and the brokers known to be alive.
 
-    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it.
+    Times are microseconds. ``min_insync_replicas`` is the topic's, as this broker sees it. It is no
+    Struct because a broker sets it before each command, and a Struct's fields are slow to set.
     """
 
     now_us: int = 0
@@ -262,10 +265,15 @@ class Append(Struct, frozen=True, gc=False):
 
 
 class CountFetch(Struct, frozen=True, gc=False):
-    """A follower fetched from ``offset``, and therefore has everything below it."""
+    """A follower fetched from ``offset``, and therefore has everything below it.
+
+    ``is_current``: the leader knows the follower by the broker epoch that it fetched with, without
+    which it may not join the ISR (KIP-903).
+    """
 
     follower: int
     offset: int
+    is_current: bool = True
 
 
 class TellHighWatermark(Struct, frozen=True, gc=False):
@@ -934,8 +942,10 @@ def _count_fetch(state: Partition, command: CountFetch, rules: Rules, moment: Mo
     record_fetch(rules.profile, remote, offset, state.log_end, moment.now_us)
     if moved:
         effects.append(RememberLogEnd(follower, offset))
-    proposed = follower not in state.isr and _propose_expansion(
-        state, follower, rules, moment, effects
+    proposed = (
+        command.is_current
+        and follower not in state.isr
+        and _propose_expansion(state, follower, rules, moment, effects)
     )
     if moved and state.high_watermark < state.log_end:
         if proposed:

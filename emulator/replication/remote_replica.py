@@ -33,10 +33,8 @@ def record_fetch(
     Source: Replica.updateFetchState (0.10.2+), Replica.updateLogReadResult (0.9),
     Replica.logEndOffset (0.8).
     """
-    if profile.has("lag_time_since_last_fetch"):
+    if offset >= leader_leo or profile.has("lag_time_since_last_fetch"):
         remote.last_caught_up_us = now_us
-    elif offset >= leader_leo:
-        remote.last_caught_up_us = max(remote.last_caught_up_us, now_us)
     elif profile.has("caught_up_at_previous_fetch") and offset >= remote.last_fetch_leader_leo >= 0:
         remote.last_caught_up_us = max(remote.last_caught_up_us, remote.last_fetch_us)
     remote.leo = offset

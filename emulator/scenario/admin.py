@@ -105,18 +105,20 @@ class Admin:
             raise RefusedError(error.error_name, str(error)) from None
 
     def _check_lists(self, lists: list[list[int]]) -> None:
+        known = frozenset(self.cluster.brokers)
         for number, replicas in enumerate(lists):
-            if not replicas or len(dict.fromkeys(replicas)) != len(replicas):
+            distinct = frozenset(replicas)
+            if not distinct or len(distinct) != len(replicas):
                 raise RefusedError(
                     "INVALID_REPLICA_ASSIGNMENT",
                     f"Partition {number} needs replicas on different brokers, not {replicas}.",
                 )
-            unknown = [b for b in replicas if b not in self.cluster.brokers]
-            if unknown:
+            if not distinct <= known:
+                unknown = next(broker for broker in replicas if broker not in known)
                 ids = ", ".join(map(str, self.cluster.brokers))
                 raise RefusedError(
                     "INVALID_REPLICA_ASSIGNMENT",
-                    f"There is no broker {unknown[0]}; there are {ids}.",
+                    f"There is no broker {unknown}; there are {ids}.",
                 )
 
     def add_partitions(self, wanted: inputs.AddPartitions) -> None:

@@ -3,7 +3,7 @@
 The controller's response is the statement's result. Source: ``Admin`` of the Java client, KIP-590.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from emulator.clients.state import AdminRequest
@@ -38,7 +38,11 @@ class KRaftAdmin:
         self.cluster = cluster
 
     def _ask(self, request: AdminRequest, controller: int = -1) -> int:
-        return self.cluster.clients.admin.ask(request, TIMEOUT_US, controller)
+        working = next(self._working_brokers(), -1)
+        return self.cluster.clients.admin.ask(request, TIMEOUT_US, controller, working)
+
+    def _working_brokers(self) -> Iterator[int]:
+        return (b for b in self.cluster.brokers if self.cluster.host_works(b))
 
     def _registered(self) -> list[int]:
         assert self.cluster.kraft is not None
@@ -102,8 +106,9 @@ class KRaftAdmin:
             raise RefusedError(
                 "UNSUPPORTED_VERSION", "Eligible leader replicas exist only in KRaft mode."
             )
-        live = [b for b in cluster.brokers if cluster.host_works(b)]
-        topic = cluster.kraft.brokers[live[0]].image.topic(wanted.topic) if live else None
+        broker = next(self._working_brokers(), None)
+        image = None if broker is None else cluster.kraft.brokers[broker].image
+        topic = None if image is None else image.topic(wanted.topic)
         if topic is None:
             return Outcome(output="no broker knows it")
         found = {

@@ -358,15 +358,24 @@ def changed_topic_json(
     """A topic's znode with the replicas of some partitions changed or added.
 
     ``adding`` and ``removing`` are the replicas that a reassignment adds and removes, by
-    partition; an empty list removes the entry. Releases before 2.4 do not have these fields.
+    partition; an empty list removes the entry. Releases before 2.4 do not have these fields; from
+    2.4 on a reassignment adds them if somebody else wrote the znode without them.
     """
     fields: dict[str, Any] = msgspec.json.decode(found.text)
     fields["partitions"] = _with(fields["partitions"], replicas)
     for name, changes in (("adding_replicas", adding), ("removing_replicas", removing)):
-        if changes is not None and name in fields:
-            entries = _with(fields[name], changes)
+        if changes is not None:
+            entries = _with(fields.get(name, {}), changes)
             fields[name] = {number: brokers for number, brokers in entries.items() if brokers}
+            fields["version"] = 3 if "topic_id" in fields else 2
     return compact(fields)
+
+
+def identified_topic_json(found: TopicAssignment, random_below: Callable[[int], int]) -> str:
+    """A topic's znode with a topic id and all fields that Kafka 2.8+ writes."""
+    fields: dict[str, Any] = {"adding_replicas": {}, "removing_replicas": {}}
+    fields |= msgspec.json.decode(found.text)
+    return compact(fields | {"topic_id": random_uuid(random_below), "version": 3})
 
 
 def shrunk_topic_json(found: TopicAssignment, numbers: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 """Names of URI schemes that differ between Hadoop and Arrow."""
+GCS_RETRY_S: Final = 20
+"""How long Google's client retries a request; its own limit of 15 minutes looks like a hang."""
 GLOB: Final = re.compile(r"[][{}*?\\]")
 
 
@@ -91,6 +93,8 @@ class Location:
         if self.path is not None:
             return fs.LocalFileSystem(), str(self.path.absolute())
         scheme, _, rest = self._text.partition(":")
+        if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in rest:
+            rest += f"{'&' if '?' in rest else '?'}retry_limit_seconds={GCS_RETRY_S}"
         try:
             found: tuple[Any, str] = fs.FileSystem.from_uri(
                 f"{ARROW_SCHEMES.get(scheme, scheme)}:{rest}"

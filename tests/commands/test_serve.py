@@ -182,6 +182,7 @@ def test_on_standby_clusters_come_and_go_and_it_ends_with_its_input() -> None:
             {"open": {"config": {"no.such": 1}}},
         )
         assert (first["cluster"], second["cluster"], gone["ok"]) == (1, 2, True)
+        assert set(second) == {"ok", "cluster", "bootstrap_servers", "controllers"}
         assert "there is no cluster 1; there are: 2" in missing["error"]
         assert wrong["error"].startswith("There is no configuration 'no.such'")
         assert process.stdin is not None
@@ -222,7 +223,7 @@ def test_ports_that_are_taken_are_named(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--port", "80"), "not a port"),
+        (("--port", "80"), "(a whole number from 1,024 to 65,535, or 0 for any free one)"),
         (("--standby",), "--standby needs --control"),
         (("--version", "1.2.3"), "1.2.3"),
         (("--config", "no.such=1"), "no.such"),

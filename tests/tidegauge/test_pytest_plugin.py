@@ -110,6 +110,7 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         " has no 'broker'; it has brokers, version, mode, controllers, seed, config",
         ": There is no configuration 'min.insync.replica'; the nearest is 'min.insync.replicas'",
     ]
+    assert "During handling" not in done.stdout
     found = re.search(r"open it: tidegauge replay (\S+)", done.stdout)
     assert found is not None
     assert verify(Path(found[1])).same

@@ -100,15 +100,27 @@ def test_every_acknowledged_record_outlives_the_fault(
     idempotent: bool,
 ) -> None:
     client.create_topic("orders", PARTITIONS, 3)
-    with client.sender(idempotent=idempotent) as sender, sending(sender):
+    with client.sender(idempotent=idempotent) as sender:
+        send_through(fault, kafka_cluster, sender)
+    assert_kept(sender, client.read("orders", PARTITIONS), idempotent=idempotent)
+    kafka_cluster.assert_nothing_lost()
+
+
+def send_through(
+    fault: Callable[[KafkaCluster], None], cluster: KafkaCluster, sender: Sender
+) -> None:
+    """Send before, during and after a fault."""
+    with sending(sender):
         eventually(lambda: len(sender.acknowledged) >= BEFORE, "records before the fault")
-        fault(kafka_cluster)
+        fault(cluster)
         enough = len(sender.acknowledged) + AFTER
         eventually(lambda: len(sender.acknowledged) >= enough, "records after the fault")
+
+
+def assert_kept(sender: Sender, read: list[Stored], *, idempotent: bool) -> None:
+    """Fail if a record was refused, lost, or for an idempotent producer written twice."""
     assert sender.failed == []
-    read = client.read("orders", PARTITIONS)
     assert set(sender.acknowledged) <= set(read)
-    kafka_cluster.assert_nothing_lost()
     if idempotent:
         assert sorted(sender.acknowledged) == sorted(read), "nothing is written twice"
         for partition in range(PARTITIONS):

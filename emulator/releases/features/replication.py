@@ -302,6 +302,14 @@ REPLICATION: Final = (
         "the controller refuses an ISR with a dead or stopping replica: INELIGIBLE_REPLICA",
     ),
     Feature(
+        "fetch_carries_broker_epoch",
+        "3.5",
+        None,
+        "KIP-903",
+        "in KRaft mode followers' fetches carry their broker epochs, which the leader passes on"
+        " with an ISR change, so that no restarted broker is taken for its previous process",
+    ),
+    Feature(
         "high_watermark_ignores_dead_replicas",
         "3.6",
         None,

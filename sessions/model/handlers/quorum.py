@@ -60,9 +60,12 @@ def applied(model: Model, event: events.MetadataApplied) -> None:
 
 def folder_moved(model: Model, event: events.ReplicaFolderMoved) -> None:
     """A broker renamed a replica's folder, or removed it."""
-    folders = _quorum(model).folders
-    others = [name for name in folders.get(event.broker, []) if name != event.name]
-    folders[event.broker] = [*others, event.name] if event.exists else others
+    names = list(_quorum(model).folders.get(event.broker, []))
+    if event.exists:
+        names.append(event.name)
+    elif event.name in names:
+        names.remove(event.name)
+    _quorum(model).folders[event.broker] = names
 
 
 def snapshot_taken(model: Model, event: events.MetadataSnapshotTaken) -> None:

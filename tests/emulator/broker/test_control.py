@@ -84,7 +84,8 @@ def test_a_partition_that_is_being_deleted_leaves_the_metadata() -> None:
     broker, _ = _broker()
     mine = broker.state.broker_epoch
     gone = PartitionInfo(DURING_DELETE, 0, [], 0, [1, 2], 1)
-    broker.metadata.update(CONTROLLER, 1, UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}))
+    request = UpdateMetadataRequest(0, 1, mine, [1, 2], {"t-0": gone}, names_deleted=True)
+    broker.metadata.update(CONTROLLER, 1, request)
     assert "t-0" not in broker.state.process.metadata
 
 

@@ -55,7 +55,10 @@ class Told:
     def inform(
         self, broker: int, partitions: dict[str, PartitionInfo], live: tuple[int, ...] = (0, 1, 2)
     ) -> str:
-        request = UpdateMetadataRequest(0, 1, self.epoch_of(broker), list(live), partitions)
+        deleted = any(info.leader == DURING_DELETE for info in partitions.values())
+        request = UpdateMetadataRequest(
+            0, 1, self.epoch_of(broker), list(live), partitions, names_deleted=deleted
+        )
         return self._give(broker, request)
 
     def _give(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.broker.fetcher import EXITED, Fetcher
 from emulator.events import HighWatermarkChanged, LogTruncated, MessageSent, RecordsAppended
 from emulator.inputs.statements import (
     CrashBroker,
@@ -384,3 +385,59 @@ def test_an_epoch_response_for_a_paused_partition_settles_the_next_one(version: 
     lab.wait(1)
     followed = lab.cluster.brokers[1].state.fetchers.by_source[0].partitions
     assert {tp: state.phase for tp, state in followed.items()} == {"t-0": FETCHING, "t-2": FETCHING}
+
+
+# ---- fetchers without partitions
+
+
+@pytest.mark.parametrize(
+    ("version", "request_number", "follows", "waits"),
+    [
+        ("1.0", 0, False, False),
+        ("1.0", 1, False, True),
+        ("1.0", 1, True, False),
+        ("1.0", EXITED, False, False),
+        ("1.0", EXITED, True, False),
+        ("0.10.2", EXITED, False, True),
+        ("0.10.2", EXITED, True, True),
+        ("1.1", 1, False, False),
+    ],
+)
+def test_which_request_the_end_of_idle_fetchers_waits_for(
+    version: str, request_number: int, follows: bool, waits: bool
+) -> None:
+    """Up to 1.0 for that of a thread without partitions.
+
+    Before 0.11 also for the one that a thread had sent before it began to end the process
+    (KAFKA-4039).
+    ``AbstractFetcherManager.shutdownIdleFetcherThreads``, ``ShutdownableThread.shutdown``.
+    """
+    fetchers = several_partitions(version, 1).cluster.brokers[1].fetchers
+    fetcher = fetchers.state.by_source[0]
+    fetcher.request = request_number
+    if not follows:
+        fetcher.partitions = {}
+    assert fetchers.has_idle_request() is waits
+
+
+def test_idle_fetchers_are_ended_and_others_are_not() -> None:
+    fetchers = several_partitions("3.9", 1).cluster.brokers[1].fetchers
+    fetchers.state.by_source[2] = Fetcher(2)
+    fetchers.shut_down_idle()
+    assert list(fetchers.state.by_source) == [0]
+
+
+def test_partitions_that_are_gathered_are_fetched_by_one_request() -> None:
+    lab = several_partitions("3.9", 2)
+    fetchers = lab.cluster.brokers[1].fetchers
+    for tp in ("t-0", "t-1"):
+        fetchers.remove(tp)
+    fetchers.state.by_source[0].request = 0
+    before = len(lab.seen.of(MessageSent, name="FetchRequest", source=1))
+    fetchers.gather()
+    for tp in ("t-0", "t-1"):
+        fetchers.begin(lab.replica(1, tp))
+    assert len(lab.seen.of(MessageSent, name="FetchRequest", source=1)) == before
+    fetchers.go_on()
+    sent = lab.seen.of(MessageSent, name="FetchRequest", source=1)[before:]
+    assert [[row[0] for row in each.detail] for each in sent] == [["t-0", "t-1"]]

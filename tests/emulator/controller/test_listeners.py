@@ -18,6 +18,7 @@ from emulator.inputs.statements import (
     ZkCommand,
 )
 from emulator.releases.profiles import VERSIONS
+from emulator.zookeeper.data import topic_id_in, topic_in
 from tests.support.generations import since
 from tests.support.lab import Lab
 
@@ -178,3 +179,39 @@ def test_a_broker_that_starts_leads_again_what_the_controller_remembers(version:
     lab.wait(1000)
     assert lab.state() == "nonexistent"
     assert [each.error for each in lab.produce("a")] == ["NONE"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_from_2_8_a_topic_that_somebody_writes_by_hand_gets_an_id(version: str) -> None:
+    lab = Lab(version, brokers=3)
+    create(lab, "/brokers/topics/hand", {"version": 1, "partitions": {"0": [1, 2]}})
+    node = lab.cluster.zookeeper.find("/brokers/topics/hand")
+    assert node is not None
+    found = topic_in(node.data)
+    assert found is not None
+    assert found.replicas == {0: [1, 2]}
+    has_ids = lab.cluster.profile.has("topic_ids")
+    assert bool(topic_id_in(node.data)) == has_ids
+    assert node.version == int(has_ids)
+    assert ('"version":3' in found.text) == has_ids
+    assert lab.state("hand-0") == "leader 1 e0 isr [1, 2] v0"
+
+
+def test_an_election_for_what_was_never_led_fails_as_a_whole_from_2_2() -> None:
+    for version in ("2.1", "2.2", "3.9"):
+        lab = Lab(version, brokers=4, config={"auto.leader.rebalance.enable": "false"})
+        lab.do(CreateTopic(topic="a", assignment=[[1, 2]]))
+        lab.wait(50)
+        lab.do(CrashBroker(broker=3))
+        lab.do(CrashBroker(broker=1))
+        lab.wait(21_000)
+        create(lab, "/brokers/topics/n", {"version": 1, "partitions": {"0": [3]}})
+        lab.do(StartBroker(broker=1))
+        lab.wait(3000)
+        asked = [{"topic": "n", "partition": 0}, {"topic": "a", "partition": 0}]
+        create(lab, PREFERRED, {"version": 1, "partitions": asked})
+        lab.wait(50)
+        assert lab.cluster.zookeeper.find(PREFERRED) is not None
+        info = lab.cluster.state_of("a-0")
+        assert info is not None
+        assert info.leader == (1 if version == "2.1" else 2)

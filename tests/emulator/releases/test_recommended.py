@@ -49,6 +49,7 @@ high_watermark_checked_after_alter_partition 3.5..3.9
 caught_up_at_log_end 3.5..3.9
 isr_needs_live_replica 3.5..3.9
 alter_partition_needs_live_replicas 3.5..3.9
+fetch_carries_broker_epoch 3.5..3.9
 high_watermark_ignores_dead_replicas 3.9
 high_watermark_needs_min_isr 3.9
 offline_election_in_isr_order documents..0.8.1

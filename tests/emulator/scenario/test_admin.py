@@ -139,7 +139,7 @@ def test_without_zookeeper_only_none_deletes_a_value(*, broker: bool) -> None:
     key = "broker:" if broker else "topic:t"
     assert configure("2") == "NONE"
     assert configs()[key] == {"min.insync.replicas": "2"}
-    assert configure("") == "INVALID_CONFIG"
+    assert configure("") == ("INVALID_REQUEST" if broker else "INVALID_CONFIG")
     assert configs()[key] == {"min.insync.replicas": "2"}
     # With eligible leader replicas the cluster-wide minimum cannot be deleted (KIP-966).
     assert configure(None) == ("INVALID_CONFIG" if broker else "NONE")

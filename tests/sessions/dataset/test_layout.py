@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sessions.dataset import location
 from sessions.dataset.layout import (
     COMMIT,
     LAYOUT,
@@ -120,6 +121,16 @@ def test_a_file_system_that_cannot_be_reached_is_one_sentence(place: str) -> Non
     with pytest.raises(DatasetError, match=rf"{place} cannot be reached: ") as told:
         Dataset(place)
     assert "\n" not in str(told.value)
+
+
+def test_a_google_bucket_that_cannot_be_reached_is_not_retried_for_minutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(location, "GCS_RETRY_S", 0.1)
+    bucket = location.Location("gs://anonymous@b/x?scheme=http&endpoint_override=localhost:1")
+    assert bucket.arrow_path == "b/x"
+    with pytest.raises(OSError, match=r"Retry policy exhausted|Could not connect"):
+        bucket.exists()
 
 
 def test_a_file_uri_is_a_local_folder(tmp_path: Path) -> None:
