@@ -258,6 +258,7 @@ REQUESTS = (
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
     AlterConfigsRequest,
+    IncrementalAlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteRecordsRequest,

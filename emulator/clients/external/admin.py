@@ -8,6 +8,7 @@ from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
+from emulator.releases.config import ConfigError, ConfigType, check_dynamic, type_of
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
@@ -20,8 +21,20 @@ DYNAMIC_TOPIC_CONFIG: Final = 1
 DYNAMIC_BROKER_CONFIG: Final = 2
 DEFAULT_CONFIG: Final = 5
 """Sources of config values (``DescribeConfigsResponse.ConfigSource``)."""
+TYPES: Final[dict[ConfigType, int]] = {
+    "BOOLEAN": 1,
+    "STRING": 2,
+    "INT": 3,
+    "SHORT": 4,
+    "LONG": 5,
+    "DOUBLE": 6,
+    "LIST": 7,
+}
+"""Types of config values (``DescribeConfigsResponse.ConfigType``)."""
 SET: Final = 0
 DELETE: Final = 1
+APPEND: Final = 2
+SUBTRACT: Final = 3
 """Operations on config values (``AlterConfigOp.OpType``)."""
 
 
@@ -165,18 +178,24 @@ class DescribeConfigs:
         results = []
         for asked, found in zip(request.resources, responses, strict=True):
             assert isinstance(found, protocol.DescribeConfigsResponse)
-            results.append(self._result(asked, found))
+            results.append(self._result(asked, found, call.connection.broker))
         return configs.DescribeConfigsResponse(results=results)
 
     @staticmethod
     def _result(
-        asked: configs.DescribeConfigsResource, found: protocol.DescribeConfigsResponse
+        asked: configs.DescribeConfigsResource,
+        found: protocol.DescribeConfigsResponse,
+        broker: int,
     ) -> configs.DescribeConfigsResult:
         key = asked.resource_name if asked.resource_type == TOPIC else ""
         values, own = found.values.get(key), found.own.get(key, {})
-        error = NONE
+        error, message = NONE, None
         if asked.resource_type not in (TOPIC, BROKER):
             values, error = None, "INVALID_REQUEST"
+            message = f"Only topics ({TOPIC}) and brokers ({BROKER}) can be described here."
+        elif asked.resource_type == BROKER and asked.resource_name not in ("", str(broker)):
+            values, error = None, "INVALID_REQUEST"
+            message = f"This is broker {broker}, not {asked.resource_name!r}; ask that broker."
         elif values is None:
             error = "UNKNOWN_TOPIC_OR_PARTITION"
         source = DYNAMIC_TOPIC_CONFIG if asked.resource_type == TOPIC else DYNAMIC_BROKER_CONFIG
@@ -187,49 +206,104 @@ class DescribeConfigs:
                 value,
                 is_default=name not in own,
                 config_source=source if name in own else DEFAULT_CONFIG,
+                config_type=TYPES[type_of(name)],
                 documentation=None,
             )
             for name, value in (values or {}).items()
             if wanted is None or name in wanted
         ]
         return configs.DescribeConfigsResult(
-            ERRORS[error].code, None, asked.resource_type, asked.resource_name, rows
+            ERRORS[error].code, message, asked.resource_type, asked.resource_name, rows
         )
 
 
 class IncrementalAlterConfigs:
-    """IncrementalAlterConfigs: of topics; list append and subtract are not supported."""
+    """IncrementalAlterConfigs (KIP-339): of topics, and of brokers without ZooKeeper.
+
+    List append and subtract are not supported. Source: ``ConfigAdminManager.preprocess``.
+    """
+
+    def __init__(self, version: str, *, in_kraft_mode: bool) -> None:
+        """Validate brokers' configs as ``version`` does; ``in_kraft_mode`` forwards them."""
+        self.version = version
+        self.in_kraft_mode = in_kraft_mode
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Alter all topics in one request; broker configs are changed by statements only."""
+        """Alter all topics in one request, then each broker resource in one."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
+        accepted = self._accepted(request)
         topics = {
-            each.resource_name: {
-                change.name: (change.value or "") if change.config_operation == SET else ""
-                for change in each.configs
-            }
-            for each in request.resources
-            if _is_plain(each)
+            each.resource_name: {change.name: _new_value(change) or "" for change in each.configs}
+            for each in accepted
+            if each.resource_type == TOPIC
         }
-        return [protocol.AlterConfigsRequest(topics, request.validate_only)]
+        brokers = [
+            protocol.IncrementalAlterConfigsRequest(
+                BROKER,
+                each.resource_name,
+                {change.name: _new_value(change) for change in each.configs},
+            )
+            for each in accepted
+            if each.resource_type == BROKER and not _lifts_throttles(each)
+        ]
+        return [protocol.AlterConfigsRequest(topics, request.validate_only), *brokers]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
-        rows = [
-            configs.AlterConfigsResourceResponse(
-                ERRORS[_error(each, found)].code,
-                found.messages.get(each.resource_name),
-                each.resource_type,
-                each.resource_name,
-            )
-            for each in request.resources
-        ]
+        of_topics, *of_brokers = responses
+        assert isinstance(of_topics, protocol.TopicsResponse)
+        results: dict[tuple[int, str], tuple[str, str | None]] = {
+            (TOPIC, name): (error, of_topics.messages.get(name))
+            for name, error in of_topics.errors.items()
+        }
+        for found in of_brokers:
+            assert isinstance(found, protocol.IncrementalAlterConfigsResponse)
+            for name, error in found.errors.items():
+                results[BROKER, name] = error, None
+        rows = []
+        for each in request.resources:
+            refused = self._refused(each, validate_only=request.validate_only)
+            key = each.resource_type, each.resource_name
+            error, message = refused or results.get(key, (NONE, None))
+            rows.append(configs.AlterConfigsResourceResponse(ERRORS[error].code, message, *key))
         return configs.IncrementalAlterConfigsResponse(responses=rows)
+
+    def _accepted(
+        self, request: configs.IncrementalAlterConfigsRequest
+    ) -> list[configs.AlterConfigsResource]:
+        only = request.validate_only
+        return [each for each in request.resources if not self._refused(each, validate_only=only)]
+
+    def _refused(
+        self, resource: configs.AlterConfigsResource, *, validate_only: bool
+    ) -> tuple[str, str] | None:
+        """The error that a broker finds without asking the controller, and its message."""
+        names = [each.name for each in resource.configs]
+        if len(set(names)) < len(names):
+            return "INVALID_REQUEST", "A config may be named once."
+        for each in resource.configs:
+            if each.config_operation == SET and each.value is None:
+                return "INVALID_REQUEST", f"{each.name} cannot be set to null: delete it."
+            if each.config_operation in (APPEND, SUBTRACT):
+                found = type_of(each.name)
+                if found != "LIST":
+                    return "INVALID_CONFIG", f"{each.name} is not a list, but {found}."
+                return (
+                    "INVALID_REQUEST",
+                    "Append and subtract are not emulated: set the whole list.",
+                )
+        if resource.resource_type == TOPIC or _lifts_throttles(resource):
+            return None
+        if resource.resource_type != BROKER or not self.in_kraft_mode or validate_only:
+            return "INVALID_REQUEST", "Only topics can be altered here, and brokers in KRaft mode."
+        try:
+            check_dynamic({each.name: _new_value(each) for each in resource.configs}, self.version)
+        except ConfigError as error:
+            return "INVALID_REQUEST", str(error)
+        return None
 
 
 THROTTLES: Final = frozenset(
@@ -242,23 +316,15 @@ THROTTLES: Final = frozenset(
 """Replication throttles (KIP-73, KIP-113), which are not emulated and therefore never set."""
 
 
-def _error(resource: configs.AlterConfigsResource, found: protocol.TopicsResponse) -> str:
-    """The result for one resource; removing a broker's throttles is a no-op."""
-    if _is_plain(resource):
-        return found.errors[resource.resource_name]
-    lifts = resource.resource_type == BROKER and all(
+def _new_value(change: configs.AlterableConfig) -> str | None:
+    """The value that is set; None if it is removed."""
+    return None if change.config_operation == DELETE else change.value
+
+
+def _lifts_throttles(resource: configs.AlterConfigsResource) -> bool:
+    """Whether a broker's throttles are removed, which changes nothing."""
+    return resource.resource_type == BROKER and all(
         each.config_operation == DELETE and each.name in THROTTLES for each in resource.configs
-    )
-    return NONE if lifts else "INVALID_REQUEST"
-
-
-def _is_plain(resource: configs.AlterConfigsResource) -> bool:
-    """Whether a topic's values are only set and removed, each name once."""
-    names = {each.name for each in resource.configs}
-    return (
-        resource.resource_type == TOPIC
-        and len(names) == len(resource.configs)
-        and all(each.config_operation in (SET, DELETE) for each in resource.configs)
     )
 
 

@@ -128,7 +128,9 @@ class ExternalClients:
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
-            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
+            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(
+                context.profile.version, in_kraft_mode=context.in_kraft_mode
+            ),
             "AlterConfigs": admin.AlterConfigs(),
             "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
