@@ -259,6 +259,7 @@ REQUESTS = (
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
     AlterConfigsRequest,
+    IncrementalAlterConfigsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteRecordsRequest,

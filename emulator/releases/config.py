@@ -5,17 +5,20 @@ Durations are in the unit of Kafka's name, and in microseconds in :class:`Broker
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct, convert, field
 
 from emulator.releases.config_names import (
+    BOOLEAN,
     INT_MAX,
     LISTS,
     LONG_MAX,
+    LONGS,
     PRODUCERS,
     SELECTORS,
     SETTINGS,
+    SHORT_MAX,
     STATIC,
     TOPIC_DEFAULTS,
     TOPICS,
@@ -37,11 +40,17 @@ DYNAMIC: Final = frozenset(
     }
 )
 """What brokers change while they run (``DynamicBrokerConfig.AllDynamicConfigs``)."""
+_BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
     "seconds": 1_000_000,
     "minutes": 60_000_000,
 }
+
+
+ConfigType = Literal["BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST"]
+"""The types of configurations (``ConfigDef.Type``) that occur here."""
+_INTEGERS: Final[dict[int, ConfigType]] = {SHORT_MAX: "SHORT", INT_MAX: "INT", LONG_MAX: "LONG"}
 
 
 class ConfigError(ValueError):
@@ -329,8 +338,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
 
 def topic_config_names() -> frozenset[str]:
     """Return the valid names in a topic's configuration, including those without effect here."""
-    per_topic = {each.topic_name or each.name for each in SETTINGS if each.per_topic}
-    return frozenset(TOPICS) | per_topic
+    return frozenset(TOPICS) | frozenset(_BY_TOPIC_NAME)
 
 
 def check_without_effect(name: str, text: str) -> None:
@@ -353,6 +361,34 @@ def check_without_effect(name: str, text: str) -> None:
         raise ConfigError(f"{name} must be a number, not {text!r}.") from None
     if isinstance(allowed, int) and value < allowed:
         raise ConfigError(f"{name} must be {allowed} or more, not {value}.")
+
+
+def type_of(name: str) -> ConfigType:
+    """Return the type of a topic's or broker's configuration.
+
+    STRING for a name that is not known here.
+    """
+    setting = _BY_NAME.get(name) or _BY_TOPIC_NAME.get(name)
+    if setting is not None:
+        return _type_of_setting(setting)
+    if name in LISTS:
+        return "LIST"
+    allowed = TOPICS.get(name)
+    if allowed is BOOLEAN:
+        return "BOOLEAN"
+    if allowed is float:
+        return "DOUBLE"
+    if allowed is int or isinstance(allowed, int):
+        return "LONG" if name in LONGS else "INT"
+    return "STRING"
+
+
+def _type_of_setting(setting: Setting) -> ConfigType:
+    if setting.kind == "boolean":
+        return "BOOLEAN"
+    if setting.kind == "selector":
+        return "STRING"
+    return _INTEGERS.get(setting.maximum, "INT")
 
 
 def default_of(setting: Setting, version: str) -> str:

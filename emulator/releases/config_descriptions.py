@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.releases.config import DYNAMIC, default_of, profile_of
+from emulator.releases.config import DYNAMIC, ConfigType, default_of, profile_of, type_of
 from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS, Setting
 from emulator.releases.versions import is_since, is_until
 
@@ -21,8 +21,15 @@ STATIC_BROKER: Final = 4
 DEFAULT: Final = 5
 """Sources of values (``DescribeConfigsResponse.ConfigSource``)."""
 
-UNKNOWN_TYPE, BOOLEAN, STRING, INT, SHORT, LONG = range(6)
-LIST: Final = 7
+TYPES: Final[dict[ConfigType, int]] = {
+    "BOOLEAN": 1,
+    "STRING": 2,
+    "INT": 3,
+    "SHORT": 4,
+    "LONG": 5,
+    "DOUBLE": 6,
+    "LIST": 7,
+}
 """Types of values (``DescribeConfigsResponse.ConfigType``)."""
 
 Synonym = tuple[str, str, int]
@@ -54,31 +61,6 @@ _SERVER_NAMES: Final = {
 }
 """The brokers' names of topic settings that have no effect in a broker's configuration here."""
 
-_SHORT: Final = frozenset(
-    {"offsets.topic.replication.factor", "transaction.state.log.replication.factor"}
-)
-_LONG: Final = frozenset(
-    {
-        "connections.max.idle.ms",
-        "controlled.shutdown.retry.backoff.ms",
-        "leader.imbalance.check.interval.seconds",
-        "log.retention.bytes",
-        "log.retention.check.interval.ms",
-        "log.retention.ms",
-        "log.roll.ms",
-        "metadata.log.max.record.bytes.between.snapshots",
-        "metadata.log.max.snapshot.interval.ms",
-        "metadata.log.segment.ms",
-        "metadata.max.retention.bytes",
-        "metadata.max.retention.ms",
-        "offsets.retention.check.interval.ms",
-        "replica.high.watermark.checkpoint.interval.ms",
-        "replica.lag.max.messages",
-        "replica.lag.time.max.ms",
-        "unclean.leader.election.interval.ms",
-    }
-)
-
 
 def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:
     """Describe a broker's configuration."""
@@ -90,21 +72,22 @@ def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:
             value = default_of(setting, release)
         is_read_only = setting.name not in DYNAMIC
         found.append(
-            ConfigEntry(setting.name, value, source, is_read_only, _type(setting), synonyms)
+            ConfigEntry(
+                setting.name, value, source, is_read_only, TYPES[type_of(setting.name)], synonyms
+            )
         )
     return found
 
 
 def describe_defaults(values: Mapping[str, str]) -> list[ConfigEntry]:
     """Describe the dynamic default values of all brokers, and nothing else."""
-    types = {setting.name: _type(setting) for setting in SETTINGS}
     return [
         ConfigEntry(
             name,
             value,
             DEFAULT_BROKER,
             is_read_only=False,
-            type=types.get(name, UNKNOWN_TYPE),
+            type=TYPES[type_of(name)],
             synonyms=[(name, value, DEFAULT_BROKER)],
         )
         for name, value in values.items()
@@ -118,14 +101,13 @@ def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list
         if setting.per_topic:
             name, default = setting.topic_name or setting.name, default_of(setting, release)
             inherited = _of_broker(setting.name, default, layers)
-            found[name] = _of_topic(name, own, inherited, default, _type(setting))
+            found[name] = _of_topic(name, own, inherited, default)
     for name, default in TOPIC_DEFAULTS.items():
         inherited = [(_SERVER_NAMES.get(name, name), default, DEFAULT)]
-        kind = LIST if name == "cleanup.policy" else STRING
-        found[name] = _of_topic(name, own, inherited, default, kind)
+        found[name] = _of_topic(name, own, inherited, default)
     for name, value in own.items():
         if name not in found:
-            found[name] = _of_topic(name, own, [], value, UNKNOWN_TYPE)
+            found[name] = _of_topic(name, own, [], value)
     return list(found.values())
 
 
@@ -157,7 +139,7 @@ def _of_broker(name: str, default: str, layers: Layers) -> list[Synonym]:
 
 
 def _of_topic(
-    name: str, own: Mapping[str, str], inherited: list[Synonym], default: str, kind: int
+    name: str, own: Mapping[str, str], inherited: list[Synonym], default: str
 ) -> ConfigEntry:
     synonyms = [(name, own[name], TOPIC), *inherited] if name in own else inherited
     value, source = _effective(synonyms)
@@ -166,20 +148,10 @@ def _of_topic(
         default if value is None else value,
         source,
         is_read_only=False,
-        type=kind,
+        type=TYPES[type_of(name)],
         synonyms=synonyms,
     )
 
 
 def _effective(synonyms: list[Synonym]) -> tuple[str | None, int]:
     return (synonyms[0][1], synonyms[0][2]) if synonyms else (None, DEFAULT)
-
-
-def _type(setting: Setting) -> int:
-    if setting.kind == "boolean":
-        return BOOLEAN
-    if setting.kind == "selector":
-        return STRING
-    if setting.name in _SHORT:
-        return SHORT
-    return LONG if setting.name in _LONG else INT

@@ -12,6 +12,7 @@ from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 Parsed = int | bool
 Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
 
+SHORT_MAX: Final = 32_767
 INT_MAX: Final = 2_147_483_647
 LONG_MAX: Final = 9_223_372_036_854
 """The largest duration that fits into 64 bits as microseconds; Kafka's own limit is higher."""
@@ -23,7 +24,8 @@ class Setting(Struct, frozen=True):
     ``defaults`` are (since release, value), oldest first, dated by the real release like
     features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
     ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
-    the first release that has it, ``until`` the last.
+    the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's type of an
+    integer: SHORT, INT or LONG.
     """
 
     name: str
@@ -261,6 +263,7 @@ SETTINGS: Final = (
         "how many replicas its partitions get",
         minimum=1,
         since="0.8.2",
+        maximum=SHORT_MAX,
     ),
     Setting(
         "offsets.commit.timeout.ms",
@@ -288,6 +291,7 @@ SETTINGS: Final = (
         "how often a coordinator looks for positions that are too old",
         minimum=1,
         since="0.8.2",
+        maximum=LONG_MAX,
     ),
     Setting(
         "transaction.state.log.num.partitions",
@@ -306,6 +310,7 @@ SETTINGS: Final = (
         "how many replicas its partitions get",
         minimum=1,
         since="0.11",
+        maximum=SHORT_MAX,
     ),
     Setting(
         "transaction.state.log.min.isr",
@@ -447,6 +452,7 @@ SETTINGS: Final = (
         "how long a client's connection may be idle before the broker closes it",
         minimum=1,
         since="0.8.2",
+        maximum=LONG_MAX,
     ),
     Setting(
         "broker.session.timeout.ms",
@@ -654,15 +660,6 @@ TOPIC_DEFAULTS: Final = {
 }
 """Settings of topics alone, and the values that clients read."""
 
-LISTS: Final = frozenset(
-    {
-        "cleanup.policy",
-        "follower.replication.throttled.replicas",
-        "leader.replication.throttled.replicas",
-    }
-)
-"""Topic settings whose value is a list, to which elements can be appended."""
-
 Allowed = int | tuple[str, ...] | type | None
 """The valid values: integers from a minimum on, words, a type, or (None) anything."""
 
@@ -709,3 +706,21 @@ TOPICS_BEFORE_4: Final = frozenset(
     }
 )
 """Those of them that 4.0 has removed."""
+
+LISTS: Final = frozenset(
+    {
+        "cleanup.policy",
+        "follower.replication.throttled.replicas",
+        "leader.replication.throttled.replicas",
+    }
+)
+"""Those of :data:`TOPICS` that are lists, separated by commas."""
+
+LONGS: Final = frozenset(
+    {
+        "flush.messages",
+        "local.retention.bytes",
+        *(name for name in TOPICS if name.endswith(".ms")),
+    }
+)
+"""Those of :data:`TOPICS` that are 64-bit integers; other integers have 32 bits."""

@@ -25,8 +25,8 @@ SET: Final = 0
 DELETE: Final = 1
 APPEND: Final = 2
 SUBTRACT: Final = 3
-OPERATIONS: Final = 4
-"""Operations on config values (``AlterConfigOp.OpType``), and their number."""
+OPERATIONS: Final = (SET, DELETE, APPEND, SUBTRACT)
+"""Operations on config values (``AlterConfigOp.OpType``)."""
 
 
 class CreateTopics:
@@ -228,32 +228,32 @@ class IncrementalAlterConfigs:
         resource: configs.AlterConfigsResource,
         request: configs.IncrementalAlterConfigsRequest,
     ) -> AnyMessage:
-        name = resource.resource_name
-        by_operation: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
+        kind, name = resource.resource_type, resource.resource_name
+        if reason := _refusal(resource):
+            return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
+        changes: dict[int, dict[str, str]] = {SET: {}, DELETE: {}, APPEND: {}, SUBTRACT: {}}
         for each in resource.configs:
-            by_operation.setdefault(each.config_operation, {})[each.name] = each.value or ""
-        names = {each.name for each in resource.configs}
-        is_valid = len(names) == len(resource.configs) and len(by_operation) == OPERATIONS
-        removed = dict.fromkeys(by_operation[DELETE], "")
-        if is_valid and resource.resource_type == TOPIC:
+            changes[each.config_operation][each.name] = each.value or ""
+        removed = dict.fromkeys(changes[DELETE], "")
+        if kind == TOPIC:
             return protocol.AlterConfigsRequest(
-                {name: by_operation[SET] | removed},
+                {name: changes[SET] | removed},
                 request.validate_only,
-                appended={name: by_operation[APPEND]},
-                subtracted={name: by_operation[SUBTRACT]},
+                appended={name: changes[APPEND]},
+                subtracted={name: changes[SUBTRACT]},
             )
-        if resource.resource_type == BROKER and set(removed) == names <= THROTTLES:
+        if kind == BROKER and {each.name for each in resource.configs} == set(removed) <= THROTTLES:
             return protocol.TopicsResponse(0, {name: NONE})
-        is_plain = not (by_operation[APPEND] or by_operation[SUBTRACT] or request.validate_only)
+        of_lists = changes[APPEND] or changes[SUBTRACT]
         if (
-            is_valid
-            and resource.resource_type == BROKER
-            and is_plain
+            kind == BROKER
             and self.context.in_kraft_mode
+            and not (of_lists or request.validate_only)
         ):
-            values = {**by_operation[SET], **dict.fromkeys(removed)}
+            values = {**changes[SET], **dict.fromkeys(removed)}
             return protocol.IncrementalAlterConfigsRequest(BROKER, name, values)
-        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"})
+        reason = "Only topics can be altered here, and values of brokers in KRaft mode."
+        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
@@ -280,6 +280,21 @@ THROTTLES: Final = frozenset(
     }
 )
 """Replication throttles (KIP-73, KIP-113), which are not emulated and therefore never set."""
+
+
+def _refusal(resource: configs.AlterConfigsResource) -> str | None:
+    """Why a broker refuses a request before it asks the controller; None if it does not.
+
+    Source: ``ConfigAdminManager.preprocess``.
+    """
+    if len({each.name for each in resource.configs}) < len(resource.configs):
+        return "A config may be named once."
+    for each in resource.configs:
+        if each.config_operation not in OPERATIONS:
+            return f"There is no operation {each.config_operation}."
+        if each.config_operation != DELETE and each.value is None:
+            return f"{each.name} cannot be set to null: delete it."
+    return None
 
 
 class AlterConfigs:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.common.errors import ERRORS
+from emulator.common.errors import ERROR_NAMES, ERRORS
 from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
 from emulator.wire.messages import alter_configs
 from emulator.wire.messages.cluster import (
@@ -232,3 +232,40 @@ def test_alter_configs_replaces_what_incremental_alter_configs_adds_to(lab: Wire
     whole = alter_configs.AlterConfigsRequest([alter_configs.AlterConfigsResource(2, "t", rows)])
     assert lab.ask(here, whole, 2).responses[0].error_code == 0
     assert own() == {"cleanup.policy": "delete"}
+
+
+def test_configs_of_brokers_are_set_and_refused_as_by_real_brokers() -> None:
+    """As recorded with 3.9.2; the last four changes follow ``ConfigAdminManager``."""
+    lab = WireLab.made(version="3.9", mode="kraft", brokers=2)
+    lab.pass_time(5_000_000)
+    here = lab.connect(0)
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1]]))
+
+    def change(kind: int, name: str, *changes: tuple[str, int, str | None]) -> str:
+        rows = [AlterableConfig(*each) for each in changes]
+        asked = IncrementalAlterConfigsRequest([AlterConfigsResource(kind, name, rows)])
+        (found,) = lab.ask(here, asked, 1).responses
+        lab.pass_time(300_000)
+        return ERROR_NAMES[found.error_code]
+
+    def told(kind: int, name: str, key: str) -> tuple[str, list[tuple[str | None, int]]]:
+        asked = DescribeConfigsRequest([DescribeConfigsResource(kind, name, [key])])
+        (found,) = lab.ask(here, asked, 4).results
+        rows = [(each.value, each.config_type) for each in found.configs]
+        return ERROR_NAMES[found.error_code], rows
+
+    assert change(4, "0", ("min.insync.replicas", 0, "3")) == "NONE"
+    assert change(4, "", ("log.retention.ms", 0, "5000")) == "NONE"
+    assert told(4, "0", "min.insync.replicas") == ("NONE", [("3", 3)])
+    assert told(2, "t", "retention.ms") == ("NONE", [("5000", 5)])
+    assert told(2, "t", "cleanup.policy") == ("NONE", [("delete", 7)])
+    assert told(4, "1", "num.partitions") == ("INVALID_REQUEST", [])
+    assert change(4, "0", ("min.insync.replicas", 1, None)) == "NONE"
+    assert told(4, "0", "min.insync.replicas") == ("NONE", [("1", 3)])
+    assert change(2, "t", ("retention.ms", 2, "1000")) == "INVALID_CONFIG"
+    twice = ("retention.ms", 0, "1"), ("retention.ms", 0, "2")
+    assert change(2, "t", *twice) == "INVALID_REQUEST"
+    assert change(2, "t", ("retention.ms", 0, None)) == "INVALID_REQUEST"
+    assert change(4, "1", ("min.insync.replicas", 0, "2")) == "INVALID_REQUEST"
+    assert change(4, "0", ("num.partitions", 0, "2")) == "INVALID_REQUEST"
+    assert change(4, "0", ("min.insync.replicas", 0, "many")) == "INVALID_REQUEST"
