@@ -15,7 +15,7 @@ URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 """Names of URI schemes that differ between Hadoop and Arrow."""
 GCS_RETRY_S: Final = 20
-"""How long Google's client retries a request; its own limit of 15 minutes looks like a hang."""
+"""How long Google's client retries a request; its own limit of some minutes looks like a hang."""
 GLOB: Final = re.compile(r"[][{}*?\\]")
 
 
