@@ -341,10 +341,9 @@ class Cluster:
     def logs_of(self, tp: str) -> dict[int, Log]:
         """Each assigned broker's log of a partition."""
         logs: dict[int, Log] = {}
+        brokers = self.state.brokers
         for number in self.state.assignments.get(tp, ()):
-            broker = self.state.brokers.get(number)
-            replica = None if broker is None else broker.replicas.get(tp)
-            if replica is not None:
+            if (broker := brokers.get(number)) and (replica := broker.replicas.get(tp)):
                 logs[number] = replica.log
         return logs
 

@@ -31,10 +31,12 @@ had time to read it.
 class Pending(Struct, frozen=True, tag=True):
     """What a statement is waiting for. Its time limit is ``wake_us`` (virtual microseconds).
 
-    One that ends ``by_time`` need not be checked before that.
+    One that ends ``by_time`` need not be checked before that, and one that ends ``by_job`` not
+    before a client has finished a job.
     """
 
     by_time: ClassVar[bool] = False
+    by_job: ClassVar[bool] = False
 
     wake_us: int
 
@@ -80,6 +82,8 @@ class BrokerRegistered(Pending, frozen=True):
 
 class JobFinished(Pending, frozen=True):
     """`produce` and `consume`: the client has recorded the end of this job."""
+
+    by_job = True
 
     job: int
 

@@ -238,21 +238,22 @@ class Runner:
     def advance(self, limit_us: int = NEVER_US, budget: int = NO_LIMIT) -> Advance:
         """Advance virtual time up to and including ``limit_us``, or until a statement completes."""
         step, look = self.cluster.step, self._look
-        state = self.kernel.state
+        state, finished = self.kernel.state, self.cluster.clients.state.finished
         queue = state.queue
         while True:
-            wake_us = self._wake_us
+            wake_us, is_watchful, by_job = self._wake_us, self._is_watchful, self._awaits_jobs
             goal_us = min(limit_us, wake_us)
             while queue and queue[0][0] <= goal_us:
                 if budget <= 0:
                     return Advance.BUDGET
                 budget -= 1
                 step()
-                if self._is_watchful:
+                if is_watchful and (finished or not by_job or state.now_us >= wake_us):
                     if look():
                         return Advance.ENDED
                     if wake_us != self._wake_us:
-                        wake_us = self._wake_us
+                        wake_us, is_watchful = self._wake_us, self._is_watchful
+                        by_job = self._awaits_jobs
                         goal_us = min(limit_us, wake_us)
             if goal_us == NEVER_US:
                 return Advance.IDLE
@@ -314,10 +315,11 @@ class Runner:
         return ended
 
     def _note_awaited(self) -> None:
-        """Update the next time limit of open statements, and whether events can complete any."""
+        """Update the next time limit of open statements, and what can complete one before it."""
         waiting = [each.pending for each in self.state.open if each.pending is not None]
         self._wake_us = min((each.wake_us for each in waiting), default=NEVER_US)
         self._is_watchful = not all(each.by_time for each in waiting)
+        self._awaits_jobs = all(each.by_time or each.by_job for each in waiting)
 
     # ---- starting statements
 
