@@ -415,7 +415,8 @@ class FetchSessions:
         follower = session.follower
         later: dict[str, bool] = {}
         nothing = FetchedPartition(NONE, 0, 0, [])
-        self._rotate(session, rows)
+        if rows or session.news:
+            self._rotate(session, rows)
         for tp in session.news:
             replica = self.replicas.get(tp)
             if replica is None or replica.role != LEADER:

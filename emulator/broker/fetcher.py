@@ -296,8 +296,9 @@ class FetcherManager:
 
     def replica_epoch(self) -> int:
         """The broker epoch in this broker's fetches; -1 in releases that do not send it."""
-        epoch = self.context.process.broker_epoch if self.sends_broker_epoch else 0
-        return epoch or -1  # unknown until the broker has registered
+        if not self.sends_broker_epoch:
+            return -1
+        return self.context.process.broker_epoch or -1  # unknown until the broker has registered
 
     def fetch_partition(self, replica: Replica, limit_bytes: int) -> FetchPartition:
         """A replica's entry in a fetch: at most ``limit_bytes`` (replica.fetch.max.bytes)."""
