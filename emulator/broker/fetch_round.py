@@ -72,7 +72,7 @@ class SingleRounds:
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
         return FETCHING if fetch_state is None else fetch_state.phase
 
-    def _on_response(self, request: int) -> Replica | None:
+    def _round_of(self, request: int) -> Replica | None:
         """The replica that a response is for; None if it no longer follows the sender.
 
         A different leader has a different fetcher, which ignores responses to the old one's
@@ -85,7 +85,7 @@ class SingleRounds:
 
     def on_epoch_response(self, message: OffsetsForLeaderEpochResponse) -> None:
         """Truncate according to the response, and fetch (or ask again)."""
-        replica = self._on_response(message.request)
+        replica = self._round_of(message.request)
         if replica is None:
             return
         error, epoch, end = message.partitions[replica.tp]
@@ -102,7 +102,7 @@ class SingleRounds:
 
     def fetched(self, message: FetchResponse) -> None:
         """Append the fetched records, truncate, or ask where the leader's log ends."""
-        replica = self._on_response(message.request)
+        replica = self._round_of(message.request)
         if replica is None or replica.paused:
             return
         row = message.partitions.get(replica.tp)
@@ -115,6 +115,6 @@ class SingleRounds:
 
     def on_ends_response(self, message: ListOffsetsResponse) -> None:
         """Adjust to the start and end of the leader's log."""
-        replica = self._on_response(message.request)
+        replica = self._round_of(message.request)
         if replica is not None and message.error == NONE:
             self.fetchers.adjust(replica, message)

@@ -347,7 +347,7 @@ class QuorumMember:
 
     def _on_vote_response(self, source: int, _request: int, message: VoteResponse) -> None:
         state = self.state
-        if not self._on_response(source, message.request):
+        if not self._is_awaited(source, message.request):
             return
         self._meet(message.epoch, message.leader)
         asks = PROSPECTIVE if message.pre_vote else CANDIDATE
@@ -435,7 +435,7 @@ class QuorumMember:
     def _on_greeting_response(
         self, source: int, _request: int, message: BeginQuorumEpochResponse
     ) -> None:
-        if self._on_response(source, message.request):
+        if self._is_awaited(source, message.request):
             self._meet(message.epoch, message.leader)
             if message.epoch == self.state.epoch:
                 self.state.greeted[message.voter] = None
@@ -462,7 +462,7 @@ class QuorumMember:
     def _on_resignation_response(
         self, source: int, _request: int, message: EndQuorumEpochResponse
     ) -> None:
-        if self._on_response(source, message.request):
+        if self._is_awaited(source, message.request):
             self._meet(message.epoch, NOBODY if message.leader == self.me else message.leader)
 
     # ---- the leader's side of fetching
@@ -625,7 +625,7 @@ class QuorumMember:
         self, source: int, _request: int, message: MetadataFetchResponse
     ) -> None:
         state = self.state
-        if not self._on_response(source, message.request):
+        if not self._is_awaited(source, message.request):
             return
         before = (state.epoch, state.leader)
         self._meet(message.epoch, message.leader)
@@ -665,7 +665,7 @@ class QuorumMember:
     ) -> None:
         """Request the next chunk of a snapshot; after the last one, restart the log at its end."""
         state, now_us = self.state, self.around.now_us()
-        if not self._on_response(source, message.request):
+        if not self._is_awaited(source, message.request):
             return
         self._meet(message.epoch, message.leader)
         if state.role != FOLLOWER or source != state.leader or state.fetching is None:
@@ -693,7 +693,7 @@ class QuorumMember:
         due_us = self.around.now_us() + self.rules().request_timeout_us
         state.asked[peer] = Asked(seq, due_us)
 
-    def _on_response(self, peer: int, request: int) -> bool:
+    def _is_awaited(self, peer: int, request: int) -> bool:
         """Whether this is the response to the request in flight."""
         asked = self.state.asked.get(peer)
         if asked is None or asked.request != request:

@@ -32,7 +32,7 @@ WORTH_EVENTS: Final = 100_000
 """From this number of events on, a second process saves more time than it takes to start."""
 
 
-class Response(Struct, omit_defaults=True):
+class Outcome(Struct, omit_defaults=True):
     """The report of the second process: the rows of each table, or one sentence why it failed."""
 
     rows: dict[str, int] | None = None
@@ -58,12 +58,12 @@ class Beside:
         if not output:
             status = self._process.wait()
             raise OSError(f"the process that writes {EVENTS.name} ended with status {status}")
-        response = msgspec.json.decode(output, type=Response)
-        if response.unreadable:
-            raise SessionDamagedError(response.unreadable)
-        if response.rows is None:
-            raise OSError(response.unwritable)
-        return response.rows
+        outcome = msgspec.json.decode(output, type=Outcome)
+        if outcome.unreadable:
+            raise SessionDamagedError(outcome.unreadable)
+        if outcome.rows is None:
+            raise OSError(outcome.unwritable)
+        return outcome.rows
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def add_chunks(
         yield rows.events
 
 
-def _respond(path: Path, last_seq: int, name: str, folder: Path, commit: str) -> Response:
+def _export(path: Path, last_seq: int, name: str, folder: Path, commit: str) -> Outcome:
     try:
         require_arrow()
         with (
@@ -116,13 +116,13 @@ def _respond(path: Path, last_seq: int, name: str, folder: Path, commit: str) ->
             rows.finish(SessionFacts(name))
             writer.take(rows)
             writer.finish()
-            return Response(rows=writer.rows)
+            return Outcome(rows=writer.rows)
     except SessionError as error:
-        return Response(unreadable=str(error))
+        return Outcome(unreadable=str(error))
     except OSError as error:
-        return Response(unwritable=error.strerror or str(error))
+        return Outcome(unwritable=error.strerror or str(error))
     except Exception as error:
-        return Response(unwritable=f"{type(error).__name__}: {error}")
+        return Outcome(unwritable=f"{type(error).__name__}: {error}")
 
 
 def _end_with_the_first() -> None:
@@ -136,8 +136,8 @@ def main() -> None:
     threading.Thread(target=_end_with_the_first, daemon=True).start()
     collect_seldom()
     path, last_seq, name, folder, commit = sys.argv[1:]
-    response = _respond(Path(path), int(last_seq), name, Path(folder), commit)
-    sys.stdout.buffer.write(msgspec.json.encode(response))
+    outcome = _export(Path(path), int(last_seq), name, Path(folder), commit)
+    sys.stdout.buffer.write(msgspec.json.encode(outcome))
     sys.stdout.flush()
     os._exit(0)
 

@@ -83,10 +83,10 @@ class ControlChannel:
                 if not line:
                     return
                 continue
-            writer.write(_encoded(await self._on_response(line)))
+            writer.write(_encoded(await self._respond_to(line)))
             await writer.drain()
 
-    async def _on_response(self, line: bytes) -> dict[str, Any]:
+    async def _respond_to(self, line: bytes) -> dict[str, Any]:
         try:
             asked = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.MsgspecError as error:

@@ -129,19 +129,8 @@ def test_a_reassignment_in_progress_does_not_keep_a_deletion_from_starting() -> 
     assert lab.cluster.zookeeper.find("/admin/reassign_partitions") is not None
 
 
-def test_a_new_controller_halts_a_deletion_for_a_reassignment_in_progress() -> None:
-    lab = with_a_topic()
-    lab.do(Reassign(tp=TP, replicas=[1, 3]))
-    lab.wait(1)
-    lab.do(PauseReplica(tp=TP, broker=3))
-    lab.do(CrashBroker(broker=0))
-    lab.do(DeleteTopic(topic="t"))
-    lab.wait(21_000)
-    assert lab.cluster.replica(TP, 1) is not None
-
-
-@pytest.mark.parametrize("version", ["0.10.0", "0.10.2", "3.9"])
-def test_nobody_can_fetch_a_topic_whose_deletion_is_halted(version: str) -> None:
+def halted_by_a_reassignment(version: str = "3.9") -> Lab:
+    """A topic whose deletion a new controller halts: a replica of it is still being moved."""
     lab = with_a_topic(version)
     lab.do(Reassign(tp=TP, replicas=[1, 3]))
     lab.wait(1)
@@ -149,6 +138,17 @@ def test_nobody_can_fetch_a_topic_whose_deletion_is_halted(version: str) -> None
     lab.do(CrashBroker(broker=0))
     lab.do(DeleteTopic(topic="t"))
     lab.wait(21_000)
+    return lab
+
+
+def test_a_new_controller_halts_a_deletion_for_a_reassignment_in_progress() -> None:
+    lab = halted_by_a_reassignment()
+    assert lab.cluster.replica(TP, 1) is not None
+
+
+@pytest.mark.parametrize("version", ["0.10.0", "0.10.2", "3.9"])
+def test_nobody_can_fetch_a_topic_whose_deletion_is_halted(version: str) -> None:
+    lab = halted_by_a_reassignment(version)
     lab.do(ResumeReplica(tp=TP, broker=3))
     lab.wait(5000)
     # Up to 0.10.0 broker 3 catches up, so the reassignment is complete and deletion goes on.
