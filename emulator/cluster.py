@@ -308,15 +308,18 @@ class Cluster:
     def step(self) -> bool:
         """Dispatch one kernel event, then report the findings of the audit and the invariants."""
         did = self.kernel.step()
-        self.look()
+        state = self.state
+        audit, invariants = state.audit, state.invariants
+        if audit.dirty or audit.deferred or invariants.pending or invariants.cut:
+            self.look()
         return did
 
     def look(self) -> None:
         """Report the findings of the audit and the invariants."""
-        audit = self.state.audit
+        audit, invariants = self.state.audit, self.state.invariants
         if audit.dirty or (audit.deferred and self.now_us >= audit.due_us):
             self.audit.flush()
-        if self.state.invariants.pending or self.state.invariants.cut:
+        if invariants.pending or invariants.cut:
             self.invariants.flush()
 
     # ---- copies
