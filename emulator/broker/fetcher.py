@@ -265,23 +265,28 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now, config = self.kernel.state.now_us, self.context.config
+        config = self.context.config
         requested: dict[str, FetchPartition] = {}
-        later: dict[str, None] = {}
-        for tp in fetcher.changed:
-            fetch_state = fetcher.partitions[tp]
-            if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                requested[tp] = wanted = self.fetch_partition(
-                    self.replicas.by_name[tp], config.replica_fetch_max_bytes
-                )
-                fetch_state.asked_offset = wanted.offset
-                fetcher.in_session[tp] = None
-            else:
-                later[tp] = None
-        if not fetcher.in_session:
+        if fetcher.changed:
+            now, later = self.kernel.state.now_us, dict[str, None]()
+            for tp in fetcher.changed:
+                fetch_state = fetcher.partitions[tp]
+                if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
+                    requested[tp] = wanted = self.fetch_partition(
+                        self.replicas.by_name[tp], config.replica_fetch_max_bytes
+                    )
+                    fetch_state.asked_offset = wanted.offset
+                    fetcher.in_session[tp] = None
+                else:
+                    later[tp] = None
+            if not fetcher.in_session:
+                return
+            fetcher.changed = later
+        elif not fetcher.in_session:
             return
-        fetcher.changed = later
-        forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
+        forgotten: list[str] = []
+        if fetcher.forgotten:
+            forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
         request = FetchRequest(
             self.context.id,
             config.replica_fetch_wait_max_us,
