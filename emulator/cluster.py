@@ -191,7 +191,7 @@ class Cluster:
         )
         self.environment.observers.append(self.facts.changed)
         self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
-        self.audit = Audit(state.audit, self.kernel, self.logs_of)
+        self.audit = Audit(state.audit, self.kernel, self.logs_of, self.log_of)
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
         if self.controllers:
             self.metadata_facts.on_lost = self.invariants.metadata_lost
@@ -346,9 +346,16 @@ class Cluster:
         logs: dict[int, Log] = {}
         brokers = self.state.brokers
         for number in self.state.assignments.get(tp, ()):
-            if (broker := brokers.get(number)) and (replica := broker.replicas.get(tp)):
-                logs[number] = replica.log
+            broker = brokers.get(number)
+            if broker is not None and tp in broker.replicas:
+                logs[number] = broker.replicas[tp].log
         return logs
+
+    def log_of(self, tp: str, broker: int) -> Log | None:
+        """An assigned broker's log of a partition; None if it has none."""
+        replica = self.replica(tp, broker)
+        is_assigned = broker in self.state.assignments.get(tp, ())
+        return replica.log if replica is not None and is_assigned else None
 
     def _forget_deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Discard batches once the last log that has them deletes them."""

@@ -167,11 +167,11 @@ class FetchSessions:
     def _sessions_with(self, replica: Replica) -> list[FetchSession]:
         """The sessions and single fetches that name a partition."""
         by_follower, tp = self.state.by_follower, replica.tp
-        found = [
-            session
-            for follower in replica.remotes
-            if (session := by_follower.get(follower)) is not None and tp in session.partitions
-        ]
+        found: list[FetchSession] = []
+        for follower in replica.remotes:
+            session = by_follower.get(follower)
+            if session is not None and tp in session.partitions:
+                found.append(session)
         if self.state.single:
             found += [each for each in self.state.single.values() if tp in each.partitions]
         return found
@@ -317,7 +317,8 @@ class FetchSessions:
                     rows[tp] = row
                     if row.batches:
                         at_least_one = False
-                        left_bytes -= sum([batch.size_bytes for batch in row.batches])
+                        for batch in row.batches:
+                            left_bytes -= batch.size_bytes
         return rows
 
     def _read(
@@ -360,7 +361,7 @@ class FetchSessions:
         batches: list[RecordBatch] = []
         end = replica.log_end
         if requested.offset < end:
-            limit_bytes = min(requested.max_bytes, left_bytes)
+            limit_bytes = requested.max_bytes if requested.max_bytes < left_bytes else left_bytes
             batches = replica.log.read_within(
                 requested.offset, end, limit_bytes, at_least_one=at_least_one
             )

@@ -268,7 +268,8 @@ class FetcherManager:
         config = self.context.config
         requested: dict[str, FetchPartition] = {}
         if fetcher.changed:
-            now, later = self.kernel.state.now_us, dict[str, None]()
+            now = self.kernel.state.now_us
+            later: dict[str, None] = {}
             for tp in fetcher.changed:
                 fetch_state = fetcher.partitions[tp]
                 if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
@@ -351,9 +352,9 @@ class FetcherManager:
     ) -> None:
         tp = replica.tp
         if row.error == NONE:
-            before = replica.log_end, replica.log_start
+            end, start = replica.log_end, replica.log_start
             self.take_records(replica, row)
-            if row.diverging is not None or (replica.log_end, replica.log_start) != before:
+            if row.diverging is not None or replica.log_end != end or replica.log_start != start:
                 fetcher.changed[tp] = None
         elif row.error == "OFFSET_OUT_OF_RANGE":
             fetch_state.advance(IS_OUT_OF_RANGE)

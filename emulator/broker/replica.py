@@ -106,28 +106,27 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
-        self._handlers: dict[type, Handler] = {
-            **dict.fromkeys(get_args(Effect), _ignore),
-            AppendAsLeader: self._append_as_leader,
-            AppendAsFollower: self._append_as_follower,
-            TruncateLog: self._truncate,
-            RestartLog: self._restart,
-            MoveLogStart: self._move_log_start,
-            StoreEpochs: self._store_epochs,
-            MoveHighWatermark: self._move_high_watermark,
-            ChangeRole: self._change_role,
-            RememberLogEnd: self._remember_log_end,
-            ForgetLogEnds: self._forget_log_ends,
-            AdoptIsr: self._adopt_isr,
-            LoadLog: self._load,
-            StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
-            Then: lambda replica, effect: self.do(replica, effect.command),
+        self._handlers: dict[type, tuple[Handler, ...]] = {
+            **dict.fromkeys(get_args(Effect), ()),
+            AppendAsLeader: (self._append_as_leader,),
+            AppendAsFollower: (self._append_as_follower,),
+            TruncateLog: (self._truncate,),
+            RestartLog: (self._restart,),
+            MoveLogStart: (self._move_log_start,),
+            StoreEpochs: (self._store_epochs,),
+            MoveHighWatermark: (self._move_high_watermark,),
+            ChangeRole: (self._change_role,),
+            RememberLogEnd: (self._remember_log_end,),
+            ForgetLogEnds: (self._forget_log_ends,),
+            AdoptIsr: (self._adopt_isr,),
+            LoadLog: (self._load,),
+            StopLeading: (lambda replica, _effect: self.index.lagging.pop(replica.tp, None),),
+            Then: (lambda replica, effect: self.do(replica, effect.command),),
         }
 
     def on(self, effect: type, handler: Handler) -> None:
         """Register ``handler`` for effects of a type, after the handlers registered before."""
-        earlier = self._handlers[effect]
-        self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
+        self._handlers[effect] += (handler,)
 
     def served(self, tp: str) -> Replica | None:
         """The replica that produce requests and fetches of a partition get to; None if none.
@@ -136,14 +135,14 @@ class Replicas:
         that is being deleted are refused (``KafkaApis``: ``metadataCache.contains``). Those for a
         new one are served a moment early, before its first UpdateMetadata arrives.
         """
-        replica = self.by_name.get(tp)
-        is_served = (
+        if (
             tp in self._process.metadata
             or not self._needs_metadata
             or tp in self.index.unannounced
             or self.context.topics is not None  # KRaft: it has what the log says
-        )
-        return replica if is_served else None
+        ):
+            return self.by_name.get(tp)
+        return None
 
     def unserved(self) -> list[str]:
         """The partitions here that :meth:`served` refuses, in order of their names."""
@@ -167,7 +166,7 @@ class Replicas:
             replica.high_watermark == replica.log_end
             and (
                 replica.role != LEADER
-                or (type(command) is CountFetch and command.follower in replica.isr)
+                or (isinstance(command, CountFetch) and command.follower in replica.isr)
             )
         ):  # it can neither raise a leader's HW nor change an ISR
             moment.now_us = self._clock.now_us
@@ -177,7 +176,8 @@ class Replicas:
         effects = TRANSITIONS[kind](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
-            handlers[type(effect)](replica, effect)
+            for carry_out in handlers[type(effect)]:
+                carry_out(replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:
@@ -186,11 +186,13 @@ class Replicas:
         moment.now_us = self._clock.now_us
         if self._min_isr_version != self._configuration.version:
             self._settings_changed()
-        min_isr = self._min_isr.get(replica.tp)
-        if min_isr is None:
-            topic, _, _ = replica.tp.rpartition("-")
-            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
-        moment.min_insync_replicas = min_isr
+        tp = replica.tp
+        try:
+            moment.min_insync_replicas = self._min_isr[tp]
+        except KeyError:
+            topic, _, _ = tp.rpartition("-")
+            min_isr = self._min_isr[tp] = self.context.min_insync_replicas(topic)
+            moment.min_insync_replicas = min_isr
         moment.live_brokers = self._process.live_brokers
         return moment
 
@@ -384,17 +386,3 @@ class Replicas:
         for follower in effect.followers:
             self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
         self.index.lagging[replica.tp] = None
-
-
-def _both(first: Handler, second: Handler) -> Handler:
-    """Combine two handlers into one: most effects have a single handler, called directly."""
-
-    def carry_out(replica: Replica, effect: Effect) -> None:
-        first(replica, effect)
-        second(replica, effect)
-
-    return carry_out
-
-
-def _ignore(_replica: Replica, _effect: Effect) -> None:
-    """Ignore an effect without a handler."""

@@ -658,9 +658,10 @@ def acks_all_error(
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
     """min.insync.replicas, from 3.7 at most the number of assigned replicas (KIP-966)."""
-    if rules.min_isr_holds_high_watermark:
-        return min(moment.min_insync_replicas, len(state.assigned))
-    return moment.min_insync_replicas
+    min_isr = moment.min_insync_replicas
+    if rules.min_isr_holds_high_watermark and len(state.assigned) < min_isr:
+        return len(state.assigned)
+    return min_isr
 
 
 def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int]:
@@ -680,7 +681,7 @@ def divergence(
     """
     if last_fetched_epoch < 0 or state.epochs is None:
         return None
-    epoch, end = end_offset_for(state, last_fetched_epoch, rules)
+    epoch, end = state.epochs.end_offset_for(last_fetched_epoch, state.log_end, rules.profile)
     if end == UNDEFINED:
         return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if epoch < last_fetched_epoch or end < offset:
@@ -980,15 +981,15 @@ def _raise_high_watermark(
     current, end = state.high_watermark, state.log_end
     if current >= end:
         return
-    min_isr = effective_min_isr(state, rules, moment)
-    if rules.min_isr_holds_high_watermark and len(state.isr) < min_isr:
-        return
-    members = state.maximal_isr
-    counted = [
-        remote.leo
-        for follower, remote in state.remotes.items()
-        if follower in members or _holds_back(follower, remote, end, rules, moment)
-    ]
+    if rules.min_isr_holds_high_watermark:
+        min_isr = effective_min_isr(state, rules, moment)
+        if len(state.isr) < min_isr:
+            return
+    members = state.isr if state.pending is None else state.maximal_isr
+    counted: list[int] = []
+    for follower, remote in state.remotes.items():
+        if follower in members or _holds_back(follower, remote, end, rules, moment):
+            counted.append(remote.leo)
     to = high_watermark(current, end, counted)
     if to == current:
         return
