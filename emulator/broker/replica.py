@@ -22,10 +22,8 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
-    AppendFetched,
     ChangeRole,
     Command,
-    CountFetch,
     Effect,
     Effects,
     ForgetLogEnds,
@@ -161,19 +159,8 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
-        moment, kind = self.moment, type(command)
-        if kind is AppendFetched or (
-            replica.high_watermark == replica.log_end
-            and (
-                replica.role != LEADER
-                or (isinstance(command, CountFetch) and command.follower in replica.isr)
-            )
-        ):  # it can neither raise a leader's HW nor change an ISR
-            moment.now_us = self._clock.now_us
-        else:
-            self.at(replica)
         # Inlined from :func:`emulator.replication.partition.step`, to save a call.
-        effects = TRANSITIONS[kind](replica, command, self.rules, moment)
+        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
         handlers = self._handlers
         for effect in effects:
             for carry_out in handlers[type(effect)]:

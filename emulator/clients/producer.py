@@ -133,7 +133,7 @@ class Producers:
 
     def _begin(self, producer: Producer, job: Job) -> None:
         """Start a batch with the job's next records."""
-        now, wanted = self.kernel.now, job.input
+        now, wanted = self.kernel.state.now_us, job.input
         job.next_us = now + wanted.every_us
         retries = wanted.retries
         if retries is None:
@@ -147,7 +147,7 @@ class Producers:
         whole_us = self.defaults.delivery_timeout_us
         if whole_us is None:
             return NEVER_US
-        return self.kernel.now + max(whole_us, wanted.timeout_us + GIVE_UP_US)
+        return self.kernel.state.now_us + max(whole_us, wanted.timeout_us + GIVE_UP_US)
 
     # ---- prerequisites of a batch: partition, leader, producer id, ordering
 

@@ -1,22 +1,7 @@
-"""Computation of the high watermark, on leaders and on followers."""
-
-from collections.abc import Iterable
+"""What limits the high watermark, on leaders and on followers."""
 
 from emulator.releases.profiles import Profile
 from emulator.replication.remote_replica import RemoteReplica
-
-
-def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
-    """A leader's next HW: max(HW, min(own LEO, LEOs of the replicas that count)).
-
-    An unknown LEO (-1) keeps it unchanged.
-
-    Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
-    """
-    to = log_end_offset
-    for log_end in counted:  # a loop costs a third of min() here
-        to = log_end if log_end < to else to
-    return to if to > current else current
 
 
 def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:

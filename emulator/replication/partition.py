@@ -34,7 +34,6 @@ from msgspec.structs import replace
 from emulator.releases.profiles import Profile
 from emulator.replication.high_watermark import (
     follower_high_watermark,
-    high_watermark,
     holds_high_watermark,
 )
 from emulator.replication.in_sync_replicas import is_out_of_sync, may_join_isr
@@ -977,24 +976,27 @@ def _check_high_watermark(
 def _raise_high_watermark(
     state: Partition, occasion: str, rules: Rules, moment: Moment, effects: Effects
 ) -> None:
-    """Advance the HW if all counted replicas are above it (Partition.maybeIncrementLeaderHW)."""
+    """HW := max(HW, min(own LEO, LEOs of the replicas that count)); an unknown LEO keeps it.
+
+    Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
+    """
     current, end = state.high_watermark, state.log_end
     if current >= end:
         return
-    if rules.min_isr_holds_high_watermark:
-        min_isr = effective_min_isr(state, rules, moment)
-        if len(state.isr) < min_isr:
-            return
-    members = state.isr if state.pending is None else state.maximal_isr
-    counted: list[int] = []
-    for follower, remote in state.remotes.items():
-        if follower in members or _holds_back(follower, remote, end, rules, moment):
-            counted.append(remote.leo)
-    to = high_watermark(current, end, counted)
-    if to == current:
+    if rules.min_isr_holds_high_watermark and len(state.isr) < effective_min_isr(
+        state, rules, moment
+    ):
         return
-    _move_high_watermark(state, to, occasion, effects)
-    effects += (COMPLETE_FETCHES, COMPLETE_PRODUCES)
+    members = state.isr if state.pending is None else state.maximal_isr
+    to = end
+    for follower, remote in state.remotes.items():
+        if remote.leo < to and (
+            follower in members or _holds_back(follower, remote, end, rules, moment)
+        ):
+            to = remote.leo
+    if to > current:
+        _move_high_watermark(state, to, occasion, effects)
+        effects += (COMPLETE_FETCHES, COMPLETE_PRODUCES)
 
 
 def _holds_back(

@@ -58,10 +58,10 @@ class Timers:
     def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
         """Run ``task`` for ``of`` at ``at_us``, replacing any earlier deadline for it."""
         state = self._state
-        pending = state.deadlines.get(task)
-        if pending is None:
-            pending = state.deadlines[task] = {}
-        pending[of] = at_us
+        try:
+            state.deadlines[task][of] = at_us
+        except KeyError:
+            state.deadlines[task] = {of: at_us}
         current = state.armed.get(task)
         if current is None or at_us < current:
             self.arm(task, at_us)
