@@ -22,8 +22,10 @@ from emulator.replication.partition import (
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
+    AppendFetched,
     ChangeRole,
     Command,
+    CountFetch,
     Effect,
     Effects,
     ForgetLogEnds,
@@ -159,8 +161,19 @@ class Replicas:
         Executing an effect may trigger further commands, for this replica or another; they complete
         before the next effect is executed.
         """
+        moment, kind = self.moment, type(command)
+        if kind is AppendFetched or (
+            replica.high_watermark == replica.log_end
+            and (
+                replica.role != LEADER
+                or (isinstance(command, CountFetch) and command.follower in replica.isr)
+            )
+        ):  # it can neither raise a leader's HW nor change an ISR
+            moment.now_us = self._clock.now_us
+        else:
+            self.at(replica)
         # Inlined from :func:`emulator.replication.partition.step`, to save a call.
-        effects = TRANSITIONS[type(command)](replica, command, self.rules, self.at(replica))
+        effects = TRANSITIONS[kind](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             for carry_out in handlers[type(effect)]:
@@ -174,12 +187,11 @@ class Replicas:
         if self._min_isr_version != self._configuration.version:
             self._settings_changed()
         tp = replica.tp
-        try:
-            moment.min_insync_replicas = self._min_isr[tp]
-        except KeyError:
+        min_isr = self._min_isr.get(tp)
+        if min_isr is None:
             topic, _, _ = tp.rpartition("-")
             min_isr = self._min_isr[tp] = self.context.min_insync_replicas(topic)
-            moment.min_insync_replicas = min_isr
+        moment.min_insync_replicas = min_isr
         moment.live_brokers = self._process.live_brokers
         return moment
 
