@@ -106,27 +106,28 @@ class Replicas:
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
-        self._handlers: dict[type, tuple[Handler, ...]] = {
-            **dict.fromkeys(get_args(Effect), ()),
-            AppendAsLeader: (self._append_as_leader,),
-            AppendAsFollower: (self._append_as_follower,),
-            TruncateLog: (self._truncate,),
-            RestartLog: (self._restart,),
-            MoveLogStart: (self._move_log_start,),
-            StoreEpochs: (self._store_epochs,),
-            MoveHighWatermark: (self._move_high_watermark,),
-            ChangeRole: (self._change_role,),
-            RememberLogEnd: (self._remember_log_end,),
-            ForgetLogEnds: (self._forget_log_ends,),
-            AdoptIsr: (self._adopt_isr,),
-            LoadLog: (self._load,),
-            StopLeading: (lambda replica, _effect: self.index.lagging.pop(replica.tp, None),),
-            Then: (lambda replica, effect: self.do(replica, effect.command),),
+        self._handlers: dict[type, Handler] = {
+            **dict.fromkeys(get_args(Effect), _ignore),
+            AppendAsLeader: self._append_as_leader,
+            AppendAsFollower: self._append_as_follower,
+            TruncateLog: self._truncate,
+            RestartLog: self._restart,
+            MoveLogStart: self._move_log_start,
+            StoreEpochs: self._store_epochs,
+            MoveHighWatermark: self._move_high_watermark,
+            ChangeRole: self._change_role,
+            RememberLogEnd: self._remember_log_end,
+            ForgetLogEnds: self._forget_log_ends,
+            AdoptIsr: self._adopt_isr,
+            LoadLog: self._load,
+            StopLeading: lambda replica, _effect: self.index.lagging.pop(replica.tp, None),
+            Then: lambda replica, effect: self.do(replica, effect.command),
         }
 
     def on(self, effect: type, handler: Handler) -> None:
         """Register ``handler`` for effects of a type, after the handlers registered before."""
-        self._handlers[effect] += (handler,)
+        earlier = self._handlers[effect]
+        self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
 
     def served(self, tp: str) -> Replica | None:
         """The replica that produce requests and fetches of a partition get to; None if none.
@@ -176,8 +177,7 @@ class Replicas:
         effects = TRANSITIONS[kind](replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
-            for carry_out in handlers[type(effect)]:
-                carry_out(replica, effect)
+            handlers[type(effect)](replica, effect)
         return effects
 
     def at(self, replica: Replica) -> Moment:
@@ -385,3 +385,17 @@ class Replicas:
         for follower in effect.followers:
             self._emit(events.RemoteLogEndOffsetChanged, replica.tp, self._id, follower, -1)
         self.index.lagging[replica.tp] = None
+
+
+def _both(first: Handler, second: Handler) -> Handler:
+    """Combine two handlers into one: most effects have a single handler, called directly."""
+
+    def carry_out(replica: Replica, effect: Effect) -> None:
+        first(replica, effect)
+        second(replica, effect)
+
+    return carry_out
+
+
+def _ignore(_replica: Replica, _effect: Effect) -> None:
+    """Ignore an effect without a handler."""
