@@ -39,7 +39,8 @@ rows are the same as those of `tidegauge run --record` and `tidegauge sessions e
 
 `DATASET/_campaign/` is stored beside the tables and contains:
 
-- `failing.txt`: the runs to look at, each as the command that opens it in the console
+- `failing.txt`: the runs to look at, each as the command that opens it in the console, the worst
+  first; of equally bad ones, one of each combination comes before a second one
 - `outcome.json`: the printed matrix
 - `plan.json`: the script's text, the seeds, and every combination
 - `scripts/`: for each listed run with random faults, a script with its faults as statements
