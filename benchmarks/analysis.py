@@ -27,7 +27,6 @@ from benchmarks.synthetic import synthetic_events
 from sessions.dataset.export import RowsWriter, SessionRows
 from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
-from sessions.format.codec import unpacked
 
 EVENTS = 5_000_000
 SESSIONS = (5, 10_000)
@@ -70,11 +69,11 @@ def make_dataset(events: int, sessions: int, dataset: Path) -> int:
                 for event in synthetic_events(size, partitions):
                     block.append(event)
                     if len(block) == BLOCK:
-                        rows.add(unpacked(block), block)
+                        rows.add(block)
                         writer.take(rows)
                         block = []
                 if block:
-                    rows.add(unpacked(block), block)
+                    rows.add(block)
                 rows.finish(SessionFacts(name))
                 writer.take(rows)
                 count += rows.events

@@ -37,6 +37,7 @@ from emulator.replication.partition import (
 )
 
 TIMEOUT = "fetch-timeout"
+UNKNOWN_TOPIC_ID = "UNKNOWN_TOPIC_ID"
 FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """The errors for a request with a different leader epoch (KIP-320)."""
 
@@ -308,16 +309,21 @@ class FetchSessions:
         first non-empty partition is returned however large it is, so that the follower progresses.
         """
         rows: Rows = {}
+        topics = self.context.topics
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
             requested = session.partitions.get(tp)
-            if requested is not None:
-                row = self._read(session, tp, requested, left_bytes, at_least_one)
-                if row is not None:
-                    rows[tp] = row
-                    if row.batches:
-                        at_least_one = False
-                        left_bytes -= sum([batch.size_bytes for batch in row.batches])
+            if requested is None:
+                continue
+            if topics is not None and not topics.has_id(requested.topic_id):
+                rows[tp] = self._refuse_unknown(session, tp)
+                continue
+            row = self._read(session, tp, requested, left_bytes, at_least_one)
+            if row is not None:
+                rows[tp] = row
+                if row.batches:
+                    at_least_one = False
+                    left_bytes -= sum([batch.size_bytes for batch in row.batches])
         return rows
 
     def _read(
@@ -372,6 +378,14 @@ class FetchSessions:
         if not batches:
             return None
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
+
+    def _refuse_unknown(self, session: FetchSession, tp: str) -> FetchedPartition:
+        """Refuse a fetch of a topic id that is not, or no longer, in this broker's image.
+
+        A topic of the same name may have been re-created (KIP-516). The follower asks again.
+        """
+        self._refuse(session, tp, UNKNOWN_TOPIC_ID, -1, -1)
+        return FetchedPartition(UNKNOWN_TOPIC_ID, -1, -1, [])
 
     def _refuse_stale(self, session: FetchSession, tp: str, known: int) -> FetchedPartition:
         """Refuse a fetch of a broker's previous process (``Replica.updateFetchStateOrThrow``)."""

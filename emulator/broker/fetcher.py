@@ -306,7 +306,10 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(replica.log_end, epoch, last, limit_bytes, replica.log_start)
+        topic_id = self.context.topic_id(replica.tp)
+        return FetchPartition(
+            replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
+        )
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context

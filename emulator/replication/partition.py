@@ -54,7 +54,12 @@ EXPAND: Final = "expand"
 SHRINK: Final = "shrink"
 
 
-BEHIND: Final = ("UNKNOWN_TOPIC_OR_PARTITION", "FENCED_LEADER_EPOCH", "INVALID_UPDATE_VERSION")
+BEHIND: Final = (
+    "UNKNOWN_TOPIC_OR_PARTITION",
+    "UNKNOWN_TOPIC_ID",
+    "FENCED_LEADER_EPOCH",
+    "INVALID_UPDATE_VERSION",
+)
 """Errors for an ISR change by a leader that does not have its partition's latest state."""
 
 

@@ -25,7 +25,6 @@ from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import BY_NAME, RUNS, SESSIONS
 from sessions.dataset.writer import Row
-from sessions.format.codec import unpacked
 from sessions.garbage_collection import YOUNG_OBJECTS, collector_resting, spare_imports
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ class Worker:
         emulation = Emulation(variant, run.seed)
         made = SessionRows(run.session)
         for events in emulation.blocks():
-            made.add(unpacked(events), events)
+            made.add(events)
             if made.events >= LARGE_EVENTS:
                 if not own:
                     own.append(Batch(self.dataset))

@@ -26,8 +26,8 @@ from sessions.dataset.rows.single_events import FACTS, ConsumedFold, RequestFold
 from sessions.dataset.rows.state_fold import StateFold
 from sessions.dataset.schema import Table
 from sessions.dataset.tables import BY_NAME, CONSUMED, EVENTS, PRODUCED, RUNS, SESSIONS
-from sessions.dataset.writer import BLOCK_ROWS, Row, TableWriter, WriterThread, rows_to_table
-from sessions.format.codec import Unpacked, unpacked
+from sessions.dataset.writer import Row, TableWriter, WriterThread, rows_to_table
+from sessions.format.codec import Unpacked
 from sessions.garbage_collection import collector_paused
 
 Handler = Callable[[Any], None]
@@ -40,10 +40,16 @@ ALLOCATOR: Final = ("ARROW_DEFAULT_MEMORY_POOL", "system")
 """Arrow reads this when it is imported. Its own allocator uses a fifth more memory here, and keeps
 returning and requesting it."""
 
+BLOCK_EVENTS: Final = 8_192
+"""Number of events that are read at a time."""
 OF_RECORDS: Final = frozenset({PRODUCED.name, CONSUMED.name})
 """Tables whose folds produce runs of records."""
-RUNS_WAITING: Final = 1_024
-"""Number of runs that are collected before their rows are made."""
+ROWS_WAITING: Final = 4_096
+"""Number of rows, or of runs of records, that become Arrow columns at once.
+
+Fewer make the fixed cost of a conversion count, more have left the processor's cache by then."""
+EVENTS_WAITING: Final = 32_768
+"""Number of events that are collected before they are passed on, by type."""
 
 
 class Fold(Protocol):
@@ -97,7 +103,7 @@ def export_session(
         rows = SessionRows(facts.id)
         source = iter(events)
         while block := _block(source):
-            rows.add(unpacked(block), block)
+            rows.add(block)
             writer.take(rows)
             if progress is not None:
                 progress(rows.events)
@@ -111,7 +117,7 @@ def export_session(
 
 def _block(source: Iterator[Event]) -> list[Event]:
     with collector_paused():
-        return list(islice(source, BLOCK_ROWS))
+        return list(islice(source, BLOCK_EVENTS))
 
 
 def require_arrow() -> None:
@@ -128,8 +134,7 @@ def require_arrow() -> None:
 class SessionRows:
     """Makes the rows of one session from its events, which it receives in order.
 
-    ``kinds`` are the types of events that must be passed as objects, ``columns`` those whose
-    columns a block must contain (None: all).
+    ``columns`` are the types of events that a block must contain (None: all).
     """
 
     def __init__(self, session: str, names: Collection[str] = BY_NAME) -> None:
@@ -137,7 +142,7 @@ class SessionRows:
         self.session = session
         self.events = 0
         self.rows: dict[str, list[Row]] = {name: [] for name in names if name != EVENTS.name}
-        self.event_rows = EventRows() if EVENTS.name in names else None
+        self.waiting: list[list[Event] | Unpacked] | None = [] if EVENTS.name in names else None
         self._last = (0, 0)
         self._totals = Totals() if SESSIONS.name in names else None
         self._folds = [
@@ -146,8 +151,7 @@ class SessionRows:
             if self.rows.keys() >= set(tables)
         ]
         self._handlers = self._gather_handlers()
-        self.kinds = self._handlers.keys()
-        self.columns = None if EVENTS.name in names else self.kinds
+        self.columns = None if EVENTS.name in names else self._handlers.keys()
 
     def _gather_handlers(self) -> dict[type[Event], tuple[Handler, ...]]:
         """Return the handlers of each type of event."""
@@ -164,17 +168,27 @@ class SessionRows:
                 handlers[type_] = (*handlers.get(type_, ()), adder)
         return handlers
 
-    def add(self, block: Unpacked, events: Iterable[Event]) -> None:
-        """Add a block, with at least those of its events whose type is in ``kinds``."""
+    def add(self, events: list[Event]) -> None:
+        """Add consecutive events (one or more)."""
+        self._fold(events, len(events), events[-1].seq, events[-1].time_us)
+        if self.waiting is not None:
+            self.waiting.append(events)
+
+    def add_block(self, block: Unpacked) -> None:
+        """Add the events of a block, which has at least the types in ``columns``."""
+        events = block.events(self._handlers.keys())
+        self._fold(events, len(block.times), block.last_seq, block.times[-1])
+        if self.waiting is not None:
+            self.waiting.append(block)
+
+    def _fold(self, events: list[Event], count: int, last_seq: int, last_us: int) -> None:
+        self.events += count
+        self._last = (last_seq, last_us)
+        handlers, nobody = self._handlers, ()
         with collector_paused():
-            self.events += len(block.times)
-            self._last = (block.last_seq, block.times[-1])
-            handlers, nobody = self._handlers, ()
             for event in events:
                 for handle in handlers.get(type(event), nobody):
                     handle(event)
-            if self.event_rows is not None:
-                self.event_rows.add(self.session, block)
 
     def finish(self, facts: SessionFacts) -> None:
         """Make the remaining rows and, if ``sessions`` is one of the tables, the session's row."""
@@ -219,10 +233,16 @@ class RowsWriter:
         for name, rows in made.rows.items():
             self.add(name, made.session, rows)
             rows.clear()
-        if made.event_rows is not None:
-            self._events.join(made.event_rows)
-            if self._events.count >= BLOCK_ROWS:
+        if made.waiting is None:
+            return
+        for events in made.waiting:
+            if isinstance(events, Unpacked):
+                self._events.add_block(made.session, events)
+            else:
+                self._events.add(made.session, events)
+            if self._events.count >= EVENTS_WAITING:
                 self._writers[EVENTS.name].add(self._events.take())
+        made.waiting.clear()
 
     def add(self, name: str, session: str, rows: list[Row]) -> None:
         """Add rows of a table that belong to one session."""
@@ -231,7 +251,7 @@ class RowsWriter:
         waiting = self._rows[name]
         waiting.extend(rows)
         self._spans[name].append((session, len(rows)))
-        if len(waiting) >= (RUNS_WAITING if name in OF_RECORDS else BLOCK_ROWS):
+        if len(waiting) >= ROWS_WAITING:
             self._hand_on(name)
 
     def finish(self) -> None:

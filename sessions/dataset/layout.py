@@ -127,6 +127,9 @@ class Staging:
         names = tuple(sorted(each.id for each in replaces))
         commit = Commit(self.id, len(sessions), events, files, names, self.begun)
         with self._dataset.locked():
+            if self._dataset.location.path is not None:
+                # A process may have died while it moved in a commit with the same sessions.
+                self._dataset.settle(self._dataset.location.path)
             self._dataset.require_new(sessions, besides=names)
             self._dataset.enter(commit, self.path, sessions)
         return commit
@@ -307,8 +310,13 @@ class Dataset:
         """
         if self.location.path is None:
             self._recover_remote()
-            return
-        for folder in (self.location.path / STAGING).glob("*"):
+        elif any((self.location.path / STAGING).glob("*")):
+            with contextlib.suppress(OSError), self.locked():
+                self.settle(self.location.path)
+
+    def settle(self, root: Path) -> None:
+        """Finish or delete what dead processes have left in a local dataset, which is locked."""
+        for folder in (root / STAGING).glob("*"):
             with contextlib.suppress(OSError), _locked(folder) as lock:
                 if lock is not None:
                     self._settle(folder)

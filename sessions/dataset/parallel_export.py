@@ -97,8 +97,7 @@ def add_chunks(
         if chunk.first_seq > last_seq:
             break
         with collector_paused():
-            block = session.unpacked(chunk, rows.columns).up_to(last_seq)
-            rows.add(block, block.events(rows.kinds))
+            rows.add_block(session.unpacked(chunk, rows.columns).up_to(last_seq))
             writer.take(rows)
         yield rows.events
 

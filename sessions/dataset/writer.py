@@ -1,8 +1,8 @@
 """Write the files of a table: blocks of rows become columns, row groups become files."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-BLOCK_ROWS: Final = 16_384
-"""Number of rows that are collected as tuples before they become Arrow columns."""
 ROW_GROUP_ROWS: Final = 131_072
-"""Number of rows that are collected as Arrow columns before they are written."""
+"""Number of rows that are collected before they are written as one row group."""
 PART_ROWS: Final = 32 * ROW_GROUP_ROWS
 """Maximum rows of a file."""
 
@@ -60,6 +58,26 @@ def given_columns(table: Table) -> list[str]:
     """Return the columns for which a row has a value, in order."""
     made = SPLIT if "tp" in table.names else frozenset[str]()
     return [name for name in table.names if name != SESSION and name not in made]
+
+
+def clustered(tables: "Iterable[pa.Table]", column: str) -> "list[pa.Table]":
+    """Return the rows of all tables sorted by a column of strings; the sort is stable.
+
+    The rows of each table should be sorted already: then they are only sliced, which copies
+    nothing. The memory that a copy needs costs more than everything else about it.
+    """
+    import pyarrow.compute as pc
+
+    pieces: defaultdict[str, list[pa.Table]] = defaultdict(list)
+    for table in tables:
+        rows, runs = table, pc.run_end_encode(table[column].combine_chunks())
+        if len(runs.values) > len(runs.values.unique()):
+            rows = table.take(pc.sort_indices(table, sort_keys=[(column, "ascending")]))
+            runs = pc.run_end_encode(rows[column].combine_chunks())
+        ends = runs.run_ends.to_pylist()
+        for value, start, end in zip(runs.values.to_pylist(), [0, *ends], ends, strict=False):
+            pieces[value].append(rows.slice(start, end - start))
+    return [piece for value in sorted(pieces) for piece in pieces[value]]
 
 
 class WriterThread:
@@ -131,15 +149,12 @@ class TableWriter:
 
     def _write(self, tables: "list[pa.Table]") -> None:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        rows = pa.concat_tables(tables)
         if self.table.clustered:
-            # The sort is stable: rows of one type stay in the order of their sessions.
-            keys = [(self.table.clustered, "ascending")]
-            rows = rows.take(pc.sort_indices(rows, sort_keys=keys))
+            tables = clustered(tables, self.table.clustered)
+        rows = pa.concat_tables(tables)
         writer = self._writer or self._open_file()
-        writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+        writer.write_table(rows, row_group_size=2 * ROW_GROUP_ROWS)
         self._part_rows += rows.num_rows
         if self._part_rows >= PART_ROWS:
             self._close_file()

@@ -203,16 +203,6 @@ class Unpacked(NamedTuple):
         return found if made == len(found) else [event for event in found if event is not None]
 
 
-def unpacked(events: Sequence[Event]) -> Unpacked:
-    """Return consecutive events (one or more) by column."""
-    first = events[0].seq
-    columns = []
-    for kind, members in group(events).items():
-        seqs, causes, *fields = zip(*map(PLANS[kind].values, members), strict=True)
-        columns.append(Columns(kind, [seq - first for seq in seqs], list(causes), fields))
-    return Unpacked(first, [event.time_us for event in events], columns)
-
-
 def decode(data: bytes) -> list[Event]:
     """Return the events of a block.
 

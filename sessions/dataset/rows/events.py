@@ -1,17 +1,19 @@
 """Rows of the ``events`` table, made from a block's columns without building event objects."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from emulator.events import Event
 from sessions.dataset.schema import Type, arrow_schema
 from sessions.dataset.tables import EVENTS, FIELDS
-from sessions.format.codec import VOCABULARY, Columns, Unpacked
+from sessions.format.codec import VOCABULARY, Columns, Unpacked, group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +32,9 @@ PYTHON_TYPES: Final[dict[Type, tuple[object, ...]]] = {
 }
 """The types of fields that fit a column of each type."""
 TYPED: Final = {column.name: PYTHON_TYPES[column.type] for column in FIELDS}
+
+TYPE_ROWS: Final = 4_096
+"""Number of events of one type that become Arrow columns at once."""
 
 ENCODE: Final = msgspec.json.Encoder().encode
 Spans = list[tuple[str, int]]
@@ -65,82 +70,122 @@ def shape_of(type_: type[Event]) -> Shape:
 
 
 class Held:
-    """Events of one type by column; ``fields`` has a list for each field but the first three."""
+    """Events of one type.
 
-    __slots__ = ("causes", "fields", "seqs", "spans", "times")
+    ``spans`` gives their sessions, in order, for all of ``columns``, which has a list for each
+    field, and then all of ``members``.
+    """
+
+    __slots__ = ("columns", "count", "kind", "members", "spans")
 
     def __init__(self, kind: type[Event]) -> None:
+        self.kind = kind
+        self.count = 0
         self.spans: Spans = []
-        self.seqs: list[int] = []
-        self.times: list[int] = []
-        self.causes: list[int] = []
-        self.fields: list[list[Any]] = [[] for _ in kind.__struct_fields__[3:]]
+        self.columns: list[list[Any]] = [[] for _ in kind.__struct_fields__]
+        self.members: list[Event] = []
 
-    def add(self, session: str, block: Unpacked, columns: Columns) -> None:
+    def add(self, session: str, members: list[Event]) -> None:
+        """Add events of this type."""
+        self.spans.append((session, len(members)))
+        self.count += len(members)
+        self.members += members
+
+    def add_block(self, session: str, block: Unpacked, columns: Columns) -> None:
         """Add the events of this type in a block."""
+        self._to_columns()
         first, places = block.first_seq, columns.places
         self.spans.append((session, len(places)))
-        self.seqs.extend([place + first for place in places])
-        self.times.extend(map(block.times.__getitem__, places))
-        self.causes.extend(columns.causes)
-        for mine, more in zip(self.fields, columns.fields, strict=True):
+        self.count += len(places)
+        seqs = [place + first for place in places]
+        times = map(block.times.__getitem__, places)
+        self._extend([seqs, times, columns.causes, *columns.fields])
+
+    def values(self) -> dict[str, list[Any]]:
+        """Return the values of each field."""
+        self._to_columns()
+        return dict(zip(self.kind.__struct_fields__, self.columns, strict=True))
+
+    def _to_columns(self) -> None:
+        if self.members:
+            self._extend(zip(*map(astuple, self.members), strict=True))
+            self.members = []
+
+    def _extend(self, columns: Iterable[Iterable[Any]]) -> None:
+        for mine, more in zip(self.columns, columns, strict=True):
             mine.extend(more)
 
 
 class EventRows:
-    """Collects blocks of events, each with its session, until they become rows."""
+    """Collects events, each with its session, until they become rows.
+
+    Frequent types become Arrow columns early; rare types wait for more events, since a conversion
+    has a fixed cost.
+    """
 
     def __init__(self) -> None:
         self.count = 0
-        self._blocks: list[tuple[str, Unpacked]] = []
+        self._held: dict[type[Event], Held] = {}
+        self._tables: defaultdict[type[Event], list[pa.Table]] = defaultdict(list)
 
-    def add(self, session: str, block: Unpacked) -> None:
+    def add(self, session: str, events: Sequence[Event]) -> None:
+        """Add events of a session."""
+        self.count += len(events)
+        for kind, members in group(events).items():
+            held = self._of(kind)
+            held.add(session, members)
+            self._convert_if_many(held)
+
+    def add_block(self, session: str, block: Unpacked) -> None:
         """Add the events of a block, which must have all columns."""
-        self._blocks.append((session, block))
         self.count += len(block.times)
-
-    def join(self, other: "EventRows") -> None:
-        """Move the events of another session here."""
-        self._blocks += other._blocks
-        self.count += other.count
-        other.count, other._blocks = 0, []
+        for columns in block.columns:
+            held = self._of(columns.kind)
+            held.add_block(session, block, columns)
+            self._convert_if_many(held)
 
     def take(self) -> "pa.Table":
         """Remove and return all rows so far, by type."""
         import pyarrow as pa
 
-        held: dict[type[Event], Held] = {}
-        for session, block in self._blocks:
-            for columns in block.columns:
-                mine = held.get(columns.kind)
-                if mine is None:
-                    mine = held[columns.kind] = Held(columns.kind)
-                mine.add(session, block, columns)
-        self.count, self._blocks = 0, []
-        return pa.concat_tables([_table(kind, held[kind]) for kind in sorted(held, key=_name)])
+        for held in list(self._held.values()):
+            self._convert(held)
+        tables = [table for kind in sorted(self._tables, key=_name) for table in self._tables[kind]]
+        self.count = 0
+        self._tables.clear()
+        return pa.concat_tables(tables)
+
+    def _of(self, kind: type[Event]) -> Held:
+        held = self._held.get(kind)
+        if held is None:
+            held = self._held[kind] = Held(kind)
+        return held
+
+    def _convert_if_many(self, held: Held) -> None:
+        if held.count >= TYPE_ROWS:
+            self._convert(held)
+
+    def _convert(self, held: Held) -> None:
+        del self._held[held.kind]
+        self._tables[held.kind].append(_table(held))
 
 
 def _name(kind: type[Event]) -> str:
     return kind.__name__
 
 
-def _table(kind: type[Event], held: Held) -> "pa.Table":
+def _table(held: Held) -> "pa.Table":
     import pyarrow as pa
 
-    schema, shape, rows = arrow_schema(EVENTS), shape_of(kind), len(held.seqs)
-    fields = dict(zip(kind.__struct_fields__[3:], held.fields, strict=True))
-    values: dict[str, Iterable[Any]] = {name: fields[name] for name in shape.typed_fields}
-    values |= {"seq": held.seqs, "time_us": held.times, "cause": held.causes}
-    values |= {name: fields[name] for name in ("topic",) if name in fields}
+    schema, shape, rows = arrow_schema(EVENTS), shape_of(held.kind), held.count
+    fields = held.values()
+    own = ("seq", "time_us", "cause", *(("topic",) if "topic" in fields else ()))
+    values: dict[str, Iterable[Any]] = {name: fields[name] for name in (*own, *shape.typed_fields)}
     if shape.place is not None:
         values["broker"] = fields[shape.place]
     if shape.payload_fields:
         values["payload"] = _payloads(shape, fields)
-    columns = {
-        name: pa.array(column, schema.field(name).type)
-        for name, column in values.items()
-        if name in schema.names
-    }
+    columns = {name: pa.array(column, schema.field(name).type) for name, column in values.items()}
     columns["session"] = session_array(held.spans)
     columns["type"] = pa.repeat(pa.scalar(shape.name), rows)
     if "tp" in fields:

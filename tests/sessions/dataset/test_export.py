@@ -100,8 +100,9 @@ def test_text_of_any_kind_survives_in_payloads(tmp_path: Path) -> None:
 def test_rows_and_files_are_many_when_a_session_is_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, size in (("BLOCK_ROWS", 7), ("RUNS_WAITING", 2)):
+    for name, size in (("BLOCK_EVENTS", 7), ("EVENTS_WAITING", 15), ("ROWS_WAITING", 2)):
         monkeypatch.setattr(export_module, name, size)
+    monkeypatch.setattr("sessions.dataset.rows.events.TYPE_ROWS", 3)
     for name, size in (("ROW_GROUP_ROWS", 20), ("PART_ROWS", 60)):
         monkeypatch.setattr(f"sessions.dataset.writer.{name}", size)
     story = committed_story()

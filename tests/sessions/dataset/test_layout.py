@@ -189,6 +189,17 @@ def test_a_process_that_died_while_moving_in_is_finished_by_the_next(
     assert Dataset(tmp_path).left_out() == []
 
 
+@pytest.mark.parametrize("moved", range(7))
+def test_a_session_that_a_dead_process_was_moving_in_is_not_added_again(
+    tmp_path: Path, moved: int
+) -> None:
+    dead_commit(tmp_path, moved=moved)
+    with pytest.raises(SessionExists, match=r"session s1 is already in"):
+        add(tmp_path)
+    assert Dataset(tmp_path).sessions() == ["other", "s1"]
+    assert Dataset(tmp_path).left_out() == []
+
+
 def test_a_process_that_died_while_writing_is_dropped(tmp_path: Path) -> None:
     dead_commit(tmp_path, moved=None)
     Dataset(tmp_path).recover()

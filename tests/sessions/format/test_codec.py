@@ -61,7 +61,7 @@ def test_a_block_can_be_cut_and_asked_for_some_types(
     cut = codec.unpack(encoded).up_to(events[kept - 1].seq)
     assert (cut.first_seq, cut.last_seq) == (events[0].seq, events[kept - 1].seq)
     assert cut.events() == events[:kept]
-    assert codec.unpacked(events).up_to(events[-1].seq + 1).events() == events
+    assert codec.unpack(encoded).up_to(events[-1].seq + 1).events() == events
     kinds = set(data.draw(st.lists(st.sampled_from([type(event) for event in events]))))
     wanted = [event for event in events if type(event) in kinds]
     assert codec.unpack(encoded).events(kinds) == wanted
