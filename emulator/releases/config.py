@@ -16,7 +16,6 @@ from emulator.releases.config_names import (
     LONG_MAX,
     LONGS,
     PRODUCERS,
-    SELECTORS,
     SETTINGS,
     SHORT_MAX,
     STATIC,
@@ -133,6 +132,7 @@ class BrokerConfig(Struct, frozen=True):
     transaction_verification: bool
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
+    log_append_time: bool
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
@@ -288,16 +288,20 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     return config
 
 
-def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
+def check_topic_config(overrides: Mapping[str, str], version: str | None = None) -> dict[str, str]:
     """Return a topic's configuration in Kafka's spelling; empty values, which remove, stay empty.
 
+    Without a ``version``, it may have what any release with KRaft has.
+
     Raises:
-        ConfigError: a name that topics do not have, or an invalid value.
+        ConfigError: a name that topics of the release do not have, or an invalid value.
     """
     checked = {}
     for name, text in overrides.items():
         setting = _find_for_topic(name)
-        checked[name] = _spelled(_parse(setting, text)) if text else ""
+        if version is not None:
+            _check_release(name, setting, profile_of(version))
+        checked[name] = _spelled(setting, _parse(setting, text)) if text else ""
     return checked
 
 
@@ -313,6 +317,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         "max.message.bytes": config.message_max_bytes,
         "retention.bytes": config.log_retention_bytes,
         "segment.bytes": config.log_segment_bytes,
+        "message.timestamp.type": config.log_append_time,
     }
     in_us = {"retention.ms": config.log_retention_us, "segment.ms": config.log_roll_us}
     for name in values:
@@ -321,7 +326,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
     for name in in_us:
         if text := overrides.get(name):
             in_us[name] = int(_parse(_find_for_topic(name), text)) * 1_000
-    min_isr, unclean, largest, retention_bytes, segment_bytes = values.values()
+    min_isr, unclean, largest, retention_bytes, segment_bytes, log_append_time = values.values()
     policy = overrides.get("cleanup.policy") or TOPIC_DEFAULTS["cleanup.policy"]
     return TopicValues(
         int(min_isr),
@@ -332,7 +337,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         int(segment_bytes),
         in_us["segment.ms"],
         "delete" in policy,
-        overrides.get("message.timestamp.type") == "LogAppendTime",
+        bool(log_append_time),
     )
 
 
@@ -386,14 +391,14 @@ def type_of(name: str) -> ConfigType:
 def _type_of_setting(setting: Setting) -> ConfigType:
     if setting.kind == "boolean":
         return "BOOLEAN"
-    if setting.kind == "selector":
+    if setting.kind == "word":
         return "STRING"
     return _INTEGERS.get(setting.maximum, "INT")
 
 
 def default_of(setting: Setting, version: str) -> str:
     """Return a setting's default in a release, as text."""
-    return _spelled(setting.default(profile_of(version).numbers))
+    return _spelled(setting, setting.default(profile_of(version).numbers))
 
 
 def changed_lists(
@@ -449,6 +454,11 @@ def _find(name: str, profile: Profile) -> Setting:
     setting = _BY_NAME.get(MISSPELT.get(name, name))
     if setting is None:
         raise _unknown(name, _BY_NAME)
+    _check_release(name, setting, profile)
+    return setting
+
+
+def _check_release(name: str, setting: Setting, profile: Profile) -> None:
     if setting.until is not None and not is_until(profile.numbers, setting.until):
         raise ConfigError(
             f"{name} does not exist in {profile.version}: {setting.until} was the last version that"
@@ -459,14 +469,12 @@ def _find(name: str, profile: Profile) -> Setting:
             f"{name} does not exist in {profile.version}: {setting.since} was the first version"
             " that had it."
         )
-    return setting
 
 
 def _find_for_topic(name: str) -> Setting:
-    per_topic = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
-    if name in per_topic:
-        return per_topic[name]
-    names = list(per_topic)
+    if name in _BY_TOPIC_NAME:
+        return _BY_TOPIC_NAME[name]
+    names = list(_BY_TOPIC_NAME)
     if name in _BY_NAME:
         raise ConfigError(
             f"{name} belongs to brokers, not to topics, which have {' and '.join(names)}."
@@ -490,8 +498,8 @@ def _parse(setting: Setting, text: str) -> Parsed:
         if word not in ("true", "false"):
             raise ConfigError(f"{setting.name} must be true or false, not {text!r}.")
         return word == "true"
-    if setting.kind == "selector":
-        return _selector(setting.name, text)
+    if setting.kind == "word":
+        return _word(setting, text)
     try:
         number = int(text)
     except ValueError:
@@ -503,14 +511,15 @@ def _parse(setting: Setting, text: str) -> Parsed:
     return number
 
 
-def _selector(name: str, text: str) -> bool:
+def _word(setting: Setting, text: str) -> bool:
+    """A class may be given with its package."""
     word = text.strip().rpartition(".")[2]
-    if word not in SELECTORS:
+    if word not in setting.words:
         raise ConfigError(
-            f"{name} must be one of {' and '.join(SELECTORS)}, not {text!r}; the nearest is"
-            f" {_nearest(word, SELECTORS)!r}."
+            f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}; the"
+            f" nearest is {_nearest(word, setting.words)!r}."
         )
-    return SELECTORS[word]
+    return setting.words[True] == word
 
 
 def _check_together(config: BrokerConfig) -> None:
@@ -531,7 +540,9 @@ def _in_microseconds(setting: Setting, value: Parsed) -> Parsed:
     return value * _MICROSECONDS[setting.kind] if setting.kind in _MICROSECONDS else value
 
 
-def _spelled(value: Parsed) -> str:
+def _spelled(setting: Setting, value: Parsed) -> str:
+    if setting.words:
+        return setting.words[value]
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -55,10 +55,7 @@ _OTHER_NAMES: Final = {
 }
 """Names in other units, with their defaults: the name in milliseconds then has none."""
 
-_SERVER_NAMES: Final = {
-    "cleanup.policy": "log.cleanup.policy",
-    "message.timestamp.type": "log.message.timestamp.type",
-}
+_SERVER_NAMES: Final = {"cleanup.policy": "log.cleanup.policy"}
 """The brokers' names of topic settings that have no effect in a broker's configuration here."""
 
 

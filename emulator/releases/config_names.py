@@ -10,7 +10,7 @@ from msgspec import Struct
 from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 
 Parsed = int | bool
-Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
+Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "word"]
 
 SHORT_MAX: Final = 32_767
 INT_MAX: Final = 2_147_483_647
@@ -25,7 +25,7 @@ class Setting(Struct, frozen=True):
     features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
     ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
     the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's type of an
-    integer: SHORT, INT or LONG.
+    integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a ``word``.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Setting(Struct, frozen=True):
     maximum: int = INT_MAX
     per_topic: bool = False
     topic_name: str = ""
+    words: tuple[str, ...] = ()
     since: str = DOCUMENTS
     until: str | None = None
 
@@ -376,10 +377,22 @@ SETTINGS: Final = (
     Setting(
         "replica.selector.class",
         "rack_aware_reads",
-        "selector",
+        "word",
         ((_SINCE_EVER, False),),
         "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
+        words=("LeaderSelector", "RackAwareReplicaSelector"),
         since="2.4",
+    ),
+    Setting(
+        "log.message.timestamp.type",
+        "log_append_time",
+        "word",
+        ((_SINCE_EVER, False),),
+        "whose time records have: their producer's (CreateTime) or their leader's (LogAppendTime)",
+        words=("CreateTime", "LogAppendTime"),
+        per_topic=True,
+        topic_name="message.timestamp.type",
+        since="0.10",
     ),
     Setting(
         "replica.fetch.max.bytes",
@@ -592,9 +605,6 @@ SETTINGS: Final = (
 )
 """Every name with an effect here; brokers accept all of them, topics those ``per_topic``."""
 
-SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
-"""The replica selector classes for consumers, with or without their package's name."""
-
 WITHOUT_EFFECT: Final = {
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
     " --version gives another release",
@@ -656,7 +666,6 @@ PRODUCERS: Final = frozenset(
 TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
-    "message.timestamp.type": "CreateTime",
 }
 """Settings of topics alone, and the values that clients read."""
 
@@ -685,7 +694,6 @@ TOPICS: Final[dict[str, Allowed]] = {
     "message.timestamp.after.max.ms": 0,
     "message.timestamp.before.max.ms": 0,
     "message.timestamp.difference.max.ms": 0,
-    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
     "min.cleanable.dirty.ratio": float,
     "min.compaction.lag.ms": 0,
     "preallocate": BOOLEAN,

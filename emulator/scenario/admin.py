@@ -74,7 +74,7 @@ class Admin:
 
     def _topic_config(self, config: dict[str, str]) -> dict[str, str]:
         try:
-            return check_topic_config(config)
+            return check_topic_config(config, self.cluster.profile.version)
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
 
