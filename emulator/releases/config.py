@@ -61,6 +61,7 @@ class Settings(Struct, array_like=True):
 
     ``brokers`` has each broker's own values: those of its file and, from 1.1 on, those that it has
     read from its znode. ``hosts`` are the host names that brokers register (default ``broker-N``).
+    ``broker_defaults`` has what each broker has read of the values for all brokers (1.1+).
     ``assigned_by_kafka`` are the topics whose partitions were assigned by Kafka's own algorithm,
     which is also used for partitions added later.
     """
@@ -72,6 +73,12 @@ class Settings(Struct, array_like=True):
     racks: dict[int, str] = field(default_factory=dict)
     hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
+    broker_defaults: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def of_broker(self, broker: int) -> dict[str, str]:
+        """The values of a broker that override its release's; names without effect are left out."""
+        dynamic = {**self.broker_defaults.get(broker, {}), **self.brokers.get(broker, {})}
+        return self.defaults | with_effect(dynamic, self.version)
 
 
 class Configuration:
@@ -240,14 +247,19 @@ def validate(name: str, value: str, version: str) -> Parsed:
     return _parse(_find(name, profile_of(version)), value)
 
 
-def check_dynamic(values: Mapping[str, str | None], version: str) -> None:
-    """Check values that running brokers are asked to take over; None removes one.
+def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, broker: int) -> None:
+    """Check values that a running ``broker`` is asked to take over; None removes one.
 
-    Names that Kafka does not know are accepted. Source: ``DynamicBrokerConfig.validateConfigs``.
+    ``entity`` is the broker whose values they are, or '' for those of all brokers. Names that Kafka
+    does not know are accepted. Source: ``ConfigAdminManager.preprocess``,
+    ``ZkAdminManager.alterBrokerConfigs``, ``DynamicBrokerConfig.validateConfigs``.
 
     Raises:
-        ConfigError: an invalid value, or a name whose value only a restart changes.
+        ConfigError: another broker's values, an invalid value, or a name whose value only a
+            restart changes.
     """
+    if entity not in ("", str(broker)):
+        raise ConfigError(f"Broker {broker} changes its own configuration, not that of {entity!r}.")
     known = known_settings(version)
     for name, value in values.items():
         if value is None:
@@ -266,6 +278,12 @@ def known_settings(version: str) -> frozenset[str]:
         for each in SETTINGS
         if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
     )
+
+
+def with_effect(values: Mapping[str, str], version: str) -> dict[str, str]:
+    """Return the values that have an effect here in a release; clients may set others too."""
+    known = known_settings(version)
+    return {name: value for name, value in values.items() if name in known}
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:

@@ -149,7 +149,7 @@ def test_what_an_outsider_writes_of_a_broker_is_taken_if_it_makes_sense() -> Non
         do(cluster, ZkCommand(command="set", path=OWN, data=nonsense))
         do(cluster, told("brokers/1"), SOON)
         assert min_isr(cluster, 1) == 2
-    assert min_isr(cluster, 0) == 1
+    assert min_isr(cluster, 0) == 9
     do(cluster, ZkCommand(command="delete", path=OWN))
     assert min_isr(cluster, 1) == 2
     do(cluster, told("brokers/1"), SOON)
