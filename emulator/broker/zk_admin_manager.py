@@ -47,6 +47,7 @@ from emulator.releases.config_descriptions import (
     describe_broker,
     describe_defaults,
     describe_topic,
+    static_values,
 )
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
@@ -339,7 +340,7 @@ class ZkAdminManager:
             response = DescribeConfigsResponse(request, "INVALID_REQUEST")
         else:
             defaults = context.settings.broker_defaults.get(context.id, {})
-            response = DescribeConfigsResponse(request, NONE, describe_defaults(defaults))
+            response = DescribeConfigsResponse(request, NONE, describe_defaults(version, defaults))
         context.respond(client, request, response)
 
     def _layers(self) -> Layers:
@@ -347,7 +348,7 @@ class ZkAdminManager:
         return [
             (BROKER, settings.brokers.get(me, {})),
             (DEFAULT_BROKER, settings.broker_defaults.get(me, {})),
-            (STATIC_BROKER, settings.defaults),
+            (STATIC_BROKER, static_values(settings, me, in_kraft_mode=False)),
         ]
 
     def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:

@@ -5,10 +5,11 @@ Durations are in the unit of Kafka's name, and in microseconds in :class:`Broker
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct, convert, field
 
+from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config_names import (
     BOOLEAN,
     INT_MAX,
@@ -18,7 +19,6 @@ from emulator.releases.config_names import (
     PRODUCERS,
     SETTINGS,
     SHORT_MAX,
-    STATIC,
     TOPIC_DEFAULTS,
     TOPICS,
     WITHOUT_EFFECT,
@@ -32,13 +32,6 @@ from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nea
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-DYNAMIC: Final = frozenset(
-    {
-        *(setting.name for setting in SETTINGS if setting.per_topic),
-        "transaction.partition.verification.enable",
-    }
-)
-"""What brokers change while they run (``DynamicBrokerConfig.AllDynamicConfigs``)."""
 _BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
@@ -47,8 +40,6 @@ _MICROSECONDS: Final[dict[Kind, int]] = {
 }
 
 
-ConfigType = Literal["BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST"]
-"""The types of configurations (``ConfigDef.Type``) that occur here."""
 _INTEGERS: Final[dict[int, ConfigType]] = {SHORT_MAX: "SHORT", INT_MAX: "INT", LONG_MAX: "LONG"}
 
 
@@ -255,19 +246,44 @@ def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, b
     ``ZkAdminManager.alterBrokerConfigs``, ``DynamicBrokerConfig.validateConfigs``.
 
     Raises:
-        ConfigError: another broker's values, an invalid value, or a name whose value only a
-            restart changes.
+        ConfigError: another broker's values, an invalid value, a name whose value only a restart
+            changes, or one of listeners or security, which emulated brokers do not have.
     """
     if entity not in ("", str(broker)):
         raise ConfigError(f"Broker {broker} changes its own configuration, not that of {entity!r}.")
-    known = known_settings(version)
+    keys, known = broker_configs(profile_of(version).numbers), known_settings(version)
     for name, value in values.items():
-        if value is None:
+        key = keys.get(name)
+        if value is None or key is None:
             continue
-        if name in STATIC or name in known - DYNAMIC:
+        if key.mode == "read-only":
             raise ConfigError(f"{name} cannot be changed while a broker runs.")
         if name in known:
             validate(name, value, version)
+        elif key.mode == "per-broker":
+            raise ConfigError(f"{name} is of listeners or security, which no broker has here.")
+        else:
+            _check_type(key, value)
+
+
+def is_dynamic(name: str, version: str) -> bool:
+    """Whether a running broker of a release takes a configuration over."""
+    key = broker_configs(profile_of(version).numbers).get(name)
+    return key is not None and key.mode != "read-only"
+
+
+def _check_type(key: BrokerConfigKey, text: str) -> None:
+    """Reject what ``ConfigDef.parseType`` would, of a configuration without effect."""
+    word = text.strip()
+    try:
+        if key.type in ("INT", "SHORT", "LONG"):
+            int(word)
+        elif key.type == "DOUBLE":
+            float(word)
+    except ValueError:
+        raise ConfigError(f"{key.name} must be a number, not {text!r}.") from None
+    if key.type == "BOOLEAN" and word.lower() not in BOOLEAN:
+        raise ConfigError(f"{key.name} must be true or false, not {text!r}.")
 
 
 def known_settings(version: str) -> frozenset[str]:

@@ -335,7 +335,7 @@ SETTINGS: Final = (
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         "transaction_abort_interval_us",
         "milliseconds",
-        ((_SINCE_EVER, 60_000), ("2.0", 10_000)),
+        ((_SINCE_EVER, 60_000), ("2.5", 10_000)),
         "how often a coordinator looks for transactions whose time is over",
         minimum=1,
         since="0.11",
@@ -621,31 +621,6 @@ WITHOUT_EFFECT: Final = {
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
 """Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
-
-STATIC: Final = frozenset(
-    {
-        "broker.id",
-        "broker.rack",
-        "controller.quorum.voters",
-        "inter.broker.listener.name",
-        "log.dir",
-        "log.dirs",
-        "log.flush.offset.checkpoint.interval.ms",
-        "log.flush.start.offset.checkpoint.interval.ms",
-        "log.retention.hours",
-        "log.retention.minutes",
-        "log.roll.hours",
-        "log.roll.jitter.hours",
-        "node.id",
-        "process.roles",
-        "queued.max.requests",
-        "replica.fetch.min.bytes",
-        "reserved.broker.max.id",
-        "zookeeper.connect",
-        "zookeeper.connection.timeout.ms",
-    }
-)
-"""Names without effect here whose values only a restart changes: those that one might try."""
 
 PRODUCERS: Final = frozenset(
     {

@@ -203,6 +203,7 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
         entry.is_read_only,
         is_default=entry.source == DEFAULT,
         config_source=entry.source,
+        is_sensitive=entry.is_sensitive,
         synonyms=names,
         config_type=entry.type,
         documentation=None,
