@@ -49,6 +49,12 @@ class Topics(Protocol):
     def leader(self, tp: str) -> int | None:
         """The leader of a partition; -1 if it has none, None if there is no such partition."""
 
+    def has_id(self, topic_id: str) -> bool:
+        """Whether there is a topic with that id."""
+
+    def replica_topic_id(self, tp: str) -> str:
+        """The topic id with which this broker created its replica of a partition."""
+
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Ask the controller to create a topic."""
 
@@ -224,6 +230,10 @@ class BrokerContext:
         if self.topics is not None:
             return self.topics.leader(tp) is not None
         return tp in self.process.metadata
+
+    def topic_id(self, tp: str) -> str:
+        """The id of the topic of a replica here; empty in ZooKeeper mode."""
+        return "" if self.topics is None else self.topics.replica_topic_id(tp)
 
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
         """Send the response to ``request``; this broker's own requests complete at once."""

@@ -191,7 +191,7 @@ class Cluster:
         )
         self.environment.observers.append(self.facts.changed)
         self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
-        self.audit = Audit(state.audit, self.kernel, self.logs_of)
+        self.audit = Audit(state.audit, self.kernel, self.logs_of, self.log_of)
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
         if self.controllers:
             self.metadata_facts.on_lost = self.invariants.metadata_lost
@@ -308,15 +308,18 @@ class Cluster:
     def step(self) -> bool:
         """Dispatch one kernel event, then report the findings of the audit and the invariants."""
         did = self.kernel.step()
-        self.look()
+        state = self.state
+        audit, invariants = state.audit, state.invariants
+        if audit.dirty or audit.deferred or invariants.pending or invariants.cut:
+            self.look()
         return did
 
     def look(self) -> None:
         """Report the findings of the audit and the invariants."""
-        audit = self.state.audit
+        audit, invariants = self.state.audit, self.state.invariants
         if audit.dirty or (audit.deferred and self.now_us >= audit.due_us):
             self.audit.flush()
-        if self.state.invariants.pending or self.state.invariants.cut:
+        if invariants.pending or invariants.cut:
             self.invariants.flush()
 
     # ---- copies
@@ -343,9 +346,16 @@ class Cluster:
         logs: dict[int, Log] = {}
         brokers = self.state.brokers
         for number in self.state.assignments.get(tp, ()):
-            if (broker := brokers.get(number)) and (replica := broker.replicas.get(tp)):
-                logs[number] = replica.log
+            broker = brokers.get(number)
+            if broker is not None and tp in broker.replicas:
+                logs[number] = broker.replicas[tp].log
         return logs
+
+    def log_of(self, tp: str, broker: int) -> Log | None:
+        """An assigned broker's log of a partition; None if it has none."""
+        replica = self.replica(tp, broker)
+        is_assigned = broker in self.state.assignments.get(tp, ())
+        return replica.log if replica is not None and is_assigned else None
 
     def _forget_deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Discard batches once the last log that has them deletes them."""

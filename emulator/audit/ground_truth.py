@@ -121,15 +121,19 @@ EMPTY: Final = Log()
 LogsOf = Callable[[str], dict[int, Log]]
 """Returns each broker's log of a partition."""
 
+LogOf = Callable[[str, int], Log | None]
+"""Returns one broker's log of a partition; None if it has none."""
+
 
 class Audit:
     """Derives ground truth from events and emits its changes."""
 
-    def __init__(self, state: AuditState, kernel: Kernel, logs_of: LogsOf) -> None:
-        """Observe ``kernel``; read logs through ``logs_of``."""
+    def __init__(self, state: AuditState, kernel: Kernel, logs_of: LogsOf, log_of: LogOf) -> None:
+        """Observe ``kernel``; read logs through ``logs_of`` and ``log_of``."""
         self.state = state
         self.kernel = kernel
         self.logs_of = logs_of
+        self.log_of = log_of
         kernel.subscribe(self._acknowledged, [events.ProduceAcknowledged])
         kernel.subscribe(self._appended, [events.RecordsAppended])
         kernel.subscribe(self._consumed, [events.RecordsConsumed])
@@ -170,7 +174,8 @@ class Audit:
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
         found = self._of(event.tp)
-        found.acked = found.acked or AckedList()
+        if found.acked is NONE_ACKED:
+            found.acked = AckedList()
         found.acked.append(Acked(event.first_record, event.count, event.base_offset))
         if event.base_offset < 0:
             self._defer(event.tp, event.seq)
@@ -185,7 +190,8 @@ class Audit:
     def _consumed(self, event: events.RecordsConsumed) -> None:
         found = self._of(event.tp)
         offset = event.offset
-        found.consumed = found.consumed or AckedList()
+        if found.consumed is NONE_ACKED:
+            found.consumed = AckedList()
         for first, count in event.runs:
             found.consumed.append(Acked(first, count, offset))
             if not self._is_held(event.tp, found.leader, offset, first):
@@ -194,7 +200,7 @@ class Audit:
 
     def _is_held(self, tp: str, leader: int, offset: int, record: int) -> bool:
         """Whether the leader's log has that record there: the report may be late."""
-        log = self.logs_of(tp).get(leader)
+        log = self.log_of(tp, leader)
         batch = None if log is None else _batch_at(log, offset)
         return batch is not None and batch.first_record + offset - batch.base_offset == record
 
@@ -213,7 +219,7 @@ class Audit:
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Records deleted from the start of the leader's log do not count as lost."""
         found = self._of(event.tp)
-        log = self.logs_of(event.tp).get(event.broker)
+        log = self.log_of(event.tp, event.broker)
         if event.broker != found.leader or log is None:
             return
         for batch in log.batches:
@@ -253,15 +259,15 @@ class Audit:
         Marks above the offset become invalid in that case, and also if only the batches differ.
         """
         differs = False
-        base = event.base_offset
+        base, count = event.base_offset, event.count
         for broker, log in self.logs_of(event.tp).items():
-            if broker == event.broker or not log.start - event.count < base < log.end:
+            if base >= log.end or broker == event.broker or base <= log.start - count:
                 continue
             batch = _batch_at(log, base)
             if batch is not None:
                 if batch.first_record != event.first_record or batch.base_offset != base:
                     differs = True
-                elif batch.count == event.count:
+                elif batch.count == count:
                     continue
             found.marks = [mark for mark in found.marks if mark.offset <= base]
         return differs

@@ -141,7 +141,8 @@ class Invariants:
             watched.committed = max(watched.committed, event.high_watermark)
 
     def _check_in_log(self, tp: str, broker: int, high_watermark: int, seq: int) -> None:
-        end = self.end_of(tp, broker)
+        replica = self.replica_of(tp, broker)
+        end = 0 if replica is None else replica.log_end
         if high_watermark > end:
             detail = f"HW {high_watermark} > LEO {end} on broker {broker}"
             self._broken("HighWatermarkInLog", tp, detail, seq)

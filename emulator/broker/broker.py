@@ -462,8 +462,10 @@ class Broker:
 
     def _fetch(self, source: int, message: messages.FetchRequest) -> None:
         """Handle a fetch from a follower, or (replica -1) from a consumer."""
-        serve = self.reads.fetch if message.replica < 0 else self.sessions.fetch
-        serve(source, self.kernel.cause, message)
+        if message.replica < 0:
+            self.reads.fetch(source, self.kernel.cause, message)
+        else:
+            self.sessions.fetch(source, self.kernel.cause, message)
 
     def _list_offsets(self, source: int, message: messages.ListOffsetsRequest) -> None:
         """Answer an out-of-range follower, or (replica -1) a consumer looking up an offset."""

@@ -37,6 +37,7 @@ from emulator.replication.partition import (
 )
 
 TIMEOUT = "fetch-timeout"
+UNKNOWN_TOPIC_ID = "UNKNOWN_TOPIC_ID"
 FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """The errors for a request with a different leader epoch (KIP-320)."""
 
@@ -108,7 +109,6 @@ class FetchSessions:
             context,
             state.parked,
             TIMEOUT,
-            partitions=lambda _delayed: (),
             try_complete=self._news,
             on_expiration=self._all,
             on_complete=self._respond,
@@ -168,11 +168,11 @@ class FetchSessions:
     def _sessions_with(self, replica: Replica) -> list[FetchSession]:
         """The sessions and single fetches that name a partition."""
         by_follower, tp = self.state.by_follower, replica.tp
-        found = [
-            session
-            for follower in replica.remotes
-            if (session := by_follower.get(follower)) is not None and tp in session.partitions
-        ]
+        found: list[FetchSession] = []
+        for follower in replica.remotes:
+            session = by_follower.get(follower)
+            if session is not None and tp in session.partitions:
+                found.append(session)
         if self.state.single:
             found += [each for each in self.state.single.values() if tp in each.partitions]
         return found
@@ -233,13 +233,17 @@ class FetchSessions:
 
     def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
         """Handle a FetchRequest of a follower."""
-        if not message.one_shot and not message.new_session and not self._knows(follower):
+        if (
+            follower not in self.state.by_follower
+            and not message.one_shot
+            and not message.new_session
+        ):  # the session that the follower refers to no longer exists (KIP-227)
             self.context.close_connection(follower, request)
             return
         session = self._session(follower, request, message)
         session.last_fetch_us = self.kernel.state.now_us
         session.replica_epoch = message.replica_epoch
-        due = dict.fromkeys(message.partitions)
+        due: dict[str, None] = dict.fromkeys(message.partitions) if message.partitions else {}
         if session.ready:
             due.update(session.ready)
             session.ready = {}
@@ -247,7 +251,7 @@ class FetchSessions:
             due.update(session.outside)
             if len(due) > 1:  # the first to be checked is the first to rejoin its ISR
                 due = {tp: None for tp in session.partitions if tp in due}
-        rows = self._read_all(session, due)
+        rows = self._read_all(session, due) if due else {}
         if rows or message.max_wait_us <= 0:
             self._send(session, request, rows)
             return
@@ -256,10 +260,6 @@ class FetchSessions:
         self.parked.watch(delayed, message.max_wait_us)
         if self.quick:
             self.parked.check(request)
-
-    def _knows(self, follower: int) -> bool:
-        """Whether the session that the follower refers to still exists (KIP-227)."""
-        return follower in self.state.by_follower
 
     def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
         if message.one_shot:
@@ -270,7 +270,8 @@ class FetchSessions:
             if found is None or message.new_session:
                 found = self.state.by_follower[follower] = FetchSession(follower)
             session = found
-            self._unpark(session)
+            if session.parked:
+                self._unpark(session)
             for tp in message.forgotten:
                 session.partitions.pop(tp, None)
                 session.ready.pop(tp, None)
@@ -308,16 +309,22 @@ class FetchSessions:
         first non-empty partition is returned however large it is, so that the follower progresses.
         """
         rows: Rows = {}
+        topics = self.context.topics
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
             requested = session.partitions.get(tp)
-            if requested is not None:
-                row = self._read(session, tp, requested, left_bytes, at_least_one)
-                if row is not None:
-                    rows[tp] = row
-                    if row.batches:
-                        at_least_one = False
-                        left_bytes -= sum([batch.size_bytes for batch in row.batches])
+            if requested is None:
+                continue
+            if topics is not None and not topics.has_id(requested.topic_id):
+                rows[tp] = self._refuse_unknown(session, tp)
+                continue
+            row = self._read(session, tp, requested, left_bytes, at_least_one)
+            if row is not None:
+                rows[tp] = row
+                if row.batches:
+                    at_least_one = False
+                    for batch in row.batches:
+                        left_bytes -= batch.size_bytes
         return rows
 
     def _read(
@@ -360,7 +367,7 @@ class FetchSessions:
         batches: list[RecordBatch] = []
         end = replica.log_end
         if requested.offset < end:
-            limit_bytes = min(requested.max_bytes, left_bytes)
+            limit_bytes = requested.max_bytes if requested.max_bytes < left_bytes else left_bytes
             batches = replica.log.read_within(
                 requested.offset, end, limit_bytes, at_least_one=at_least_one
             )
@@ -372,6 +379,14 @@ class FetchSessions:
         if not batches:
             return None
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
+
+    def _refuse_unknown(self, session: FetchSession, tp: str) -> FetchedPartition:
+        """Refuse a fetch of a topic id that is not, or no longer, in this broker's image.
+
+        A topic of the same name may have been re-created (KIP-516). The follower asks again.
+        """
+        self._refuse(session, tp, UNKNOWN_TOPIC_ID, -1, -1)
+        return FetchedPartition(UNKNOWN_TOPIC_ID, -1, -1, [])
 
     def _refuse_stale(self, session: FetchSession, tp: str, known: int) -> FetchedPartition:
         """Refuse a fetch of a broker's previous process (``Replica.updateFetchStateOrThrow``)."""
@@ -403,6 +418,8 @@ class FetchSessions:
         return {} if self.forgets_epochs else self._read_ready(self._session_of(delayed))
 
     def _read_ready(self, session: FetchSession) -> Rows:
+        if not session.ready:
+            return {}
         due, session.ready = session.ready, {}
         return self._read_all(session, due)
 
@@ -413,10 +430,21 @@ class FetchSessions:
 
     def _send(self, session: FetchSession, request: int, rows: Rows) -> None:
         follower = session.follower
-        later: dict[str, bool] = {}
-        nothing = FetchedPartition(NONE, 0, 0, [])
         if rows or session.news:
             self._rotate(session, rows)
+        if session.news:
+            self._add_news(session, rows)
+        if session.one_shot:
+            self.state.single.pop(request, None)
+        response = FetchResponse(request, rows)
+        if self.locks.state.held and self.locks.keep(follower, request, response):
+            return
+        self.context.respond(follower, request, response)
+
+    def _add_news(self, session: FetchSession, rows: Rows) -> None:
+        """Add the HWs that are new to the follower to a response."""
+        later: dict[str, bool] = {}
+        nothing = FetchedPartition(NONE, 0, 0, [])
         for tp in session.news:
             replica = self.replicas.get(tp)
             if replica is None or replica.role != LEADER:
@@ -430,14 +458,9 @@ class FetchSessions:
             elif row.high_watermark < high_watermark:
                 later[tp] = True
             if self.quick:
-                self.replicas.do(replica, TellHighWatermark(follower, row.high_watermark))
+                told = TellHighWatermark(session.follower, row.high_watermark)
+                self.replicas.do(replica, told)
         session.news = later
-        if session.one_shot:
-            self.state.single.pop(request, None)
-        response = FetchResponse(request, rows)
-        if self.locks.state.held and self.locks.keep(follower, request, response):
-            return
-        self.context.respond(follower, request, response)
 
     @staticmethod
     def _rotate(session: FetchSession, rows: Rows) -> None:

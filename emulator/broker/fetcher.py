@@ -265,23 +265,29 @@ class FetcherManager:
         return ListOffsetsRequest(self.context.id, tp, epoch)
 
     def _fetch(self, fetcher: Fetcher) -> None:
-        now, config = self.kernel.state.now_us, self.context.config
+        config = self.context.config
         requested: dict[str, FetchPartition] = {}
-        later: dict[str, None] = {}
-        for tp in fetcher.changed:
-            fetch_state = fetcher.partitions[tp]
-            if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                requested[tp] = wanted = self.fetch_partition(
-                    self.replicas.by_name[tp], config.replica_fetch_max_bytes
-                )
-                fetch_state.asked_offset = wanted.offset
-                fetcher.in_session[tp] = None
-            else:
-                later[tp] = None
-        if not fetcher.in_session:
+        if fetcher.changed:
+            now = self.kernel.state.now_us
+            later: dict[str, None] = {}
+            for tp in fetcher.changed:
+                fetch_state = fetcher.partitions[tp]
+                if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
+                    requested[tp] = wanted = self.fetch_partition(
+                        self.replicas.by_name[tp], config.replica_fetch_max_bytes
+                    )
+                    fetch_state.asked_offset = wanted.offset
+                    fetcher.in_session[tp] = None
+                else:
+                    later[tp] = None
+            if not fetcher.in_session:
+                return
+            fetcher.changed = later
+        elif not fetcher.in_session:
             return
-        fetcher.changed = later
-        forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
+        forgotten: list[str] = []
+        if fetcher.forgotten:
+            forgotten, fetcher.forgotten = list(fetcher.forgotten), {}
         request = FetchRequest(
             self.context.id,
             config.replica_fetch_wait_max_us,
@@ -306,7 +312,10 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        return FetchPartition(replica.log_end, epoch, last, limit_bytes, replica.log_start)
+        topic_id = self.context.topic_id(replica.tp)
+        return FetchPartition(
+            replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
+        )
 
     def _send(self, fetcher: Fetcher, message: Question) -> None:
         context = self.context
@@ -346,9 +355,9 @@ class FetcherManager:
     ) -> None:
         tp = replica.tp
         if row.error == NONE:
-            before = replica.log_end, replica.log_start
+            end, start = replica.log_end, replica.log_start
             self.take_records(replica, row)
-            if row.diverging is not None or (replica.log_end, replica.log_start) != before:
+            if row.diverging is not None or replica.log_end != end or replica.log_start != start:
                 fetcher.changed[tp] = None
         elif row.error == "OFFSET_OUT_OF_RANGE":
             fetch_state.advance(IS_OUT_OF_RANGE)

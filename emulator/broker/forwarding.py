@@ -91,6 +91,14 @@ class ForwardingManager:
         found = self.state.image.topic(topic)
         return 0 if found is None else len(found.partitions)
 
+    def has_id(self, topic_id: str) -> bool:
+        """Whether the broker's image has a topic with that id."""
+        return topic_id in self.state.image.topics
+
+    def replica_topic_id(self, tp: str) -> str:
+        """The topic id with which this broker created its replica of a partition."""
+        return self.state.topic_ids[tp]
+
     def leader(self, tp: str) -> int | None:
         """The leader of a partition in this broker's image; None if the partition is unknown."""
         found = self.state.image.partition(*split(tp))

@@ -230,7 +230,10 @@ class IsrManager:
                 del state.pending[tp]
                 continue
             isr = replica.pending.isr
-            items[tp] = AlterIsrItem(replica.leader_epoch, isr, replica.zk_version, epochs)
+            topic_id = self.context.topic_id(tp)
+            items[tp] = AlterIsrItem(
+                replica.leader_epoch, isr, replica.zk_version, epochs, topic_id
+            )
         if not items:
             return None
         return AlterPartitionRequest(self.context.id, self.context.process.broker_epoch, items)

@@ -47,7 +47,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         state: PurgatoryState,
         timeout: str,
         *,
-        partitions: Callable[[Operation], Iterable[str]],
+        partitions: Callable[[Operation], Iterable[str]] | None = None,
         try_complete: Callable[[Operation], Response | None],
         on_expiration: Callable[[Operation], Response],
         on_complete: Callable[[Operation, Response], None],
@@ -55,6 +55,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         """Keep the operations in ``state``, with deadlines of the timer ``timeout``.
 
         ``partitions`` returns what an operation is watched under; it is constant while it waits.
+        Without it, operations are watched under no partition.
         ``try_complete`` returns the response to an operation, or None if it has to keep waiting;
         ``on_expiration`` returns the response on timeout. ``on_complete`` sends a response.
         """
@@ -81,9 +82,10 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         """Watch an operation for at most ``timeout_us`` (microseconds, above 0)."""
         request = operation.request
         self.state.operations[request] = operation
-        watchers = self.state.watchers
-        for tp in self._partitions(operation):
-            watchers.setdefault(tp, {})[request] = None
+        if self._partitions is not None:
+            watchers = self.state.watchers
+            for tp in self._partitions(operation):
+                watchers.setdefault(tp, {})[request] = None
         self._timers.set_deadline(self._timeout, request, self._kernel.state.now_us + timeout_us)
 
     def check_and_complete(self, tp: str) -> None:
@@ -95,7 +97,7 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
 
     def check(self, request: int) -> None:
         """Complete an operation if that is possible by now."""
-        operation = self.find(request)
+        operation = self.state.operations.get(request)
         if operation is not None:
             response = self._try_complete(operation)
             if response is not None:
@@ -114,7 +116,8 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
     def expire(self) -> None:
         """Complete the operations that have timed out."""
         for request in self._timers.overdue(self._timeout):
-            operation = self.find(int(request))
+            assert isinstance(request, int)
+            operation = self.state.operations.get(request)
             if operation is not None:
                 self.complete(operation, self._on_expiration(operation))
 
@@ -124,9 +127,10 @@ class DelayedOperationPurgatory(Generic[Operation, Response]):
         if operation is None:
             return
         self._timers.clear_deadline(self._timeout, request)
-        watchers = self.state.watchers
-        for tp in self._partitions(operation):
-            watching = watchers[tp]
-            del watching[request]
-            if not watching:
-                del watchers[tp]
+        if self._partitions is not None:
+            watchers = self.state.watchers
+            for tp in self._partitions(operation):
+                watching = watchers[tp]
+                del watching[request]
+                if not watching:
+                    del watchers[tp]

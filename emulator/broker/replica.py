@@ -136,14 +136,14 @@ class Replicas:
         that is being deleted are refused (``KafkaApis``: ``metadataCache.contains``). Those for a
         new one are served a moment early, before its first UpdateMetadata arrives.
         """
-        replica = self.by_name.get(tp)
-        is_served = (
+        if (
             tp in self._process.metadata
             or not self._needs_metadata
             or tp in self.index.unannounced
             or self.context.topics is not None  # KRaft: it has what the log says
-        )
-        return replica if is_served else None
+        ):
+            return self.by_name.get(tp)
+        return None
 
     def unserved(self) -> list[str]:
         """The partitions here that :meth:`served` refuses, in order of their names."""
@@ -167,7 +167,7 @@ class Replicas:
             replica.high_watermark == replica.log_end
             and (
                 replica.role != LEADER
-                or (type(command) is CountFetch and command.follower in replica.isr)
+                or (isinstance(command, CountFetch) and command.follower in replica.isr)
             )
         ):  # it can neither raise a leader's HW nor change an ISR
             moment.now_us = self._clock.now_us
@@ -186,10 +186,11 @@ class Replicas:
         moment.now_us = self._clock.now_us
         if self._min_isr_version != self._configuration.version:
             self._settings_changed()
-        min_isr = self._min_isr.get(replica.tp)
+        tp = replica.tp
+        min_isr = self._min_isr.get(tp)
         if min_isr is None:
-            topic, _, _ = replica.tp.rpartition("-")
-            min_isr = self._min_isr[replica.tp] = self.context.min_insync_replicas(topic)
+            topic, _, _ = tp.rpartition("-")
+            min_isr = self._min_isr[tp] = self.context.min_insync_replicas(topic)
         moment.min_insync_replicas = min_isr
         moment.live_brokers = self._process.live_brokers
         return moment

@@ -32,7 +32,7 @@ class ProducerMetadata:
         leaders = producer.leaders.get(topic)
         if leaders is None:
             return None
-        age_us = self.kernel.now - producer.learned_us.get(topic, 0)
+        age_us = self.kernel.state.now_us - producer.learned_us.get(topic, 0)
         return leaders if age_us < self.defaults.metadata_max_age_us else None
 
     def learn(self, producer: Producer, topic: str, leaders: Leaders) -> None:

@@ -86,7 +86,8 @@ class Producers:
         """
         if producer.identity.in_doubt:
             self.sequencer.resolve(producer)
-        self._send_again(producer)
+        if producer.flights:
+            self._send_again(producer)
         while producer.jobs:
             job = producer.jobs[0]
             if job.sent >= job.input.count:
@@ -106,13 +107,13 @@ class Producers:
 
         With acks=0 no response separates two batches, but other clients get their turn.
         """
-        wait_us = max(0, job.next_us - self.kernel.now)
+        wait_us = job.next_us - self.kernel.state.now_us
         handed_over = job.sent > 0 and acks_of(job.input, self.defaults) == 0
-        if not (wait_us or handed_over):
+        if wait_us <= 0 and not handed_over:
             return True
         if not job.token:
             job.token = self.context.new_id()
-            self.context.later("producer", producer.name, job.token, wait_us)
+            self.context.later("producer", producer.name, job.token, max(0, wait_us))
         return False
 
     def _send_again(self, producer: Producer) -> None:
@@ -132,7 +133,7 @@ class Producers:
 
     def _begin(self, producer: Producer, job: Job) -> None:
         """Start a batch with the job's next records."""
-        now, wanted = self.kernel.now, job.input
+        now, wanted = self.kernel.state.now_us, job.input
         job.next_us = now + wanted.every_us
         retries = wanted.retries
         if retries is None:
@@ -146,7 +147,7 @@ class Producers:
         whole_us = self.defaults.delivery_timeout_us
         if whole_us is None:
             return NEVER_US
-        return self.kernel.now + max(whole_us, wanted.timeout_us + GIVE_UP_US)
+        return self.kernel.state.now_us + max(whole_us, wanted.timeout_us + GIVE_UP_US)
 
     # ---- prerequisites of a batch: partition, leader, producer id, ordering
 
@@ -336,4 +337,6 @@ def _waits_for(producer: Producer, broker: int) -> bool:
 def _has_room(producer: Producer, job: Job) -> bool:
     """Whether another batch may start: none is waiting or unresolved, and there is room."""
     under_way = producer.flights
+    if not under_way:
+        return True
     return len(under_way) < job.input.in_flight and all(f.phase == SENT for f in under_way)

@@ -44,7 +44,9 @@ def stored_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[
 
 def batch_bytes(keys: Sequence[str | None], values: Sequence[str]) -> int:
     """Return the size of a batch in format 2."""
-    text = "".join(values) + "".join(key for key in keys if key)
+    text = "".join(values)
+    if keys:
+        text += "".join(key for key in keys if key)
     return BATCH_OVERHEAD + RECORD_OVERHEAD * len(values) + _bytes(text)
 
 

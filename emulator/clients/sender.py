@@ -56,8 +56,9 @@ class Sender:
     def limit(self, producer: Producer, flight: Flight, delay_us: int) -> None:
         """Check a batch again after ``delay_us``, or at its delivery timeout."""
         flight.token = self.context.new_id()
-        left_us = max(0, flight.deadline_us - self.kernel.now)
-        self.context.later("producer", producer.name, flight.token, min(delay_us, left_us))
+        left_us = flight.deadline_us - self.kernel.state.now_us
+        wait_us = delay_us if delay_us < left_us else max(0, left_us)
+        self.context.later("producer", producer.name, flight.token, wait_us)
 
     # ---- sending
 

@@ -513,8 +513,7 @@ class ControllerServer:
         names: dict[tuple[str, int], str] = {}
         for tp, item in message.partitions.items():
             topic, _, number = tp.rpartition("-")
-            found = controller.image.topic(topic)
-            topic_id = "" if found is None else found.id
+            topic_id = item.topic_id or controller.image.topic_ids.get(topic, "")
             names[topic_id, int(number)] = tp
             epochs = item.isr_epochs or [-1] * len(item.isr)
             isr = tuple(zip(item.isr, epochs, strict=True))

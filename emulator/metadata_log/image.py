@@ -258,10 +258,18 @@ class MetadataImage(Struct):
         """Apply the records of a batch; return whether any of them changes the metadata."""
         is_news = False
         for offset, record in enumerate(records, base_offset):
-            if type(record) is PartitionRecord:  # so frequent that a dispatch would be noticeable
+            if type(record) is PartitionRecord:  # so frequent that each call would be noticeable
                 is_news = True
-                topic = self.topics[record.topic_id]
-                self._set(topic, record.partition_id, partition_of(record), delta)
+                topic, number = self.topics[record.topic_id], record.partition_id
+                before = topic.partitions.get(number)
+                topic.partitions[number] = after = partition_of(record)
+                if delta is None:
+                    continue
+                broker = delta.broker
+                if before is None and broker is not None and broker not in after.replicas:
+                    delta.topics[topic.name] = None  # a partition of other brokers
+                else:
+                    delta.touch(topic, number, before, after)
             else:
                 is_news = is_news or not isinstance(record, NoOpRecord)
                 self.replay(record, offset, epoch, delta)

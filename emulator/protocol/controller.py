@@ -119,13 +119,14 @@ class AlterIsrItem(Struct, frozen=True, array_like=True, gc=False):
 
     It contains the leader epoch, the requested ISR and the znode version (in KRaft mode: the
     partition epoch) known to the leader; in KRaft mode also the broker epochs of the members, -1 if
-    unknown (KIP-903).
+    unknown (KIP-903), and the topic's id (KIP-516).
     """
 
     leader_epoch: int
     isr: list[int]
     zk_version: int
     isr_epochs: list[int] = []
+    topic_id: str = ""
 
 
 class AlterPartitionRequest(Message, frozen=True):

@@ -19,7 +19,8 @@ class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
     """A fetch's parameters for one partition; epochs are -1 if the release does not send them.
 
     ``max_bytes`` limits the records returned for the partition (max.partition.fetch.bytes).
-    ``log_start`` is where a follower's log starts.
+    ``log_start`` is where a follower's log starts. ``topic_id`` is sent by followers in KRaft mode
+    (KIP-516); empty in ZooKeeper mode.
     """
 
     offset: int
@@ -27,6 +28,7 @@ class FetchPartition(Struct, frozen=True, array_like=True, gc=False):
     last_fetched_epoch: int = -1
     max_bytes: int = NO_LIMIT
     log_start: int = -1
+    topic_id: str = ""
 
 
 class FetchRequest(Message, frozen=True):

@@ -1,19 +1,7 @@
-"""Computation of the high watermark, on leaders and on followers."""
-
-from collections.abc import Iterable
+"""What limits the high watermark, on leaders and on followers."""
 
 from emulator.releases.profiles import Profile
 from emulator.replication.remote_replica import RemoteReplica
-
-
-def high_watermark(current: int, log_end_offset: int, counted: Iterable[int]) -> int:
-    """A leader's next HW: max(HW, min(own LEO, LEOs of the replicas that count)).
-
-    An unknown LEO (-1) keeps it unchanged.
-
-    Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
-    """
-    return max(current, min((log_end_offset, *counted)))
 
 
 def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> int:
@@ -21,7 +9,8 @@ def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> 
 
     Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
     """
-    return max(0, min(leader_high_watermark, log_end_offset))
+    told = leader_high_watermark if leader_high_watermark > 0 else 0
+    return told if told < log_end_offset else log_end_offset
 
 
 def holds_high_watermark(

@@ -57,7 +57,8 @@ class LeaderEpochCache(Struct, array_like=True, gc=False):
         """
         if epoch == UNDEFINED:
             return UNDEFINED, UNDEFINED
-        if epoch == self.latest:
+        entries = self.entries
+        if entries and epoch == entries[-1][0]:
             found, end = epoch, log_end_offset
         else:
             found, end = self._end_of_earlier(epoch)

@@ -34,7 +34,6 @@ from msgspec.structs import replace
 from emulator.releases.profiles import Profile
 from emulator.replication.high_watermark import (
     follower_high_watermark,
-    high_watermark,
     holds_high_watermark,
 )
 from emulator.replication.in_sync_replicas import is_out_of_sync, may_join_isr
@@ -54,7 +53,12 @@ EXPAND: Final = "expand"
 SHRINK: Final = "shrink"
 
 
-BEHIND: Final = ("UNKNOWN_TOPIC_OR_PARTITION", "FENCED_LEADER_EPOCH", "INVALID_UPDATE_VERSION")
+BEHIND: Final = (
+    "UNKNOWN_TOPIC_OR_PARTITION",
+    "UNKNOWN_TOPIC_ID",
+    "FENCED_LEADER_EPOCH",
+    "INVALID_UPDATE_VERSION",
+)
 """Errors for an ISR change by a leader that does not have its partition's latest state."""
 
 
@@ -658,9 +662,10 @@ def acks_all_error(
 
 def effective_min_isr(state: Partition, rules: Rules, moment: Moment) -> int:
     """min.insync.replicas, from 3.7 at most the number of assigned replicas (KIP-966)."""
-    if rules.min_isr_holds_high_watermark:
-        return min(moment.min_insync_replicas, len(state.assigned))
-    return moment.min_insync_replicas
+    min_isr = moment.min_insync_replicas
+    if rules.min_isr_holds_high_watermark and len(state.assigned) < min_isr:
+        return len(state.assigned)
+    return min_isr
 
 
 def end_offset_for(state: Partition, epoch: int, rules: Rules) -> tuple[int, int]:
@@ -680,7 +685,7 @@ def divergence(
     """
     if last_fetched_epoch < 0 or state.epochs is None:
         return None
-    epoch, end = end_offset_for(state, last_fetched_epoch, rules)
+    epoch, end = state.epochs.end_offset_for(last_fetched_epoch, state.log_end, rules.profile)
     if end == UNDEFINED:
         return LogReadResult("OFFSET_OUT_OF_RANGE", log_start=state.log_start)
     if epoch < last_fetched_epoch or end < offset:
@@ -976,24 +981,27 @@ def _check_high_watermark(
 def _raise_high_watermark(
     state: Partition, occasion: str, rules: Rules, moment: Moment, effects: Effects
 ) -> None:
-    """Advance the HW if all counted replicas are above it (Partition.maybeIncrementLeaderHW)."""
+    """HW := max(HW, min(own LEO, LEOs of the replicas that count)); an unknown LEO keeps it.
+
+    Source: Partition.maybeIncrementLeaderHW, every release; the documents' rule 2.
+    """
     current, end = state.high_watermark, state.log_end
     if current >= end:
         return
-    min_isr = effective_min_isr(state, rules, moment)
-    if rules.min_isr_holds_high_watermark and len(state.isr) < min_isr:
+    if rules.min_isr_holds_high_watermark and len(state.isr) < effective_min_isr(
+        state, rules, moment
+    ):
         return
-    members = state.maximal_isr
-    counted = [
-        remote.leo
-        for follower, remote in state.remotes.items()
-        if follower in members or _holds_back(follower, remote, end, rules, moment)
-    ]
-    to = high_watermark(current, end, counted)
-    if to == current:
-        return
-    _move_high_watermark(state, to, occasion, effects)
-    effects += (COMPLETE_FETCHES, COMPLETE_PRODUCES)
+    members = state.isr if state.pending is None else state.maximal_isr
+    to = end
+    for follower, remote in state.remotes.items():
+        if remote.leo < to and (
+            follower in members or _holds_back(follower, remote, end, rules, moment)
+        ):
+            to = remote.leo
+    if to > current:
+        _move_high_watermark(state, to, occasion, effects)
+        effects += (COMPLETE_FETCHES, COMPLETE_PRODUCES)
 
 
 def _holds_back(

@@ -239,14 +239,13 @@ class Runner:
         """Advance virtual time up to and including ``limit_us``, or until a statement completes."""
         step, look = self.cluster.step, self._look
         state, finished = self.kernel.state, self.cluster.clients.state.finished
-        queue = state.queue
+        queue, last_step = state.queue, state.steps + budget
         while True:
             wake_us, is_watchful, by_job = self._wake_us, self._is_watchful, self._awaits_jobs
             goal_us = min(limit_us, wake_us)
             while queue and queue[0][0] <= goal_us:
-                if budget <= 0:
+                if state.steps >= last_step:
                     return Advance.BUDGET
-                budget -= 1
                 step()
                 if is_watchful and (finished or not by_job or state.now_us >= wake_us):
                     if look():

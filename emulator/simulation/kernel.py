@@ -152,7 +152,16 @@ class Kernel:
 
     def observed(self, kind: type[Event]) -> bool:
         """Whether events of that type have observers (so that costly fields can be omitted)."""
-        return bool(self._observers) or kind in self._typed
+        return kind in self._typed or bool(self._observers)
+
+    def count(self) -> int:
+        """Count an event that is not :meth:`observed`, without its fields; returns its ``seq``.
+
+        It must not be one of :data:`ACTIVITY`.
+        """
+        state = self.state
+        seq = state.sequence = state.sequence + 1
+        return seq
 
     @property
     def is_recorded(self) -> bool:
@@ -178,10 +187,9 @@ class Kernel:
     def schedule(self, at_us: int, host: int, message: AnyMessage, cause: int, source: int) -> None:
         """Schedule ``message`` from ``source`` to ``host``'s current incarnation at ``at_us``."""
         state = self.state
-        state.order += 1
+        order = state.order = state.order + 1
         incarnation = state.hosts[host].incarnation
-        entry = (at_us, state.order, host, incarnation, cause, source, message)
-        heappush(state.queue, entry)
+        heappush(state.queue, (at_us, order, host, incarnation, cause, source, message))
 
     def timer(self, host: int, delay_us: int, task: str, key: str = "", number: int = 0) -> None:
         """Schedule a timer of ``host`` for ``task`` after ``delay_us``.
@@ -201,9 +209,10 @@ class Kernel:
     def step(self) -> bool:
         """Dispatch the next due message; return False if there is none."""
         state = self.state
-        if not state.queue:
+        queue = state.queue
+        if not queue:
             return False
-        entry = heappop(state.queue)
+        entry = heappop(queue)
         at_us, _, number, incarnation, cause, source, message = entry
         state.now_us = at_us
         state.steps += 1

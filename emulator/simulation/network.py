@@ -67,18 +67,18 @@ class Network:
         ``request`` is the ``seq`` of the request that a response belongs to.
         """
         kernel = self.kernel
-        detail = message.detail() if kernel.observed(events.MessageSent) else []
-        seq = kernel.emit(
-            events.MessageSent, type(message).__name__, source, destination, request, detail
-        )
+        if kernel.observed(events.MessageSent):
+            name, detail = type(message).__name__, message.detail()
+            seq = kernel.emit(events.MessageSent, name, source, destination, request, detail)
+        else:
+            seq = kernel.count()
+        links = self.state.links
         if not kernel.state.hosts[destination].up:
             self._refuse(source, destination, seq)
-            return seq
-        link = self.state.links.get((source, destination))
-        if link is None:
-            self._carry(source, destination, seq, message, 0)
-        else:
+        elif links and (link := links.get((source, destination))) is not None:
             self._send_impaired(source, destination, link, seq, message)
+        else:
+            self._carry(source, destination, seq, message, 0)
         return seq
 
     def _refuse(self, source: int, destination: int, seq: int) -> None:
@@ -92,16 +92,14 @@ class Network:
     def _carry(
         self, source: int, destination: int, seq: int, message: AnyMessage, delay_us: int
     ) -> None:
-        kernel = self.kernel
-        at_us = kernel.state.now_us + delay_us
-        latency_us = self.state.latency_us
-        if latency_us is not None:
-            at_us += latency_us
-        else:
-            at_us += LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
+        kernel, state = self.kernel, self.state
+        latency_us = state.latency_us
+        if latency_us is None:
+            latency_us = LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
             if CLIENTS in (source, destination):
-                at_us += CLIENT_LATENCY_US
-        arrivals = self.state.arrivals
+                latency_us += CLIENT_LATENCY_US
+        at_us = kernel.state.now_us + latency_us + delay_us
+        arrivals = state.arrivals
         key = (source, destination)
         last_us = arrivals.get(key, 0)
         if at_us <= last_us:

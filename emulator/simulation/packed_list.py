@@ -150,9 +150,11 @@ class PackedList(MutableSequence[_Item]):
     def __getitem__(self, index: slice) -> list[_Item]: ...
 
     def __getitem__(self, index: int | slice) -> _Item | list[_Item]:
+        tail = self._tail
+        if index == -1:
+            return tail[-1]
         if isinstance(index, slice):
             return self._part(*index.indices(len(self)))
-        tail = self._tail
         if -len(tail) <= index < 0:
             return tail[index]
         packed = self._packed

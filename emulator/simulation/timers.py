@@ -5,6 +5,9 @@ from msgspec import Struct, field
 from emulator.protocol import Timer
 from emulator.simulation.kernel import Kernel
 
+NEVER_US = 1 << 62
+"""Later than any deadline."""
+
 
 class TimerState(Struct, array_like=True):
     """The due time of each pending task, in microseconds of virtual time.
@@ -55,10 +58,10 @@ class Timers:
     def set_deadline(self, task: str, of: str | int, at_us: int) -> None:
         """Run ``task`` for ``of`` at ``at_us``, replacing any earlier deadline for it."""
         state = self._state
-        pending = state.deadlines.get(task)
-        if pending is None:
-            pending = state.deadlines[task] = {}
-        pending[of] = at_us
+        try:
+            state.deadlines[task][of] = at_us
+        except KeyError:
+            state.deadlines[task] = {of: at_us}
         current = state.armed.get(task)
         if current is None or at_us < current:
             self.arm(task, at_us)
@@ -81,10 +84,15 @@ class Timers:
         pending = self._state.deadlines.get(task)
         if not pending:
             return []
-        now_us = self._kernel.state.now_us
-        due = [of for of, at_us in pending.items() if at_us <= now_us]
+        now_us, next_us = self._kernel.state.now_us, NEVER_US
+        due: list[str | int] = []
+        for of, at_us in pending.items():
+            if at_us <= now_us:
+                due.append(of)
+            elif at_us < next_us:
+                next_us = at_us
         for of in due:
             del pending[of]
         if pending:
-            self.arm(task, min(pending.values()))
+            self.arm(task, next_us)
         return due

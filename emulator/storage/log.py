@@ -34,10 +34,10 @@ class Log(Struct, array_like=True, gc=False):
         """Write a batch; its base offset must be the LEO."""
         if batch.base_offset != self.end:
             raise ValueError(f"batch at {batch.base_offset} does not follow LEO {self.end}")
-        if not self.batches:
+        if self.batches is NO_BATCHES:
             self.batches = RecordBatches()
         self.batches.append(batch)
-        self.end = batch.base_offset + batch.count
+        self.end += batch.count
 
     def read(self, offset: int, bound: int) -> list[RecordBatch]:
         """The batches that hold offsets from ``offset`` up to, not including, ``bound``."""

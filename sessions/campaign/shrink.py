@@ -2,8 +2,9 @@
 
 Halves of the statements are removed, then quarters, and so on, as long as the rest still fails
 (Zeller and Hildebrandt's ddmin). So the result is minimal in the sense that no single statement can
-be removed. A run "still fails" if it has the same finding and no error that the whole run does not
-have: a script without its topic fails as well, but explains nothing.
+be removed. A run "still fails" if it has the same finding, and otherwise only findings of the whole
+run and milder losses. A script without its topic fails as well, but explains nothing; logs that
+differ because nothing restarted a broker are no reason to keep the restart.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,15 +26,9 @@ Finding = tuple[str, str]
 """A finding: ``invariant`` and its name, ``expectation`` and its text, a loss, or ``raised``."""
 Fails = Callable[[Sequence[Statement]], bool]
 
-WORST: Final = (
-    "raised",
-    "invariant",
-    "expectation",
-    "lost",
-    "consumed_lost",
-    "diverged",
-    "duplicated",
-)
+LOSSES: Final = ("lost", "consumed_lost", "diverged", "duplicated")
+"""What the audit finds at the end of a run, the gravest first."""
+WORST: Final = ("raised", "invariant", "expectation", *LOSSES)
 """The order in which one finding is chosen if a run has several."""
 TRIALS_MAX: Final = 2_000
 """Maximum number of shorter scripts tried for one run."""
@@ -74,7 +69,7 @@ def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
         return set()
     except Exception as error:
         return {*found, ("raised", type(error).__name__)}
-    for kind in ("lost", "consumed_lost", "diverged", "duplicated"):
+    for kind in LOSSES:
         if any(getattr(each, kind) for each in losses.values()):
             found.add((kind, ""))
     return found
@@ -91,10 +86,13 @@ def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
         return None
     target = min(whole, key=lambda each: (WORST.index(each[0]), each[1]))
 
+    milder = WORST[WORST.index(target[0]) + 1 :]
+    allowed = whole | {(kind, "") for kind in LOSSES if kind in milder}
+
     def fails(steps: Sequence[Statement]) -> bool:
         shorter = structs.replace(variant, steps=list(steps))
         found = findings(shorter, run.seed, limit_s)
-        return target in found and found <= whole
+        return target in found and found <= allowed
 
     left = reduced(variant.steps, fails)
     name = " ".join(filter(None, target))

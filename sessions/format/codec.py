@@ -10,10 +10,11 @@ of older blocks have, or lose a field, whose values in older blocks are ignored.
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Container, Sequence
 from functools import partial
 from itertools import accumulate
-from operator import attrgetter, sub
+from operator import sub
 from struct import pack
 from types import GenericAlias
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -21,6 +22,7 @@ from zlib import crc32
 
 import msgspec
 import zstandard
+from msgspec.structs import astuple
 
 from emulator.events import Event
 
@@ -70,7 +72,6 @@ class Plan(msgspec.Struct, frozen=True):
     """
 
     kind: type[Event]
-    values: Callable[[Any], tuple[Any, ...]]
     decoders: dict[str, msgspec.msgpack.Decoder[Any] | None]
     defaults: dict[str, Callable[[], Any]]
 
@@ -85,7 +86,6 @@ def _plan(kind: type[Event]) -> Plan:
     fields = msgspec.structs.fields(kind)[3:]
     return Plan(
         kind,
-        attrgetter("seq", "cause", *(field.name for field in fields)),
         {field.name: _column_decoder(hints[field.name]) for field in fields},
         {field.name: partial(_default, field) for field in fields if not field.required},
     )
@@ -105,14 +105,10 @@ PLANS: Final = {kind: _plan(kind) for kind in VOCABULARY.values()}
 
 def group(events: Sequence[Event]) -> Groups:
     """Return the events by type, types in order of appearance."""
-    groups: Groups = {}
+    groups: Groups = defaultdict(list)
     for event in events:
-        kind = type(event)
-        if kind in groups:
-            groups[kind].append(event)
-        else:
-            groups[kind] = [event]
-    return groups
+        groups[type(event)].append(event)
+    return dict(groups)
 
 
 def encode(events: Sequence[Event], groups: Groups) -> bytes:
@@ -137,7 +133,7 @@ def _block(events: Sequence[Event], groups: Groups) -> Block:
 
 
 def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[bytes]:
-    seqs, causes, *columns = zip(*map(plan.values, members), strict=True)
+    seqs, _, causes, *columns = zip(*map(astuple, members), strict=True)
     encoded = [_ENCODE(list(map(sub, seqs, causes)))]
     for column, decoder in zip(columns, plan.decoders.values(), strict=True):
         if decoder is None:

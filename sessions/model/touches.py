@@ -8,6 +8,7 @@ that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -66,54 +67,58 @@ def object_name(thing: int | str) -> str:
     return broker_name(thing) if isinstance(thing, int) else thing
 
 
-def _of_message(event: events.MessageSent) -> list[str]:
-    return [str(row[0]) for row in event.detail if row]
+def _of_messages(group: Iterable[events.MessageSent]) -> Iterable[str]:
+    return map(str, {row[0] for event in group for row in event.detail if row})
 
 
-def _of_checkpoint(event: events.HighWatermarksCheckpointed) -> Iterable[str]:
-    return event.high_watermarks
+def _of_checkpoints(group: Iterable[events.HighWatermarksCheckpointed]) -> Iterable[str]:
+    return chain.from_iterable(event.high_watermarks for event in group)
 
 
-def _of_new_topic(event: events.TopicCreated) -> Iterator[str]:
-    return (f"{event.topic}-{number}" for number in range(len(event.assignment)))
+def _of_new_topics(group: Iterable[events.TopicCreated]) -> Iterator[str]:
+    for event in group:
+        yield from (f"{event.topic}-{number}" for number in range(len(event.assignment)))
 
 
-def _of_added_partitions(event: events.PartitionsAdded) -> Iterator[str]:
-    return (f"{event.topic}-{event.first + number}" for number in range(len(event.assignment)))
+def _of_added_partitions(group: Iterable[events.PartitionsAdded]) -> Iterator[str]:
+    for event in group:
+        for number in range(len(event.assignment)):
+            yield f"{event.topic}-{event.first + number}"
 
 
-def _of_config(event: events.ConfigChanged) -> tuple[str, ...]:
-    return (f"{event.entity}.{event.name}",)
+def _of_configs(group: Iterable[events.ConfigChanged]) -> Iterator[str]:
+    return (f"{event.entity}.{event.name}" for event in group)
 
 
-def _of_record(event: events.MetadataRecordCommitted) -> Iterator[str]:
-    """The path in the image, and the partition or broker that it stands for."""
-    data = msgspec.json.decode(event.data) if event.data else {}
-    yield path_of(event.kind, data) if data else ""
-    if "brokerId" in data:
-        yield broker_name(data["brokerId"])
-    if "partitionId" in data:
-        yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
+def _of_records(group: Iterable[events.MetadataRecordCommitted]) -> Iterator[str]:
+    """The paths in the image, and the partitions and brokers that they stand for."""
+    for event in group:
+        data = msgspec.json.decode(event.data) if event.data else {}
+        yield path_of(event.kind, data) if data else ""
+        if "brokerId" in data:
+            yield broker_name(data["brokerId"])
+        if "partitionId" in data:
+            yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
 
 
-def _of_connection(event: Any) -> tuple[str]:  # noqa: ANN401 - any event of a connection
-    return (connection_name(event.connection),)
+def _of_connections(group: Iterable[Any]) -> Iterator[str]:
+    return (connection_name(event.connection) for event in group)
 
 
-SPECIAL: Final[dict[type[Event], Callable[[Any], Iterable[str]]]] = {
-    events.MessageSent: _of_message,
-    events.HighWatermarksCheckpointed: _of_checkpoint,
-    events.TopicCreated: _of_new_topic,
+SPECIAL: Final[dict[type[Event], Callable[[Iterable[Any]], Iterable[str]]]] = {
+    events.MessageSent: _of_messages,
+    events.HighWatermarksCheckpointed: _of_checkpoints,
+    events.TopicCreated: _of_new_topics,
     events.PartitionsAdded: _of_added_partitions,
-    events.ConfigChanged: _of_config,
-    events.MetadataRecordCommitted: _of_record,
-    events.ClientConnected: _of_connection,
-    events.ClientIdentified: _of_connection,
-    events.ClientRequestReceived: _of_connection,
-    events.ClientResponseSent: _of_connection,
-    events.ClientDisconnected: _of_connection,
+    events.ConfigChanged: _of_configs,
+    events.MetadataRecordCommitted: _of_records,
+    events.ClientConnected: _of_connections,
+    events.ClientIdentified: _of_connections,
+    events.ClientRequestReceived: _of_connections,
+    events.ClientResponseSent: _of_connections,
+    events.ClientDisconnected: _of_connections,
 }
-"""Types whose objects have no field of their own."""
+"""Types whose objects have no field of their own, and the objects of several such events."""
 
 
 def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
@@ -142,7 +147,6 @@ def objects_of_all(kind: type[Event], group: Sequence[Event]) -> set[str]:
         found |= {broker_name(broker) for broker in {getattr(event, field) for event in group}}
     special = SPECIAL.get(kind)
     if special is not None:
-        for event in group:
-            found.update(special(event))
+        found.update(special(group))
     found.discard("")
     return found

@@ -30,7 +30,7 @@ def _audited(logs: dict[int, Log]) -> tuple[Audit, Kernel, list[Event]]:
     seen: list[Event] = []
     kernel = Kernel(KernelState(random_state=1))
     kernel.subscribe(seen.append, [events.AuditChanged])
-    audit = Audit(AuditState(), kernel, lambda _tp: logs)
+    audit = Audit(AuditState(), kernel, lambda _tp: logs, lambda _tp, broker: logs.get(broker))
     kernel.emit(events.PartitionStateChanged, "t-0", 0, 0, [0, 1], 1, 0)
     return audit, kernel, seen
 

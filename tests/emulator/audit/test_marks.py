@@ -84,7 +84,7 @@ class Model:
         self.kernel = Kernel(KernelState(random_state=1), [])
         self.logs = {broker: Log() for broker in BROKERS}
         self.order = list(BROKERS)
-        self.audit = Audit(AuditState(), self.kernel, self.logs_of)
+        self.audit = Audit(AuditState(), self.kernel, self.logs_of, self.log_of)
         self.next_record = 1
         self.sent: list[tuple[int, int]] = []
         self.leader = -1
@@ -92,6 +92,9 @@ class Model:
 
     def logs_of(self, _tp: str) -> dict[int, Log]:
         return {broker: self.logs[broker] for broker in self.order if broker in self.logs}
+
+    def log_of(self, _tp: str, broker: int) -> Log | None:
+        return self.logs.get(broker)
 
     @property
     def found(self) -> PartitionAudit:

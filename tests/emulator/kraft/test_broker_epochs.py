@@ -59,10 +59,16 @@ def test_a_leader_refuses_fetches_of_the_previous_process(sent: int, error: bool
     cluster = runner.cluster
     current = cluster.state.brokers[2].broker_epoch
     epoch = {-1: -1, 0: current, -2: current - 1}[sent]
+    assert cluster.kraft is not None
+    wanted = FetchPartition(
+        0,
+        cluster.state.brokers[0].replicas["t-0"].leader_epoch,
+        topic_id=cluster.kraft.committed.image.topic_ids["t"],
+    )
     request = FetchRequest(
         2,
         0,
-        {"t-0": FetchPartition(0, cluster.state.brokers[0].replicas["t-0"].leader_epoch)},
+        {"t-0": wanted},
         one_shot=True,
         replica_epoch=epoch,
     )

@@ -1,7 +1,5 @@
 """Faults at random in clusters without ZooKeeper: once they end, everybody agrees again."""
 
-from random import Random
-
 import pytest
 
 from emulator.cluster import Cluster
@@ -9,6 +7,7 @@ from emulator.inputs import statements as inputs
 from emulator.inputs.statements import AnyInput, CreateCluster, Statement
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Runner
+from tests.support.kraft_soak import KRAFT_VERSIONS, KraftSoak, disagreements
 
 CONFIG = {
     "broker.session.timeout.ms": "4000",
@@ -33,82 +32,55 @@ def wait(runner: Runner, ms: int) -> None:
     runner.run_until(runner.now_us + ms * 1000)
 
 
-def faults(random: Random, number: int) -> list[AnyInput]:
-    """Something that goes wrong; what makes no sense at the moment is refused."""
-    broker, controller = random.randrange(3), str(100 + random.randrange(3))
-    ends = random.sample([0, 1, 2, 100, 101, 102], 2)
-    chosen: list[AnyInput] = [
-        inputs.CrashBroker(broker=broker),
-        inputs.StartBroker(broker=broker, wait=False),
-        inputs.FreezeBroker(broker=broker),
-        inputs.ThawBroker(broker=broker),
-        inputs.ChangeController(action="crash", which=controller),
-        inputs.ChangeController(action="start", which=controller, wait=False),
-        inputs.ChangeController(action="freeze", which=controller),
-        inputs.ChangeController(action="thaw", which=controller),
-        inputs.CutLink(source=ends[0], destination=ends[1]),
-        inputs.CutLink(source=ends[0], destination=ends[1], one_way=True),
-        inputs.DelayLink(source=ends[0], destination=ends[1], delay_us=40_000),
-        inputs.DropOnLink(source=ends[0], destination=ends[1], percent=10),
-        inputs.HealLinks(),
-    ]
-    record = inputs.Produce(
-        topic="t", value=f"v{number}", acks=-1, retries=2, timeout_us=2_000_000, background=True
-    )
-    return [random.choice(chosen), record]
+@pytest.mark.parametrize("seed", range(2 * len(KRAFT_VERSIONS)))
+def test_after_each_round_the_truths_agree_and_the_cluster_is_whole(seed: int) -> None:
+    """``python -m benchmarks.soak --mode kraft`` makes more and longer runs."""
+    KraftSoak(seed).run(rounds=1, length=30)
 
 
-def end_faults(runner: Runner) -> None:
-    """Everything works again."""
-    cluster = runner.cluster
-    give(runner, inputs.HealLinks())
-    for controller in cluster.controllers:
-        which = str(controller)
-        give(runner, inputs.ChangeController(action="thaw", which=which))
-        give(runner, inputs.ChangeController(action="start", which=which, wait=False))
-    for broker in cluster.brokers:
-        give(runner, inputs.ThawBroker(broker=broker))
-        give(runner, inputs.StartBroker(broker=broker, wait=False))
+@pytest.mark.parametrize(
+    ("version", "seed", "rounds"),
+    [("3.4", 13, 3), ("3.9", 90, 2)],
+)
+def test_a_topic_made_anew_is_replicated_everywhere(version: str, seed: int, rounds: int) -> None:
+    """In these runs a follower fetches the new topic from a leader that knows only the old one."""
+    KraftSoak(seed, version).run(rounds, length=40)
 
 
-SEEDS = (*range(4), 108)
-"""In 108 a refusal rests on records that never were committed."""
-
-
-@pytest.mark.parametrize("version", ["3.9", "4.0", "4.1"])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_after_faults_everybody_agrees(version: str, seed: int) -> None:
-    random = Random(f"{version} {seed}")
-    runner = cluster(version, seed)
-    give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1, 2], [1, 2, 0]]))
-    for number in range(20):
-        for each in faults(random, number):
-            give(runner, each)
-        wait(runner, random.randrange(50, 1500))
-    end_faults(runner)
-    wait(runner, 60_000)
+def test_a_difference_is_told() -> None:
+    runner = cluster("4.1", seed=1)
+    give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1, 2]]))
+    wait(runner, 5_000)
     found = runner.cluster
-    kraft = found.kraft
-    assert kraft is not None
-    active = found.active_controller()
-    assert active is not None
-    committed = kraft.committed.image
-    for broker in kraft.brokers.values():
-        image = broker.image
-        assert image.topics == committed.topics
-        assert image.brokers == committed.brokers
-        assert image.configs == committed.configs
-        assert committed.offset - image.offset <= 2  # no-ops are on the way
-    assert all(each.is_active for each in committed.brokers.values())
-    for _, _, partition in committed.partitions():
-        assert sorted(partition.isr) == sorted(partition.replicas)
-        assert partition.leader >= 0
-    leader = kraft.controllers[active].quorum
-    for controller in kraft.controllers.values():
-        shared = min(controller.quorum.high_watermark, leader.high_watermark)
-        assert controller.quorum.log.from_offset(0, shared) == leader.log.from_offset(0, shared)
-    unexpected = found.state.invariants.violated.keys() - found.invariants.known.keys()
-    assert not unexpected
+    assert found.kraft is not None
+    assert disagreements(found) == []
+    give(runner, inputs.CrashBroker(broker=1))
+    wait(runner, 20_000)
+    assert "broker 1 has other topics than are committed" in disagreements(found)
+    assert "broker 1 is fenced" in disagreements(found)
+    quorum = found.kraft.controllers[101].quorum
+    quorum.log.truncate(quorum.log.end_offset - 4)
+    assert [each for each in disagreements(found) if each.startswith("controller 101 has other")]
+
+
+def test_a_refusal_waits_for_the_records_that_it_rests_on() -> None:
+    runner = cluster("4.1", seed=1)
+    wait(runner, 5_000)
+    active = runner.cluster.active_controller()
+    standby = [str(each) for each in runner.cluster.controllers if each != active]
+    for each in standby:
+        give(runner, inputs.ChangeController(action="freeze", which=each))
+    wanted = inputs.CreateTopic(topic="t", assignment=[[0, 1, 2]])
+    first, second = (runner.submit(Statement(wanted, "topic create")) for _ in range(2))
+    wait(runner, 700)
+    assert not first.done
+    assert not second.done
+    for each in standby:
+        give(runner, inputs.ChangeController(action="thaw", which=each))
+    wait(runner, 5_000)
+    assert first.outcome is not None
+    assert second.outcome is not None
+    assert (first.outcome.error, second.outcome.error) == ("NONE", "TOPIC_ALREADY_EXISTS")
 
 
 def test_a_fork_goes_on_as_its_original() -> None:

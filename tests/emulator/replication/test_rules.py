@@ -12,6 +12,14 @@ from emulator.replication import (
     remote_replica,
     truncation,
 )
+from emulator.replication.partition import (
+    LEADER,
+    CheckHighWatermark,
+    Moment,
+    Partition,
+    Rules,
+    step,
+)
 from emulator.replication.remote_replica import NEVER_US, RemoteReplica
 from emulator.replication.truncation import Truncation
 
@@ -28,6 +36,23 @@ def versions(since: str, until: str = VERSIONS[-1]) -> list[str]:
 # ---- a leader's HW: max(HW, min(own LEO, LEOs of those that count))
 
 
+def leaders_high_watermark(current: int, log_end_offset: int, counted: list[int]) -> int:
+    """The HW of leader 0 after a check, with followers of these LEOs in the ISR."""
+    remotes = {follower: RemoteReplica(leo) for follower, leo in enumerate(counted, start=1)}
+    state = Partition(
+        "t-0",
+        0,
+        log_end=log_end_offset,
+        high_watermark=current,
+        role=LEADER,
+        assigned=[0, *remotes],
+        isr=[0, *remotes],
+        remotes=remotes,
+    )
+    step(state, CheckHighWatermark("fetch"), Rules.of(PROFILES[VERSIONS[-1]]), Moment())
+    return state.high_watermark
+
+
 @pytest.mark.parametrize(
     ("current", "log_end_offset", "counted", "raised"),
     [
@@ -42,7 +67,7 @@ def versions(since: str, until: str = VERSIONS[-1]) -> list[str]:
 def test_a_leaders_high_watermark(
     current: int, log_end_offset: int, counted: list[int], raised: int
 ) -> None:
-    assert high_watermark.high_watermark(current, log_end_offset, counted) == raised
+    assert leaders_high_watermark(current, log_end_offset, counted) == raised
 
 
 @given(
@@ -53,7 +78,7 @@ def test_a_leaders_high_watermark(
 def test_a_leaders_high_watermark_never_goes_back_nor_past_the_log(
     current: int, more: int, counted: list[int]
 ) -> None:
-    raised = high_watermark.high_watermark(current, current + more, counted)
+    raised = leaders_high_watermark(current, current + more, counted)
     assert current <= raised <= current + more
     assert raised == current or all(leo >= raised for leo in counted)
 
