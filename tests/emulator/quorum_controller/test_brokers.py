@@ -170,6 +170,31 @@ def test_the_session_of_an_earlier_process_fences_nobody(release: str) -> None:
     assert not quorum.controller.image.brokers[0].fenced
 
 
+@pytest.mark.parametrize("release", ["3.9.2", "4.1.2"])
+def test_the_result_says_whether_there_was_a_stale_broker(release: str) -> None:
+    quorum = started(release)
+    quorum.let_pass(1, 0, 1, 2)
+    quorum.now_us += 4_100_000
+    quorum.heartbeat(1)
+    quorum.heartbeat(2)
+    assert quorum.append(quorum.controller.maybe_fence_one_stale_broker(quorum.now_us))
+    assert quorum.controller.image.brokers[0].fenced
+    assert not quorum.append(quorum.controller.maybe_fence_one_stale_broker(quorum.now_us))
+
+
+def test_the_session_of_an_unregistered_broker_ends_without_records() -> None:
+    quorum = started("4.1.2")
+    quorum.let_pass(1, 0, 1, 2)
+    quorum.append(quorum.controller.unregister_broker(0))
+    since = len(quorum.log)
+    quorum.now_us += 4_100_000
+    quorum.heartbeat(1)
+    quorum.heartbeat(2)
+    assert quorum.append(quorum.controller.maybe_fence_one_stale_broker(quorum.now_us))
+    assert quorum.log[since:] == []
+    assert 0 not in quorum.controller.state.heartbeats.brokers
+
+
 @pytest.mark.parametrize(("release", "times"), [("3.9.2", 1), ("4.0.2", 2), ("4.1.2", 2)])
 def test_a_stopped_broker_is_fenced_once_more_when_its_session_ends(
     release: str, times: int
