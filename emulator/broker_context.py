@@ -145,12 +145,11 @@ class BrokerContext:
     def config(self) -> BrokerConfig:
         """The configuration in force at this broker.
 
-        Its own values come from its file and, from 1.1 on, from its znode.
+        Its own values come from its file and, from 1.1 on, from its znode and that of all brokers.
         """
         if self._config_version != self.configuration.version:
             settings = self.settings
-            overrides = {**settings.defaults, **settings.brokers.get(self.id, {})}
-            self._config = resolve(settings.version, overrides)
+            self._config = resolve(settings.version, settings.of_broker(self.id))
             self._topic_values.clear()
             self._config_version = self.configuration.version
         return self._config

@@ -8,6 +8,7 @@ from commands.cli.examples import examples
 from commands.cli.options import argument, flag, option
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.output import streams
+from sessions.text import plural
 
 app = typer.Typer()
 
@@ -54,11 +55,12 @@ def analyze(
 
     report = analysis.analysis(dataset, out, master, remote, tuple(jobs or ()), spark_conf(conf))
     if report.added is not None:
-        streams.narrate(f"{report.added:,} sessions were added to the {report.sessions:,} in all")
+        added, whole = plural(report.added, "new session"), plural(report.sessions, "session")
+        streams.narrate(f"analyzed {added}; the results are about {whole}")
     if report.unlike:
         streams.narrate(
-            f"the events of {report.unlike} sessions do not build the state that was recorded: "
-            f"see {report.out}/replay_differences"
+            f"the events of {plural(report.unlike, 'session')} do not build the state that was "
+            f"recorded: see {report.out}/replay_differences"
         )
     if as_json:
         streams.emit(session_tables.as_json(analysis.plain(report)))

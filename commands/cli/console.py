@@ -131,7 +131,7 @@ def console(
         seed=seed,
         brokers=brokers,
         controllers=controllers,
-        config=config or (),
+        config=config,
     )
     if serve:
         from commands.runs.served_console import served_console

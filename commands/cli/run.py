@@ -106,7 +106,7 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config or ())
+    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config)
     script = _script(file, text, given, options.words())
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace

@@ -111,7 +111,7 @@ def run(
 
     scenario = _find(name, version)
     chosen = _judged_version(scenario, version)
-    options = ClusterOptions(version=chosen, seed=seed, config=config or ())
+    options = ClusterOptions(version=chosen, seed=seed, config=config)
     parsed = parse_script(scenario.text(), scenario.path.name, {}, options.words())
     recording = None if record is None else recorder(parsed, Path(record), {})
     streams.narrate(f"{scenario.title}: {scenario.watch}")

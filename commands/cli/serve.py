@@ -104,7 +104,7 @@ def serve(
             seed=seed,
             brokers=brokers,
             controllers=controllers,
-            config=config or (),
+            config=config,
         )
         script = script_to_serve(file, given, options)
     recording = None

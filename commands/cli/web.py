@@ -8,10 +8,21 @@ from typing import Annotated
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import Mode, Seed, Settings, Variables, Version, argument, flag, option
+from commands.cli.options import (
+    Mode,
+    Seed,
+    Settings,
+    Variables,
+    Version,
+    argument,
+    flag,
+    named,
+    option,
+)
 from commands.cli.settings import Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.child_process import import_path, python_command
 
@@ -58,6 +69,7 @@ def web(
     see each other's changes. Statements are refused unless --allow-changes is given. The server
     listens on the loopback interface only; ctrl-c stops it and its pages.
     """
+    from commands.runs.live import script_shown
     from sessions.format.nearest import nearest_file
     from sessions.format.schema import SUFFIX
 
@@ -75,11 +87,9 @@ def web(
     if target.endswith(SUFFIX):
         arguments = ["replay", target, *given]
     else:
-        arguments = ["console", *([target] if target else []), *given]
-        arguments += [f"--version={version}"] if version else []
-        arguments += [f"--mode={mode}"] if mode else []
-        arguments += [f"--seed={seed}"] if seed is not None else []
-        arguments += [f"--config={each.name}={each.value}" for each in config or ()]
+        options = ClusterOptions(version=version, mode=mode, seed=seed, config=config).words()
+        script_shown(Path(target) if target else None, named(variables), options)
+        arguments = ["console", *([target] if target else []), *given, *options]
         arguments += [f"--set={each.name}={each.value}" for each in variables or ()]
         arguments += [] if allow_changes else ["--read-only"]
     server = ConsoleServer(shlex.join(page_command(arguments)), LOOPBACK, port, "tidegauge")

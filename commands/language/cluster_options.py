@@ -15,7 +15,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     brokers: int | None = None
     controllers: int | None = None
-    config: Sequence[Setting] = ()
+    config: Sequence[Setting] | None = None
 
     def words(self) -> list[str]:
         """Return the options as words of the ``cluster`` statement."""
@@ -24,6 +24,6 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         words += ["--mode", self.mode] if self.mode is not None else []
         words += ["--brokers", str(self.brokers)] if self.brokers is not None else []
         words += ["--controllers", str(self.controllers)] if self.controllers is not None else []
-        for setting in self.config:
+        for setting in self.config or ():
             words += ["--config", f"{setting.name}={setting.value}"]
         return words

@@ -60,6 +60,7 @@ LABELS: Final = {
     "message.max.bytes": "KAFKA-4203",
     "group.initial.rebalance.delay.ms": "KIP-134",
     "replica.selector.class": "KIP-392",
+    "log.message.timestamp.type": "KIP-32",
     "replica.fetch.response.max.bytes": "KIP-74",
     "fetch.max.bytes": "KIP-541",
     "offsets.retention.minutes": "KIP-186",

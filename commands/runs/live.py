@@ -11,6 +11,7 @@ from commands.exits import ExitCode
 from commands.language.completion import complete_line
 from commands.language.parser import (
     AtStatement,
+    Script,
     ScriptError,
     ShowStatement,
     parse_line,
@@ -52,8 +53,7 @@ def live_source(
         CommandError: the script does not parse or cannot be read, or the recording cannot be made.
         KeyboardInterrupt: ctrl-c while the script ran.
     """
-    path = path or DEMO
-    script = parse_script(read_text(path), str(path), variables, options)
+    script = script_shown(path, variables, options)
     recording = recorder(script, record, variables, limit_bytes)
     runner = started(script, Pace(), recording)
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
@@ -63,6 +63,16 @@ def live_source(
         runner.runner, recording, lambda text: asked(text, variables, lambda: _all_events(source))
     )
     return source, recording
+
+
+def script_shown(path: Path | None, variables: dict[str, str], options: Sequence[str]) -> Script:
+    """Return the script that a live console runs; None: the demo.
+
+    Raises:
+        CommandError: the script does not parse or cannot be read, or an option is wrong.
+    """
+    path = path or DEMO
+    return parse_script(read_text(path), str(path), variables, options)
 
 
 def _all_events(source: Source) -> Sequence[Event]:

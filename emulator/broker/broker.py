@@ -389,6 +389,7 @@ class Broker:
             messages.DeleteTopicsRequest: request(self.admin.delete_topics),
             messages.DescribeConfigsRequest: request(self.admin.describe_configs),
             messages.AlterConfigsRequest: request(self.admin.alter_configs),
+            messages.IncrementalAlterConfigsRequest: request(self.admin.alter_broker_configs),
             messages.ControlledShutdownRequest: request(self.controller.controlled_shutdown),
             messages.AlterPartitionRequest: request(self.controller.alter_partition),
             messages.DescribeClusterRequest: request(self.controller.describe_cluster),

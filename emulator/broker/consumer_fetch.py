@@ -25,6 +25,7 @@ from emulator.replication.partition import (
     divergence,
     epoch_error,
 )
+from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"
@@ -242,6 +243,8 @@ class ConsumerReads:
                         return batch.base_offset + at, written_ms
                 continue
             made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
+            if batch.append_time_ms >= 0:
+                made_ms = batch.append_time_ms - STARTED_MS
             if made_ms >= timestamp_ms:
                 return max(batch.base_offset, log.start), made_ms
         return -1, -1

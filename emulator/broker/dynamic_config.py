@@ -41,7 +41,7 @@ class DynamicConfig:
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         numbers = [number for number, _ in self._notifications()]
         self.process.config_change = max(numbers, default=-1)
-        self._read_own(is_start=True)
+        self._read_brokers(is_start=True)
         for topic in self.zk.children(znodes.TOPIC_CONFIGS):
             self._read_topic(topic)
 
@@ -95,8 +95,8 @@ class DynamicConfig:
     def _take(self, kind: str, name: str) -> None:
         if kind == "topics":
             self._read_topic(name)
-        elif kind == "brokers" and name == str(self.context.id):
-            self._read_own()
+        elif kind == "brokers" and name in (str(self.context.id), znodes.ALL_BROKERS):
+            self._read_brokers()
         self.taken(kind, name)
 
     def _read_topic(self, topic: str) -> None:
@@ -116,27 +116,35 @@ class DynamicConfig:
         self.process.topic_configs[topic] = values
         self.context.configuration.changed()
 
-    def _read_own(self, *, is_start: bool = False) -> None:
-        """Apply this broker's own values (1.1+), unless one of them is invalid.
+    def _read_brokers(self, *, is_start: bool = False) -> None:
+        """Apply the values for all brokers and this broker's own (1.1+; KIP-226)."""
+        context, settings = self.context, self.context.settings
+        if context.profile.has("dynamic_broker_config"):
+            self._read_values(None, settings.broker_defaults, is_start=is_start)
+            self._read_values(context.id, settings.brokers, is_start=is_start)
+
+    def _read_values(
+        self, broker: int | None, applied: dict[int, dict[str, str]], *, is_start: bool
+    ) -> None:
+        """Apply the values in one znode, unless one of them is invalid.
 
         Up to 2.4 a broker keeps using a value that was removed until it is restarted.
         """
-        context = self.context
-        if not context.profile.has("dynamic_broker_config"):
-            return
-        data = self.zk.data(znodes.broker_config_path(context.id))
+        context, settings = self.context, self.context.settings
+        data = self.zk.data(znodes.broker_config_path(broker))
         values = znodes.config_in(data) if data else {}
         if values is None:
             return
-        settings = context.settings
-        before = settings.brokers.get(context.id, {})
+        before = applied.get(context.id, {})
         if not is_start and context.profile.has("removed_broker_config_stays"):
             values = before | values
-        try:
-            resolve(settings.version, {**settings.defaults, **values})
-        except ConfigError:
+        if values == before:
             return
-        if values != before:
-            settings.brokers[context.id] = values
-            context.configuration.changed()
-            state_changes(context.emit, "broker", str(context.id), before, values)
+        applied[context.id] = values
+        try:
+            resolve(settings.version, settings.of_broker(context.id))
+        except ConfigError:
+            applied[context.id] = before
+            return
+        context.configuration.changed()
+        state_changes(context.emit, "broker", str(context.id), before, values)

@@ -73,11 +73,15 @@ class ForwardingManager:
 
     def forward(self, source: int, request: int, message: AdminRequest) -> None:
         """Forward to the controller; brokers' configurations are validated here first."""
-        if isinstance(message, IncrementalAlterConfigsRequest) and self._is_refused(message):
-            errors = {message.resource_name: "INVALID_REQUEST"}
-            reply = IncrementalAlterConfigsResponse(request, "NONE", errors)
-            self.context.respond(source, request, reply)
-            return
+        if isinstance(message, IncrementalAlterConfigsRequest):
+            reason = self._refusal(message)
+            if reason:
+                name = message.resource_name
+                reply = IncrementalAlterConfigsResponse(
+                    request, "NONE", {name: "INVALID_REQUEST"}, {name: reason}
+                )
+                self.context.respond(source, request, reply)
+                return
         self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
 
     # ---- the broker's own requests (AutoTopicCreationManager)
@@ -119,21 +123,19 @@ class ForwardingManager:
             return
         self.create(topic, config.num_partitions, config.default_replication_factor, {})
 
-    def _is_refused(self, message: IncrementalAlterConfigsRequest) -> bool:
-        """Whether this broker must not forward a change (``ConfigAdminManager.preprocess``).
+    def _refusal(self, message: IncrementalAlterConfigsRequest) -> str:
+        """Why this broker must not forward a change (``ConfigAdminManager.preprocess``), if so.
 
         It validates the defaults of all brokers and its own values, no other broker's. The
         controller knows brokers' configurations by their names only.
         """
-        if message.resource_type != BROKER_RESOURCE:
-            return False
-        if message.resource_name not in ("", str(self.context.id)):
-            return True
-        try:
-            check_dynamic(message.values, self.context.settings.version)
-        except ConfigError:
-            return True
-        return False
+        if message.resource_type == BROKER_RESOURCE:
+            context, name = self.context, message.resource_name
+            try:
+                check_dynamic(message.values, context.settings.version, name, context.id)
+            except ConfigError as error:
+                return str(error)
+        return ""
 
     def _described(
         self, wanted: AdminRequest, created: dict[str, TopicCreated]

@@ -29,6 +29,7 @@ from emulator.releases.config_descriptions import (
     describe_broker,
     describe_defaults,
     describe_topic,
+    static_values,
 )
 
 
@@ -37,7 +38,7 @@ def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
     return [
         (BROKER, image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})),
         (DEFAULT_BROKER, image.configs.get(config_key(BROKER_RESOURCE, ""), {})),
-        (STATIC_BROKER, context.settings.defaults),
+        (STATIC_BROKER, static_values(context.settings, context.id, in_kraft_mode=True)),
     ]
 
 
@@ -141,6 +142,6 @@ class KRaftMetadata:
             error = NONE if message.broker == str(context.id) else "INVALID_REQUEST"
         else:
             defaults = image.configs.get(config_key(BROKER_RESOURCE, ""), {})
-            entries, error = describe_defaults(defaults), NONE
+            entries, error = describe_defaults(version, defaults), NONE
         response = DescribeConfigsResponse(request, error, entries if error == NONE else [])
         context.respond(source, request, response)

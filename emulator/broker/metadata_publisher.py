@@ -20,7 +20,7 @@ from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
 from emulator.raft.snapshots import copy_of
-from emulator.releases.config import DYNAMIC, known_settings
+from emulator.releases.config import is_dynamic, with_effect
 from emulator.replication.local_changes import command_for
 from emulator.replication.partition import Restart, Stop
 
@@ -133,9 +133,9 @@ class MetadataPublisher:
                 changed = True
                 own = image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})
                 both = {**image.configs.get(config_key(BROKER_RESOURCE, ""), {}), **own}
-                known = known_settings(context.settings.version) & DYNAMIC
-                values = {k: v for k, v in both.items() if k in known}
-                context.settings.brokers[context.id] = values
+                version = context.settings.version
+                values = {k: v for k, v in both.items() if is_dynamic(k, version)}
+                context.settings.brokers[context.id] = with_effect(values, version)
         for topic in delta.topics:
             if topic not in image.topic_ids:
                 process.topic_configs.pop(topic, None)

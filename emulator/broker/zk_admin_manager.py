@@ -23,6 +23,8 @@ from emulator.protocol import (
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
     NewTopic,
     TopicCreated,
     TopicsResponse,
@@ -30,16 +32,22 @@ from emulator.protocol import (
 from emulator.releases.config import (
     ConfigError,
     changed_lists,
+    check_dynamic,
     check_without_effect,
+    resolve,
     resolve_topic,
     topic_config_names,
+    with_effect,
 )
 from emulator.releases.config_descriptions import (
     BROKER,
+    DEFAULT_BROKER,
     STATIC_BROKER,
     Layers,
     describe_broker,
+    describe_defaults,
     describe_topic,
+    static_values,
 )
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
@@ -317,7 +325,7 @@ class ZkAdminManager:
     # ---- configuration
 
     def describe_configs(self, client: int, request: int, message: DescribeConfigsRequest) -> None:
-        """Return the configuration of a topic or of this broker."""
+        """Return the configuration of a topic, of this broker, or of all brokers."""
         context, version = self.context, self.context.settings.version
         layers = self._layers()
         if message.topic is not None:
@@ -328,15 +336,20 @@ class ZkAdminManager:
                 response = DescribeConfigsResponse(request, "UNKNOWN_TOPIC_OR_PARTITION")
         elif message.broker == str(context.id):
             response = DescribeConfigsResponse(request, NONE, describe_broker(version, layers))
+        elif message.broker:
+            response = DescribeConfigsResponse(request, "INVALID_REQUEST")
         else:
-            error = "INVALID_REQUEST" if message.broker else NONE
-            response = DescribeConfigsResponse(request, error)
+            defaults = context.settings.broker_defaults.get(context.id, {})
+            response = DescribeConfigsResponse(request, NONE, describe_defaults(version, defaults))
         context.respond(client, request, response)
 
     def _layers(self) -> Layers:
-        settings = self.context.settings
-        own = settings.brokers.get(self.context.id, {})
-        return [(BROKER, own), (STATIC_BROKER, settings.defaults)]
+        settings, me = self.context.settings, self.context.id
+        return [
+            (BROKER, settings.brokers.get(me, {})),
+            (DEFAULT_BROKER, settings.broker_defaults.get(me, {})),
+            (STATIC_BROKER, static_values(settings, me, in_kraft_mode=False)),
+        ]
 
     def alter_configs(self, client: int, request: int, message: AlterConfigsRequest) -> None:
         """Alter topic configuration, and notify the brokers."""
@@ -370,8 +383,43 @@ class ZkAdminManager:
             change = znodes.config_change_json(self.context.profile, "topics", topic)
             zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
 
+    def alter_broker_configs(
+        self, client: int, request: int, message: IncrementalAlterConfigsRequest
+    ) -> None:
+        """Alter this broker's configuration or that of all brokers, and notify them (KIP-226)."""
+        name, error, reason = message.resource_name, NONE, ""
+        try:
+            self._alter_brokers(message)
+        except ConfigError as refusal:
+            error, reason = "INVALID_REQUEST", str(refusal)
+        except errors.ZooKeeperError as failure:
+            error, reason = "UNKNOWN_SERVER_ERROR", str(failure)
+        response = IncrementalAlterConfigsResponse(
+            request, NONE, {name: error}, {name: reason} if reason else {}
+        )
+        self.context.respond(client, request, response)
+
+    def _alter_brokers(self, message: IncrementalAlterConfigsRequest) -> None:
+        context, name = self.context, message.resource_name
+        settings, profile = context.settings, context.profile
+        if not profile.has("dynamic_broker_config"):
+            since = profile.first_with("dynamic_broker_config")
+            raise ConfigError(f"Brokers' configurations can be altered since {since} (KIP-226).")
+        check_dynamic(message.values, settings.version, name, context.id)
+        path = znodes.broker_config_path(context.id if name else None)
+        before = {} if message.replaces else self._config_at(path)
+        values = {k: v for k, v in {**before, **message.values}.items() if v is not None}
+        resolve(settings.version, settings.defaults | with_effect(values, settings.version))
+        if not message.validate_only:
+            context.zk.write(path, znodes.config_json(values))
+            change = znodes.config_change_json(profile, "brokers", name or znodes.ALL_BROKERS)
+            context.zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
+
     def _own_values(self, topic: str) -> dict[str, str]:
-        data = self.context.zk.data(znodes.topic_config_path(topic))
+        return self._config_at(znodes.topic_config_path(topic))
+
+    def _config_at(self, path: str) -> dict[str, str]:
+        data = self.context.zk.data(path)
         return (znodes.config_in(data) if data else None) or {}
 
     def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:

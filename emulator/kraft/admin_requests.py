@@ -101,8 +101,12 @@ def _alter_configs(
     controller: QuorumController, message: messages.IncrementalAlterConfigsRequest
 ) -> Asked:
     resource = ConfigResource(message.resource_type, message.resource_name)
-    result = controller.incremental_alter_configs({resource: message.values})
-    return result, {each.name: error for each, error in result.response.items()}
+    alter = controller.incremental_alter_configs
+    result = (controller.legacy_alter_configs if message.replaces else alter)(
+        {resource: message.values}
+    )
+    errors = {each.name: error for each, error in result.response.items()}
+    return Result([], None) if message.validate_only else result, errors
 
 
 def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:

@@ -95,16 +95,21 @@ class AllocateProducerIdsResponse(Message, frozen=True):
 class IncrementalAlterConfigsRequest(Message, frozen=True):
     """Sets configuration values of a topic or broker; None removes one.
 
-    ``resource_type`` is a number of the metadata log's ConfigRecord.
+    ``resource_type`` is a number of the metadata log's ConfigRecord; the name '' means all brokers.
+    ``replaces``: values not included are removed (AlterConfigs, KIP-133).
     """
 
     resource_type: int
     resource_name: str
     values: dict[str, str | None]
+    validate_only: bool = False
+    replaces: bool = False
 
 
 class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
     """The response to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
+
+    messages: dict[str, str] = field(default_factory=dict)
 
 
 class DescribeQuorumRequest(Message, frozen=True):

@@ -5,10 +5,11 @@ Durations are in the unit of Kafka's name, and in microseconds in :class:`Broker
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct, convert, field
 
+from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config_names import (
     BOOLEAN,
     INT_MAX,
@@ -16,10 +17,8 @@ from emulator.releases.config_names import (
     LONG_MAX,
     LONGS,
     PRODUCERS,
-    SELECTORS,
     SETTINGS,
     SHORT_MAX,
-    STATIC,
     TOPIC_DEFAULTS,
     TOPICS,
     WITHOUT_EFFECT,
@@ -33,13 +32,6 @@ from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nea
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-DYNAMIC: Final = frozenset(
-    {
-        *(setting.name for setting in SETTINGS if setting.per_topic),
-        "transaction.partition.verification.enable",
-    }
-)
-"""What brokers change while they run (``DynamicBrokerConfig.AllDynamicConfigs``)."""
 _BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
@@ -48,8 +40,6 @@ _MICROSECONDS: Final[dict[Kind, int]] = {
 }
 
 
-ConfigType = Literal["BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST"]
-"""The types of configurations (``ConfigDef.Type``) that occur here."""
 _INTEGERS: Final[dict[int, ConfigType]] = {SHORT_MAX: "SHORT", INT_MAX: "INT", LONG_MAX: "LONG"}
 
 
@@ -62,6 +52,7 @@ class Settings(Struct, array_like=True):
 
     ``brokers`` has each broker's own values: those of its file and, from 1.1 on, those that it has
     read from its znode. ``hosts`` are the host names that brokers register (default ``broker-N``).
+    ``broker_defaults`` has what each broker has read of the values for all brokers (1.1+).
     ``assigned_by_kafka`` are the topics whose partitions were assigned by Kafka's own algorithm,
     which is also used for partitions added later.
     """
@@ -73,6 +64,12 @@ class Settings(Struct, array_like=True):
     racks: dict[int, str] = field(default_factory=dict)
     hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
+    broker_defaults: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def of_broker(self, broker: int) -> dict[str, str]:
+        """The values of a broker that override its release's; names without effect are left out."""
+        dynamic = {**self.broker_defaults.get(broker, {}), **self.brokers.get(broker, {})}
+        return self.defaults | with_effect(dynamic, self.version)
 
 
 class Configuration:
@@ -133,6 +130,7 @@ class BrokerConfig(Struct, frozen=True):
     transaction_verification: bool
     group_initial_rebalance_delay_us: int
     rack_aware_reads: bool
+    log_append_time: bool
     replica_fetch_max_bytes: int
     replica_fetch_response_max_bytes: int
     fetch_max_bytes: int
@@ -240,22 +238,52 @@ def validate(name: str, value: str, version: str) -> Parsed:
     return _parse(_find(name, profile_of(version)), value)
 
 
-def check_dynamic(values: Mapping[str, str | None], version: str) -> None:
-    """Check values that running brokers are asked to take over; None removes one.
+def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, broker: int) -> None:
+    """Check values that a running ``broker`` is asked to take over; None removes one.
 
-    Names that Kafka does not know are accepted. Source: ``DynamicBrokerConfig.validateConfigs``.
+    ``entity`` is the broker whose values they are, or '' for those of all brokers. Names that Kafka
+    does not know are accepted. Source: ``ConfigAdminManager.preprocess``,
+    ``ZkAdminManager.alterBrokerConfigs``, ``DynamicBrokerConfig.validateConfigs``.
 
     Raises:
-        ConfigError: an invalid value, or a name whose value only a restart changes.
+        ConfigError: another broker's values, an invalid value, a name whose value only a restart
+            changes, or one of listeners or security, which emulated brokers do not have.
     """
-    known = known_settings(version)
+    if entity not in ("", str(broker)):
+        raise ConfigError(f"Broker {broker} changes its own configuration, not that of {entity!r}.")
+    keys, known = broker_configs(profile_of(version).numbers), known_settings(version)
     for name, value in values.items():
-        if value is None:
+        key = keys.get(name)
+        if value is None or key is None:
             continue
-        if name in STATIC or name in known - DYNAMIC:
+        if key.mode == "read-only":
             raise ConfigError(f"{name} cannot be changed while a broker runs.")
         if name in known:
             validate(name, value, version)
+        elif key.mode == "per-broker":
+            raise ConfigError(f"{name} is of listeners or security, which no broker has here.")
+        else:
+            _check_type(key, value)
+
+
+def is_dynamic(name: str, version: str) -> bool:
+    """Whether a running broker of a release takes a configuration over."""
+    key = broker_configs(profile_of(version).numbers).get(name)
+    return key is not None and key.mode != "read-only"
+
+
+def _check_type(key: BrokerConfigKey, text: str) -> None:
+    """Reject what ``ConfigDef.parseType`` would, of a configuration without effect."""
+    word = text.strip()
+    try:
+        if key.type in ("INT", "SHORT", "LONG"):
+            int(word)
+        elif key.type == "DOUBLE":
+            float(word)
+    except ValueError:
+        raise ConfigError(f"{key.name} must be a number, not {text!r}.") from None
+    if key.type == "BOOLEAN" and word.lower() not in BOOLEAN:
+        raise ConfigError(f"{key.name} must be true or false, not {text!r}.")
 
 
 def known_settings(version: str) -> frozenset[str]:
@@ -266,6 +294,12 @@ def known_settings(version: str) -> frozenset[str]:
         for each in SETTINGS
         if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
     )
+
+
+def with_effect(values: Mapping[str, str], version: str) -> dict[str, str]:
+    """Return the values that have an effect here in a release; clients may set others too."""
+    known = known_settings(version)
+    return {name: value for name, value in values.items() if name in known}
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
@@ -288,16 +322,20 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     return config
 
 
-def check_topic_config(overrides: Mapping[str, str]) -> dict[str, str]:
+def check_topic_config(overrides: Mapping[str, str], version: str | None = None) -> dict[str, str]:
     """Return a topic's configuration in Kafka's spelling; empty values, which remove, stay empty.
 
+    Without a ``version``, it may have what any release with KRaft has.
+
     Raises:
-        ConfigError: a name that topics do not have, or an invalid value.
+        ConfigError: a name that topics of the release do not have, or an invalid value.
     """
     checked = {}
     for name, text in overrides.items():
         setting = _find_for_topic(name)
-        checked[name] = _spelled(_parse(setting, text)) if text else ""
+        if version is not None:
+            _check_release(name, setting, profile_of(version))
+        checked[name] = _spelled(setting, _parse(setting, text)) if text else ""
     return checked
 
 
@@ -313,6 +351,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         "max.message.bytes": config.message_max_bytes,
         "retention.bytes": config.log_retention_bytes,
         "segment.bytes": config.log_segment_bytes,
+        "message.timestamp.type": config.log_append_time,
     }
     in_us = {"retention.ms": config.log_retention_us, "segment.ms": config.log_roll_us}
     for name in values:
@@ -321,7 +360,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
     for name in in_us:
         if text := overrides.get(name):
             in_us[name] = int(_parse(_find_for_topic(name), text)) * 1_000
-    min_isr, unclean, largest, retention_bytes, segment_bytes = values.values()
+    min_isr, unclean, largest, retention_bytes, segment_bytes, log_append_time = values.values()
     policy = overrides.get("cleanup.policy") or TOPIC_DEFAULTS["cleanup.policy"]
     return TopicValues(
         int(min_isr),
@@ -332,7 +371,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         int(segment_bytes),
         in_us["segment.ms"],
         "delete" in policy,
-        overrides.get("message.timestamp.type") == "LogAppendTime",
+        bool(log_append_time),
     )
 
 
@@ -386,14 +425,14 @@ def type_of(name: str) -> ConfigType:
 def _type_of_setting(setting: Setting) -> ConfigType:
     if setting.kind == "boolean":
         return "BOOLEAN"
-    if setting.kind == "selector":
+    if setting.kind == "word":
         return "STRING"
     return _INTEGERS.get(setting.maximum, "INT")
 
 
 def default_of(setting: Setting, version: str) -> str:
     """Return a setting's default in a release, as text."""
-    return _spelled(setting.default(profile_of(version).numbers))
+    return _spelled(setting, setting.default(profile_of(version).numbers))
 
 
 def changed_lists(
@@ -449,6 +488,11 @@ def _find(name: str, profile: Profile) -> Setting:
     setting = _BY_NAME.get(MISSPELT.get(name, name))
     if setting is None:
         raise _unknown(name, _BY_NAME)
+    _check_release(name, setting, profile)
+    return setting
+
+
+def _check_release(name: str, setting: Setting, profile: Profile) -> None:
     if setting.until is not None and not is_until(profile.numbers, setting.until):
         raise ConfigError(
             f"{name} does not exist in {profile.version}: {setting.until} was the last version that"
@@ -459,14 +503,12 @@ def _find(name: str, profile: Profile) -> Setting:
             f"{name} does not exist in {profile.version}: {setting.since} was the first version"
             " that had it."
         )
-    return setting
 
 
 def _find_for_topic(name: str) -> Setting:
-    per_topic = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
-    if name in per_topic:
-        return per_topic[name]
-    names = list(per_topic)
+    if name in _BY_TOPIC_NAME:
+        return _BY_TOPIC_NAME[name]
+    names = list(_BY_TOPIC_NAME)
     if name in _BY_NAME:
         raise ConfigError(
             f"{name} belongs to brokers, not to topics, which have {' and '.join(names)}."
@@ -490,8 +532,8 @@ def _parse(setting: Setting, text: str) -> Parsed:
         if word not in ("true", "false"):
             raise ConfigError(f"{setting.name} must be true or false, not {text!r}.")
         return word == "true"
-    if setting.kind == "selector":
-        return _selector(setting.name, text)
+    if setting.kind == "word":
+        return _word(setting, text)
     try:
         number = int(text)
     except ValueError:
@@ -503,14 +545,15 @@ def _parse(setting: Setting, text: str) -> Parsed:
     return number
 
 
-def _selector(name: str, text: str) -> bool:
+def _word(setting: Setting, text: str) -> bool:
+    """A class may be given with its package."""
     word = text.strip().rpartition(".")[2]
-    if word not in SELECTORS:
+    if word not in setting.words:
         raise ConfigError(
-            f"{name} must be one of {' and '.join(SELECTORS)}, not {text!r}; the nearest is"
-            f" {_nearest(word, SELECTORS)!r}."
+            f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}; the"
+            f" nearest is {_nearest(word, setting.words)!r}."
         )
-    return SELECTORS[word]
+    return setting.words[True] == word
 
 
 def _check_together(config: BrokerConfig) -> None:
@@ -531,7 +574,9 @@ def _in_microseconds(setting: Setting, value: Parsed) -> Parsed:
     return value * _MICROSECONDS[setting.kind] if setting.kind in _MICROSECONDS else value
 
 
-def _spelled(value: Parsed) -> str:
+def _spelled(setting: Setting, value: Parsed) -> str:
+    if setting.words:
+        return setting.words[value]
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

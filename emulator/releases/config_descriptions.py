@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from emulator.releases.config import DYNAMIC, ConfigType, default_of, profile_of, type_of
+from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
+from emulator.releases.config import Settings, default_of, profile_of, type_of
 from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS, Setting
 from emulator.releases.versions import is_since, is_until
 
@@ -29,17 +31,22 @@ TYPES: Final[dict[ConfigType, int]] = {
     "LONG": 5,
     "DOUBLE": 6,
     "LIST": 7,
+    "CLASS": 8,
+    "PASSWORD": 9,
 }
 """Types of values (``DescribeConfigsResponse.ConfigType``)."""
 
-Synonym = tuple[str, str, int]
-"""A name that the value may be given by, its value there, and its source."""
+Synonym = tuple[str, str | None, int]
+"""A name that the value may be given by, its value there (None: sensitive), and its source."""
 Layers = Sequence[tuple[int, Mapping[str, str]]]
 """A broker's own values, by source: those that override the others come first."""
 
 
 class ConfigEntry(Struct, frozen=True, array_like=True):
-    """One value. ``is_read_only``: only a restart changes it. ``value`` is None if it has none."""
+    """One value. ``is_read_only``: only a restart changes it.
+
+    ``value`` is None if it has none, or if it is sensitive, as passwords are.
+    """
 
     name: str
     value: str | None
@@ -47,47 +54,68 @@ class ConfigEntry(Struct, frozen=True, array_like=True):
     is_read_only: bool
     type: int
     synonyms: list[Synonym]
+    is_sensitive: bool = False
 
 
-_OTHER_NAMES: Final = {
-    "log.retention.ms": (("log.retention.minutes", ""), ("log.retention.hours", "168")),
-    "log.roll.ms": (("log.roll.hours", "168"),),
+_RETENTION: Final = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+_ROLL: Final = ("log.roll.ms", "log.roll.hours")
+_JITTER: Final = ("log.roll.jitter.ms", "log.roll.jitter.hours")
+_SYNONYMS: Final = {
+    **dict.fromkeys(_RETENTION, _RETENTION),
+    **dict.fromkeys(_ROLL, _ROLL),
+    **dict.fromkeys(_JITTER, _JITTER),
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
 }
-"""Names in other units, with their defaults: the name in milliseconds then has none."""
+"""Names of one value in several units (``DynamicBrokerConfig.brokerConfigSynonyms``)."""
 
-_SERVER_NAMES: Final = {
-    "cleanup.policy": "log.cleanup.policy",
-    "message.timestamp.type": "log.message.timestamp.type",
-}
+_SERVER_NAMES: Final = {"cleanup.policy": "log.cleanup.policy"}
 """The brokers' names of topic settings that have no effect in a broker's configuration here."""
 
 
+def static_values(settings: Settings, broker: int, *, in_kraft_mode: bool) -> dict[str, str]:
+    """Return the values of a broker's file: the cluster's, and what tells brokers apart."""
+    keys = broker_configs(profile_of(settings.version).numbers)
+    values: dict[str, str] = {}
+    for name in ("broker.id", "node.id"):
+        if name in keys:
+            values[name] = str(broker)
+    if in_kraft_mode:
+        values["process.roles"] = "broker"
+    if broker in settings.racks:
+        values["broker.rack"] = settings.racks[broker]
+    return values | settings.defaults
+
+
 def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:
-    """Describe a broker's configuration."""
+    """Describe all configurations of a broker, including those without effect here."""
+    keys = broker_configs(profile_of(release).numbers)
     found = []
-    for setting in _settings(release):
-        synonyms = _of_broker(setting.name, default_of(setting, release), layers)
+    for key in keys.values():
+        synonyms = _of_broker(key.name, keys, layers)
         value, source = _effective(synonyms)
-        if setting.name not in _OTHER_NAMES and value is None:
-            value = default_of(setting, release)
-        is_read_only = setting.name not in DYNAMIC
-        found.append(
-            ConfigEntry(
-                setting.name, value, source, is_read_only, TYPES[type_of(setting.name)], synonyms
-            )
+        entry = ConfigEntry(
+            key.name, value, source, key.mode == "read-only", TYPES[key.type], synonyms
         )
+        found.append(_hidden(entry) if key.type == "PASSWORD" else entry)
     return found
 
 
-def describe_defaults(values: Mapping[str, str]) -> list[ConfigEntry]:
+def _hidden(entry: ConfigEntry) -> ConfigEntry:
+    """The entry without its values, which are sensitive."""
+    synonyms: list[Synonym] = [(name, None, source) for name, _, source in entry.synonyms]
+    return replace(entry, value=None, synonyms=synonyms, is_sensitive=True)
+
+
+def describe_defaults(release: str, values: Mapping[str, str]) -> list[ConfigEntry]:
     """Describe the dynamic default values of all brokers, and nothing else."""
+    keys = broker_configs(profile_of(release).numbers)
     return [
         ConfigEntry(
             name,
             value,
             DEFAULT_BROKER,
             is_read_only=False,
-            type=TYPES[type_of(name)],
+            type=TYPES[keys[name].type] if name in keys else TYPES["STRING"],
             synonyms=[(name, value, DEFAULT_BROKER)],
         )
         for name, value in values.items()
@@ -96,14 +124,14 @@ def describe_defaults(values: Mapping[str, str]) -> list[ConfigEntry]:
 
 def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
     """Describe a topic's configuration; ``own`` are the topic's values."""
-    found = {}
+    found, keys = {}, broker_configs(profile_of(release).numbers)
     for setting in _settings(release):
         if setting.per_topic:
             name, default = setting.topic_name or setting.name, default_of(setting, release)
-            inherited = _of_broker(setting.name, default, layers)
+            inherited = _of_broker(setting.name, keys, layers)
             found[name] = _of_topic(name, own, inherited, default)
     for name, default in TOPIC_DEFAULTS.items():
-        inherited = [(_SERVER_NAMES.get(name, name), default, DEFAULT)]
+        inherited = _of_broker(_SERVER_NAMES.get(name, name), keys, layers)
         found[name] = _of_topic(name, own, inherited, default)
     for name, value in own.items():
         if name not in found:
@@ -118,21 +146,22 @@ def _settings(release: str) -> Iterable[Setting]:
             yield each
 
 
-def _of_broker(name: str, default: str, layers: Layers) -> list[Synonym]:
-    """The values of a broker's setting, the effective one first; none if it has only a default.
+def _of_broker(name: str, keys: Mapping[str, BrokerConfigKey], layers: Layers) -> list[Synonym]:
+    """The values of a broker's configuration, the effective one first.
 
-    A default in another unit is no synonym by itself (``dropWhile`` in ``ConfigHelper``).
+    A value that is given in another unit alone is none (``dropWhile`` in ``ConfigHelper``).
     """
-    others = _OTHER_NAMES.get(name, ())
-    names = (name, *(other for other, _ in others))
-    given = [
+    names = _SYNONYMS.get(name, (name,))
+    synonyms: list[Synonym] = [
         (each, values[each], source)
         for source, values in layers
         for each in names
         if values.get(each)
     ]
-    defaults = [(other, value, DEFAULT) for other, value in others if value]
-    synonyms = [*given, *(defaults or [(name, default, DEFAULT)])]
+    for each in names:
+        key = keys.get(each)
+        if key is not None and key.default is not None:
+            synonyms.append((each, key.default, DEFAULT))
     while synonyms and synonyms[0][0] != name:
         del synonyms[0]
     return synonyms

@@ -10,7 +10,7 @@ from msgspec import Struct
 from emulator.releases.versions import DOCUMENTS, Numbers, is_since
 
 Parsed = int | bool
-Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "selector"]
+Kind = Literal["integer", "boolean", "milliseconds", "seconds", "minutes", "word"]
 
 SHORT_MAX: Final = 32_767
 INT_MAX: Final = 2_147_483_647
@@ -25,7 +25,7 @@ class Setting(Struct, frozen=True):
     features. ``attribute`` is its field in :class:`emulator.releases.config.BrokerConfig`.
     ``per_topic``: topics can override it, under the same name or as ``topic_name``. ``since`` is
     the first release that has it, ``until`` the last. ``maximum`` also gives Kafka's type of an
-    integer: SHORT, INT or LONG.
+    integer: SHORT, INT or LONG. ``words`` are the spellings of false and true of a ``word``.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Setting(Struct, frozen=True):
     maximum: int = INT_MAX
     per_topic: bool = False
     topic_name: str = ""
+    words: tuple[str, ...] = ()
     since: str = DOCUMENTS
     until: str | None = None
 
@@ -334,7 +335,7 @@ SETTINGS: Final = (
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         "transaction_abort_interval_us",
         "milliseconds",
-        ((_SINCE_EVER, 60_000), ("2.0", 10_000)),
+        ((_SINCE_EVER, 60_000), ("2.5", 10_000)),
         "how often a coordinator looks for transactions whose time is over",
         minimum=1,
         since="0.11",
@@ -376,10 +377,22 @@ SETTINGS: Final = (
     Setting(
         "replica.selector.class",
         "rack_aware_reads",
-        "selector",
+        "word",
         ((_SINCE_EVER, False),),
         "which replica consumers read: LeaderSelector or RackAwareReplicaSelector (KIP-392)",
+        words=("LeaderSelector", "RackAwareReplicaSelector"),
         since="2.4",
+    ),
+    Setting(
+        "log.message.timestamp.type",
+        "log_append_time",
+        "word",
+        ((_SINCE_EVER, False),),
+        "whose time records have: their producer's (CreateTime) or their leader's (LogAppendTime)",
+        words=("CreateTime", "LogAppendTime"),
+        per_topic=True,
+        topic_name="message.timestamp.type",
+        since="0.10",
     ),
     Setting(
         "replica.fetch.max.bytes",
@@ -592,9 +605,6 @@ SETTINGS: Final = (
 )
 """Every name with an effect here; brokers accept all of them, topics those ``per_topic``."""
 
-SELECTORS: Final = {"LeaderSelector": False, "RackAwareReplicaSelector": True}
-"""The replica selector classes for consumers, with or without their package's name."""
-
 WITHOUT_EFFECT: Final = {
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
     " --version gives another release",
@@ -611,31 +621,6 @@ WITHOUT_EFFECT: Final = {
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
 """Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
-
-STATIC: Final = frozenset(
-    {
-        "broker.id",
-        "broker.rack",
-        "controller.quorum.voters",
-        "inter.broker.listener.name",
-        "log.dir",
-        "log.dirs",
-        "log.flush.offset.checkpoint.interval.ms",
-        "log.flush.start.offset.checkpoint.interval.ms",
-        "log.retention.hours",
-        "log.retention.minutes",
-        "log.roll.hours",
-        "log.roll.jitter.hours",
-        "node.id",
-        "process.roles",
-        "queued.max.requests",
-        "replica.fetch.min.bytes",
-        "reserved.broker.max.id",
-        "zookeeper.connect",
-        "zookeeper.connection.timeout.ms",
-    }
-)
-"""Names without effect here whose values only a restart changes: those that one might try."""
 
 PRODUCERS: Final = frozenset(
     {
@@ -656,7 +641,6 @@ PRODUCERS: Final = frozenset(
 TOPIC_DEFAULTS: Final = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
-    "message.timestamp.type": "CreateTime",
 }
 """Settings of topics alone, and the values that clients read."""
 
@@ -685,7 +669,6 @@ TOPICS: Final[dict[str, Allowed]] = {
     "message.timestamp.after.max.ms": 0,
     "message.timestamp.before.max.ms": 0,
     "message.timestamp.difference.max.ms": 0,
-    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
     "min.cleanable.dirty.ratio": float,
     "min.compaction.lag.ms": 0,
     "preallocate": BOOLEAN,

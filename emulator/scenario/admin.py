@@ -13,7 +13,7 @@ from emulator.common.names import is_topic_name
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs import statements as inputs
 from emulator.protocol import AlterPartitionReassignmentsRequest, ElectLeadersRequest
-from emulator.releases.config import ConfigError, check_topic_config, resolve
+from emulator.releases.config import ConfigError, check_topic_config, resolve, with_effect
 from emulator.replication import assignment
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.refusals import (
@@ -74,7 +74,7 @@ class Admin:
 
     def _topic_config(self, config: dict[str, str]) -> dict[str, str]:
         try:
-            return check_topic_config(config)
+            return check_topic_config(config, self.cluster.profile.version)
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
 
@@ -183,26 +183,33 @@ class Admin:
         self.zookeeper.create(self.environment, 0, znodes.CONFIG_CHANGE, change, sequential=True)
 
     def configure_broker(self, wanted: inputs.ConfigureBroker) -> None:
-        """Set configuration values of one broker, which take effect at once.
+        """Set configuration values of one broker or of all, which take effect at once.
 
-        From 1.1 on they are stored in its znode. All settings are accepted, although in Kafka some
-        only take effect after a restart.
+        From 1.1 on they are stored in a znode (KIP-226). All settings are accepted, although in
+        Kafka some only take effect after a restart.
         """
-        if wanted.broker is None:
+        is_stored = self.cluster.profile.has("dynamic_broker_config")
+        if wanted.broker is not None:
+            needs_broker(self.cluster, wanted.broker)
+        elif not is_stored:
+            since = self.cluster.profile.first_with("dynamic_broker_config")
             raise RefusedError(
-                "INVALID_REQUEST", "A default for all brokers can be set only in KRaft mode."
+                "INVALID_REQUEST", f"Values for all brokers can be set since {since} (KIP-226)."
             )
-        needs_broker(self.cluster, wanted.broker)
         settings, config = self.cluster.settings, _written(wanted.config)
-        before = settings.brokers.get(wanted.broker, {})
+        before = {} if wanted.broker is None else settings.brokers.get(wanted.broker, {})
         merged = {k: v for k, v in {**before, **config}.items() if v}
         try:
-            resolve(settings.version, {**settings.defaults, **merged})
+            resolve(
+                settings.version,
+                settings.defaults | with_effect(before, settings.version) | config,
+            )
         except ConfigError as error:
             raise RefusedError("INVALID_CONFIG", str(error)) from None
-        if self.cluster.profile.has("dynamic_broker_config"):
+        if wanted.broker is None or is_stored:
+            name = znodes.ALL_BROKERS if wanted.broker is None else str(wanted.broker)
             self._merge_config(znodes.broker_config_path(wanted.broker), config)
-            self._notify_change("brokers", str(wanted.broker))
+            self._notify_change("brokers", name)
             return
         settings.brokers[wanted.broker] = merged
         self.cluster.configuration.changed()

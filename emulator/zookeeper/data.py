@@ -40,6 +40,8 @@ CONFIG_CHANGES: Final = "/config/changes"
 CONFIG_CHANGE: Final = "/config/changes/config_change_"
 TOPIC_CONFIGS: Final = "/config/topics"
 BROKER_CONFIGS: Final = "/config/brokers"
+ALL_BROKERS: Final = "<default>"
+"""The name of the configuration that holds for all brokers (``ConfigEntityName.Default``)."""
 CLIENT_CONFIGS: Final = "/config/clients"
 USER_CONFIGS: Final = "/config/users"
 IP_CONFIGS: Final = "/config/ips"
@@ -83,9 +85,9 @@ def topic_config_path(topic: str) -> str:
     return f"{TOPIC_CONFIGS}/{topic}"
 
 
-def broker_config_path(broker: int) -> str:
-    """The path of a broker's own configuration (1.1+)."""
-    return f"{BROKER_CONFIGS}/{broker}"
+def broker_config_path(broker: int | None) -> str:
+    """The path of a broker's own configuration (1.1+), or None for that of all brokers."""
+    return f"{BROKER_CONFIGS}/{ALL_BROKERS if broker is None else broker}"
 
 
 def delete_topic_path(topic: str) -> str:

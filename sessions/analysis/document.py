@@ -40,6 +40,8 @@ everything is computed again.
   broker does not count.
 - A broker that thaws, or leads again after a restart, before another leader has been elected has
   *returned*. That is not a failover, and is counted separately.
+- A broker that restarts before its old ZooKeeper session has expired cannot register until then.
+  The session's end is the detection of its crash, not another fault.
 - Records with acks=0 are never acknowledged: they count as `sent`, never as `acked` or `lost`.
 - A record is *committed* when the HW of a leader first passes it.
 - The *HW lag* is LEO - HW on the leader: the records that are written but not yet committed.

@@ -18,14 +18,14 @@ from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.quorum import DOWN, FENCED, REGISTRATION_CHANGE, said
+from sessions.analysis.quorum import DOWN, FENCED, GONE, REGISTRATION_CHANGE, said
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
 from sessions.dataset.schema import PARTITION, SESSION
-from sessions.dataset.tables import CONTROLLER, ELECTIONS, FAULTS, METADATA_RECORDS
+from sessions.dataset.tables import CONTROLLER, ELECTIONS, EVENTS, FAULTS, METADATA_RECORDS
 
 PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "fault", "was_controller")
@@ -33,8 +33,7 @@ KIND: Final = ("version", "fault", "was_controller")
 
 def failovers(source: DatasetTables) -> DataFrame:
     """Return the table :data:`FAILOVERS`: a row for each partition whose leader failed."""
-    noticed = _noticed(source.table(METADATA_RECORDS))
-    faults = _faults(source.table(FAULTS), noticed, source.table(CONTROLLER))
+    faults = _faults(source)
     states = partition_spells(source).where("leader >= 0")
     led = states.select(*PARTITION, F.col("leader").alias("broker"), "from_seq", "to_seq")
     hit = led.join(faults, [SESSION, "broker"]).where(
@@ -69,22 +68,26 @@ def _noticed(records: DataFrame) -> DataFrame:
     return noticed.select(SESSION, "seq", "time_us", kind, broker)
 
 
-def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> DataFrame:
+def _faults(source: DatasetTables) -> DataFrame:
     """Return faults of running brokers: when detected, and whether the broker was the controller.
 
-    Events of a broker's process and sessions are ordered together; a fault is detected by the next
-    end of a session before the broker starts again. KRaft's controller may detect it even later: it
-    refuses the next process until then.
+    A broker that crashes or stops leaves its ZooKeeper session behind, and is detected when that
+    session ends, even if the next process is running by then. The session's end is a fault of its
+    own only if the process that opened it still runs. KRaft's controller detects the fault with a
+    record. A broker that thaws before that has not been detected.
     """
-    both = faults.where("kind = 'broker' or (kind = 'session' and broker >= 0)")
-    both = both.unionByName(noticed, allowMissingColumns=True)
+    process = source.table(FAULTS).where("kind = 'broker'")
+    both = process.select(SESSION, "broker", "kind", "state", "seq", "time_us")
+    for more in (_noticed(source.table(METADATA_RECORDS)), *_sessions(source)):
+        both = both.unionByName(more, allowMissingColumns=True)
     before = earlier((SESSION, "broker"))
-    after = later((SESSION, "broker"), now=0)
-    process = F.when(F.col("kind") == "broker", F.col("state"))
-    ended = F.when(F.col("kind").isin("session", "metadata"), F.struct("seq", "time_us", "kind"))
-    up = F.when(
-        (F.col("kind") == "broker") & ~F.col("state").isin(*DOWN), F.struct("seq", "time_us")
-    )
+    after = later((SESSION, "broker"))
+    at = F.struct("seq", "time_us", "kind")
+    of_process = F.col("kind") == "broker"
+    state = F.when(of_process, F.col("state"))
+    ended = F.when(F.col("kind").isin("session", "metadata"), at)
+    up = F.when(of_process & ~F.col("state").isin(*DOWN), at)
+    died = F.when(of_process & F.col("state").isin(*GONE), F.col("seq"))
     matched = both.select(
         SESSION,
         "broker",
@@ -92,21 +95,28 @@ def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> Dat
         F.col("state").alias("fault"),
         F.col("seq").alias("fault_seq"),
         F.col("time_us").alias("fault_us"),
-        F.coalesce(nearest(process, before), F.lit("running")).alias("was"),
+        "opened_seq",
+        F.coalesce(nearest(state, before), F.lit("running")).alias("was"),
+        nearest(died, before).alias("died_seq"),
+        nearest("own", before).alias("own"),
         nearest(ended, after).alias("ended"),
         nearest(up, after).alias("up"),
-    )
-    late = (F.col("ended.kind") == "metadata") & (F.col("fault") != "frozen")
-    in_time = F.col("up").isNull() | (F.col("ended.seq") < F.col("up.seq"))
-    known = F.when(in_time | late, F.col("ended"))
-    new = matched.where(~F.col("was").isin(*DOWN)).where(
+        nearest(state, after).alias("next"),
+    ).where(~F.col("was").isin(*DOWN))
+    its_own = F.col("died_seq").isNull() | (F.col("died_seq") < F.col("opened_seq"))
+    new = matched.where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
-        | ((F.col("kind") == "session") & (F.col("fault") == "expired"))
+        | ((F.col("fault") == "expired") & F.coalesce(its_own, F.lit(True)))
     )
-    timed = new.withColumn(
-        "noticed", F.when(F.col("kind") == "session", F.col("ended")).otherwise(known)
-    )
-    return _with_controller(timed, controller).select(
+    own, seq = F.col("own"), F.col("fault_seq")
+    thawed = F.when((F.col("fault") == "frozen") & ~F.col("next").isin(*DOWN), F.col("up"))
+    end = F.when(own.isNull(), F.col("ended")).when(own["end"]["seq"] > seq, own["end"])
+    late = thawed.isNull() & (own.isNotNull() | (end["kind"] == "metadata"))
+    in_time = F.col("up").isNull() | (end["seq"] < F.col("up.seq"))
+    at_once = F.struct(seq.alias("seq"), F.col("fault_us").alias("time_us"), "kind")
+    noticed = F.when(F.col("kind") == "session", at_once).when(in_time | late, end)
+    timed = new.withColumns({"noticed": noticed, "thawed": thawed})
+    return _with_controller(timed, source.table(CONTROLLER)).select(
         SESSION,
         "broker",
         "fault",
@@ -115,8 +125,35 @@ def _faults(faults: DataFrame, noticed: DataFrame, controller: DataFrame) -> Dat
         "was_controller",
         F.col("noticed.seq").alias("detected_seq"),
         F.col("noticed.time_us").alias("detected_us"),
-        F.when(F.col("fault") == "frozen", F.col("up")).alias("thawed"),
+        "thawed",
     )
+
+
+def _sessions(source: DatasetTables) -> tuple[DataFrame, DataFrame]:
+    """Return when brokers' ZooKeeper sessions ended, and when they were opened.
+
+    The rows of the former have ``opened_seq``, those of the latter ``own``, with the session's
+    ``end``. A recording that has lost its oldest events may lack that a session was opened.
+    """
+    rows = source.table(EVENTS).where("type in ('SessionCreated', 'SessionEnded') and broker >= 0")
+    zk_session, reason = (
+        F.get_json_object("payload", f"$.{name}") for name in ("session", "reason")
+    )
+    ends = F.col("type") == "SessionEnded"
+    at = F.struct("seq", "time_us", F.lit("session").alias("kind"))
+    known = rows.groupBy(SESSION, "broker", zk_session.alias("zk_session")).agg(
+        F.min(F.when(~ends, F.col("seq"))).alias("opened_seq"),
+        F.max(F.when(ends, at)).alias("end"),
+        F.max(F.when(ends, reason)).alias("state"),
+    )
+    kind = F.lit("session").alias("kind")
+    ended = known.where("end is not null").select(
+        SESSION, "broker", kind, "state", "end.seq", "end.time_us", "opened_seq"
+    )
+    opened = known.where("opened_seq is not null").select(
+        SESSION, "broker", F.col("opened_seq").alias("seq"), F.struct("end").alias("own")
+    )
+    return ended, opened
 
 
 def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:

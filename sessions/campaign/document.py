@@ -39,7 +39,8 @@ rows are the same as those of `tidegauge run --record` and `tidegauge sessions e
 
 `DATASET/_campaign/` is stored beside the tables and contains:
 
-- `failing.txt`: the runs to look at, each as the command that opens it in the console
+- `failing.txt`: the runs to look at, each as the command that opens it in the console, the worst
+  first; of equally bad ones, one of each combination comes before a second one
 - `outcome.json`: the printed matrix
 - `plan.json`: the script's text, the seeds, and every combination
 - `scripts/`: for each listed run with random faults, a script with its faults as statements
@@ -56,9 +57,10 @@ script itself stops, starts or freezes are not chosen, so these statements are n
 each run that is listed for a look, `_campaign/scripts/` contains a script with its faults as
 statements.
 
-`--shrink` reduces these runs: it removes statements as long as the run fails in the same way and in
-no other way. The result, `_campaign/shrunk/SESSION.tide`, is minimal: without any one of its
-statements it no longer fails. Runs are reduced in parallel, one per task.
+`--shrink` reduces these runs: it removes statements as long as the run has the same worst finding
+(a failed expectation: the same value found) and no new error. The result,
+`_campaign/shrunk/SESSION.tide`, is minimal: without any one of its statements it no longer fails in
+that way. Runs are reduced in parallel, one per task.
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).
 """

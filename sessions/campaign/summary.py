@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from msgspec import structs
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from sessions.analysis.tables import DatasetTables
@@ -32,13 +32,20 @@ def all_runs(spark: SparkSession, dataset: Dataset) -> DataFrame:
 
 
 def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignReport:
-    """Return the report of a campaign whose runs have all ended, and store it with its commands."""
+    """Return the report of a campaign whose runs have all ended, and store it with its commands.
+
+    Among equally grave runs, one of each combination comes first, then another of each, and so on:
+    the few that are shown and reduced should not all be of one combination.
+    """
     folder = CampaignFolder(dataset.location)
     runs = all_runs(spark, dataset)
     combinations = {varied(variant.values): variant.values for variant in plan.variants}
     matrix = {row["varied"]: row.asDict() for row in runs.groupBy("varied").agg(*_sums()).collect()}
     to_look_at = runs.where(F.size("findings") > 0)
-    worst = to_look_at.orderBy(_gravity(), SESSION).limit(WRITTEN_MAX)
+    alike = Window.partitionBy("gravity", "varied").orderBy("seed")
+    ranked = to_look_at.withColumn("gravity", _gravity())
+    ranked = ranked.withColumn("nth", F.row_number().over(alike))
+    worst = ranked.orderBy("gravity", "nth", SESSION).limit(WRITTEN_MAX)
     first = worst.select("session", "varied", "seed", "findings", "error", "command").collect()
     failing = [_failing(combinations, row.asDict()) for row in first[:SHOWN_MAX]]
     if plan.chaos is not None:

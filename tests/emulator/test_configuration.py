@@ -149,11 +149,11 @@ def test_what_an_outsider_writes_of_a_broker_is_taken_if_it_makes_sense() -> Non
         do(cluster, ZkCommand(command="set", path=OWN, data=nonsense))
         do(cluster, told("brokers/1"), SOON)
         assert min_isr(cluster, 1) == 2
-    assert min_isr(cluster, 0) == 1
+    assert min_isr(cluster, 0) == 9
     do(cluster, ZkCommand(command="delete", path=OWN))
     assert min_isr(cluster, 1) == 2
     do(cluster, told("brokers/1"), SOON)
-    assert min_isr(cluster, 1) == 1
+    assert min_isr(cluster, 1) == 9
 
 
 @pytest.mark.parametrize(("version", "stays"), [("1.1", True), ("2.2", True), ("2.5", False)])

@@ -66,7 +66,7 @@ def broker(
     settings: SettingWords = None,
     deleted: DeletedSettings = None,
 ) -> ConfigureBroker:
-    """Set or delete configuration values of a running broker, or (KRaft) of all brokers."""
+    """Set or delete configuration values of a running broker, or (1.1+) of all brokers."""
     return ConfigureBroker(broker=broker, config=changes(settings, deleted))
 
 

@@ -6,7 +6,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator import protocol
-from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import uuid_bytes
 from emulator.clients.external.metadata import TopicIds
@@ -204,6 +203,7 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
         entry.is_read_only,
         is_default=entry.source == DEFAULT,
         config_source=entry.source,
+        is_sensitive=entry.is_sensitive,
         synonyms=names,
         config_type=entry.type,
         documentation=None,
@@ -211,11 +211,7 @@ def _described(entry: ConfigEntry, *, synonyms: bool) -> configs.DescribeConfigs
 
 
 class IncrementalAlterConfigs:
-    """IncrementalAlterConfigs (KIP-339): of topics, and in KRaft mode of brokers."""
-
-    def __init__(self, context: ClientContext) -> None:
-        """Translate requests to brokers of ``context``'s mode."""
-        self.context = context
+    """IncrementalAlterConfigs (KIP-339): of topics and brokers."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Alter each resource in a request of its own."""
@@ -242,44 +238,23 @@ class IncrementalAlterConfigs:
                 appended={name: changes[APPEND]},
                 subtracted={name: changes[SUBTRACT]},
             )
-        if kind == BROKER and {each.name for each in resource.configs} == set(removed) <= THROTTLES:
-            return protocol.TopicsResponse(0, {name: NONE})
-        of_lists = changes[APPEND] or changes[SUBTRACT]
-        if (
-            kind == BROKER
-            and self.context.in_kraft_mode
-            and not (of_lists or request.validate_only)
-        ):
+        if kind == BROKER and not (changes[APPEND] or changes[SUBTRACT]):
             values = {**changes[SET], **dict.fromkeys(removed)}
-            return protocol.IncrementalAlterConfigsRequest(BROKER, name, values)
-        reason = "Only topics can be altered here, and values of brokers in KRaft mode."
+            return protocol.IncrementalAlterConfigsRequest(
+                BROKER, name, values, request.validate_only
+            )
+        reason = "Topics and brokers can be altered here, and lists of topics."
         return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, configs.IncrementalAlterConfigsRequest)
-        rows = []
-        for resource, found in zip(request.resources, responses, strict=True):
-            assert isinstance(found, protocol.TopicsResponse | protocol.AdminResponse), found
-            name, reasons = resource.resource_name, getattr(found, "messages", {})
-            code = ERRORS[found.errors.get(name, NONE)].code
-            rows.append(
-                configs.AlterConfigsResourceResponse(
-                    code, reasons.get(name), resource.resource_type, name
-                )
-            )
+        rows = [
+            configs.AlterConfigsResourceResponse(*_altered(each, found))
+            for each, found in zip(request.resources, responses, strict=True)
+        ]
         return configs.IncrementalAlterConfigsResponse(responses=rows)
-
-
-THROTTLES: Final = frozenset(
-    {
-        "leader.replication.throttled.rate",
-        "follower.replication.throttled.rate",
-        "replica.alter.log.dirs.io.max.bytes.per.second",
-    }
-)
-"""Replication throttles (KIP-73, KIP-113), which are not emulated and therefore never set."""
 
 
 def _refusal(resource: configs.AlterConfigsResource) -> str | None:
@@ -298,35 +273,51 @@ def _refusal(resource: configs.AlterConfigsResource) -> str | None:
 
 
 class AlterConfigs:
-    """AlterConfigs: replace all configs of topics (KIP-133); configs left out are removed."""
+    """AlterConfigs: replace all configs of topics and brokers (KIP-133); others are removed."""
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Alter all topics in one request; broker configs are changed by statements only."""
+        """Alter each resource in a request of its own."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
-        topics = {
-            each.resource_name: {row.name: row.value or "" for row in each.configs}
-            for each in request.resources
-            if each.resource_type == TOPIC
-        }
-        return [protocol.AlterConfigsRequest(topics, request.validate_only, replaces=True)]
+        return [self._change(each, request) for each in request.resources]
+
+    def _change(
+        self,
+        resource: alter_configs.AlterConfigsResource,
+        request: alter_configs.AlterConfigsRequest,
+    ) -> AnyMessage:
+        kind, name = resource.resource_type, resource.resource_name
+        values = {each.name: each.value or "" for each in resource.configs}
+        if kind == TOPIC:
+            return protocol.AlterConfigsRequest(
+                {name: values}, request.validate_only, replaces=True
+            )
+        if kind == BROKER:
+            return protocol.IncrementalAlterConfigsRequest(
+                BROKER, name, dict(values), request.validate_only, replaces=True
+            )
+        reason = "Topics and brokers can be altered here."
+        return protocol.TopicsResponse(0, {name: "INVALID_REQUEST"}, {name: reason})
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each resource."""
         request = call.message
         assert isinstance(request, alter_configs.AlterConfigsRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.TopicsResponse)
         rows = [
-            alter_configs.AlterConfigsResourceResponse(
-                ERRORS[found.errors.get(each.resource_name, "INVALID_REQUEST")].code,
-                found.messages.get(each.resource_name),
-                each.resource_type,
-                each.resource_name,
-            )
-            for each in request.resources
+            alter_configs.AlterConfigsResourceResponse(*_altered(each, found))
+            for each, found in zip(request.resources, responses, strict=True)
         ]
         return alter_configs.AlterConfigsResponse(responses=rows)
+
+
+def _altered(
+    resource: configs.AlterConfigsResource | alter_configs.AlterConfigsResource, found: AnyMessage
+) -> tuple[int, str | None, int, str]:
+    """The result for a resource: error code and message, and which it is."""
+    assert isinstance(found, protocol.TopicsResponse | protocol.AdminResponse), found
+    name, reasons = resource.resource_name, getattr(found, "messages", {})
+    error = found.errors.get(name, getattr(found, "error", NONE))
+    return ERRORS[error].code, reasons.get(name), resource.resource_type, name
 
 
 class ElectLeaders:

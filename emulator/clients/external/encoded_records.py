@@ -47,9 +47,9 @@ class EncodedRecords:
         if data is None or not self._is_whole(data, batch):
             data = self._built_of(batch)
         placed = memory_records.place(data, batch.base_offset, batch.leader_epoch)
-        if batch.append_time_ms >= 0 and self.magic == NEWEST:
-            return record_batch.with_log_append_time(placed, batch.append_time_ms)
-        return placed
+        if batch.append_time_ms < 0:
+            return placed
+        return memory_records.with_log_append_time(placed, batch.append_time_ms)
 
     def _is_whole(self, data: bytes, batch: RecordBatch) -> bool:
         """Whether the batch is complete: its log may have been truncated within it."""

@@ -128,7 +128,7 @@ class ExternalClients:
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),
             "DescribeConfigs": admin.DescribeConfigs(),
-            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(context),
+            "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
             "AlterConfigs": admin.AlterConfigs(),
             "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),

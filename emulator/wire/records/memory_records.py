@@ -129,6 +129,13 @@ def place(records: bytes, base_offset: int, leader_epoch: int) -> bytes:
     return b"".join(placed)
 
 
+def with_log_append_time(records: bytes, timestamp: int) -> bytes:
+    """Return the records with the broker's time in milliseconds in place of the producer's."""
+    if magic_of(records) < record_batch.MAGIC:
+        return message_set.with_log_append_time(records, timestamp)
+    return b"".join(record_batch.with_log_append_time(each, timestamp) for each in split(records))
+
+
 def decode(records: bytes) -> list[Record]:
     """Return all records with their offsets, including control batches and markers."""
     if not records:

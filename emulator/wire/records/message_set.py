@@ -136,6 +136,25 @@ def place(data: bytes, base_offset: int) -> bytes:
     return b"".join(placed)
 
 
+def with_log_append_time(data: bytes, timestamp: int) -> bytes:
+    """Return the set with the broker's time in milliseconds in place of the producer's.
+
+    Only a wrapper's own timestamp changes: readers take it for all messages in it. Format 0 has no
+    timestamps. Source: ``LogValidator.validateMessagesAndAssignOffsetsCompressed``, KIP-32.
+    """
+    return b"".join(
+        _encode(
+            each.offset,
+            each.magic,
+            each.attributes | (_TIMESTAMP_TYPE_BIT if each.magic else 0),
+            timestamp,
+            each.key,
+            each.value,
+        )
+        for each in read_entries(data)
+    )
+
+
 def _entry(data: bytes, at: int, end: int, offset: int) -> Entry:
     _, _, crc, magic, attributes = _START.unpack_from(data, at)
     if magic not in (0, 1):

@@ -11,8 +11,9 @@ from sessions.report.tables import At, Shown, table
 from sessions.report.units import time_text
 
 ORDER: Final = (("total_us", DOWN), ("session", UP), ("tp", UP), ("fault_seq", UP))
+UNKNOWN: Final = "rest"
 PHASES: Final = {
-    "detection": "until ZooKeeper dropped the broker",
+    "detection": "until the controller knew of it",
     "election": "until the controller chose a leader",
     "takeover": "until a broker acted as leader",
 }
@@ -31,6 +32,7 @@ SHOWN: Final = Shown(
         "total": "total_us",
         "new leader": "leader",
         "strategy": "strategy",
+        "outcome": "outcome",
     },
     "fault_us",
     "serving_us",
@@ -44,6 +46,7 @@ BY_KIND: Final = Shown(
         "was controller": "was_controller",
         "failovers": "failovers",
         "with a new leader": "served",
+        "returned": "returned",
         "unclean": "unclean",
         "detections": "detection_n",
         "detection p50": "detection_p50_us",
@@ -63,18 +66,24 @@ BY_KIND: Final = Shown(
 
 def failover(of: Material) -> Element:
     """The slowest failovers, phase by phase; percentiles by release and fault."""
+    import pyarrow.compute as pc
+
     rows = of.results.top(FAILOVERS, ORDER, ROWS_MAX)
-    drawn = [_bar(row) for row in rows if row["total_us"] is not None][:BARS_MAX]
+    ended = of.results.top(FAILOVERS, ORDER, BARS_MAX, pc.field("outcome") == "failed over")
+    drawn = [_bar(row) for row in ended]
     kinds = of.results.top(
         FAILOVER, (("version", UP), ("fault", UP), ("was_controller", UP)), ROWS_MAX
     )
     legend = [(phase, f"{phase}: {meaning}") for phase, meaning in PHASES.items()]
+    if any(part.kind == UNKNOWN for bar in drawn for part in bar.parts):
+        legend.append((UNKNOWN, "phases that cannot be told apart"))
     axis = "virtual time since the fault"
     return section(
         "failover",
         "Failover",
         "From a leader's failure to the service of the next one: the slowest failovers phase by "
-        "phase, then all of them by release and fault.",
+        "phase, then all of them by release and fault. A leader that returned in time was only "
+        "away: that is no failover.",
         figure("The slowest failovers", bars(drawn, axis, time_text), legend) if drawn else None,
         table(SHOWN, rows, of.results.count(FAILOVERS)),
         table(BY_KIND, kinds, of.results.count(FAILOVER)),
@@ -89,6 +98,6 @@ def _bar(row: Row) -> Bar:
     ]
     left = row["total_us"] - sum(part.length for part in known)
     if left > 0:
-        known.append(Part("rest", left, f"phases that cannot be told apart {time_text(left)}"))
+        known.append(Part(UNKNOWN, left, f"phases that cannot be told apart {time_text(left)}"))
     note = time_text(row["total_us"])
     return Bar(row["session"], row["tp"], known, note, row["fault_seq"], row["fault_us"])

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from sessions.analysis.results.latency import COMMIT_LATENCY, LATENCY_HISTOGRAM
+from sessions.analysis.results.latency import COMMIT_LATENCY, LATENCY, LATENCY_HISTOGRAM
 from sessions.analysis.results.reading import DOWN, UP, Row
 from sessions.report.charts import Chart, Series, chart
 from sessions.report.markup import Element, element
@@ -32,6 +32,27 @@ SHOWN: Final = Shown(
         "longest ack": "ack_max_us",
     },
 )
+BY_WAY: Final = Shown(
+    LATENCY,
+    "Latency by release and acks, over all sessions",
+    {
+        "release": "version",
+        "acks": "acks",
+        "sessions": "sessions",
+        "records": "records",
+        "commits": "commit_n",
+        "commit p50": "commit_p50_us",
+        "commit p95": "commit_p95_us",
+        "commit p99": "commit_p99_us",
+        "longest commit": "commit_max_us",
+        "acks received": "ack_n",
+        "ack p50": "ack_p50_us",
+        "ack p95": "ack_p95_us",
+        "ack p99": "ack_p99_us",
+        "longest ack": "ack_max_us",
+        "slowest in": At("slowest_session", "slowest_seq"),
+    },
+)
 WHAT: Final = {"commit": "from sending to commit", "ack": "from sending to acknowledgement"}
 
 
@@ -45,17 +66,19 @@ def latency(of: Material) -> Element:
     )
     kinds = dict.fromkeys((row["what"], row["acks"]) for row in sums)
     rows = of.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
+    ways = of.results.top(LATENCY, (("version", UP), ("acks", UP)), ROWS_MAX)
     return section(
         "latency",
         "Commit latency",
         "How many records took how long, over all sessions: a step is a quarter of a power of two "
-        "wide. Below, the partitions whose records took longest.",
+        "wide. Below, the partitions whose records took longest, and percentiles by release.",
         element(
             "div",
             *(_figure(what, acks, sums) for what, acks in sorted(kinds, key=_place)),
             class_="pairs",
         ),
         table(SHOWN, rows, of.results.count(COMMIT_LATENCY)),
+        table(BY_WAY, ways, of.results.count(LATENCY)),
     )
 
 

@@ -101,6 +101,13 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
     assert said == f"port {port} is taken by another program; name another by --port\n"
 
 
+def test_a_cluster_that_cannot_be_is_refused_before_any_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["web", "--config", "no.such=1"]) == 2
+    assert "There is no configuration 'no.such'" in capsys.readouterr().err
+
+
 def test_a_target_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["web", f"nowhere-{os.getpid()}.tide"]) == 3
     assert "cannot read 'nowhere-" in capsys.readouterr().err

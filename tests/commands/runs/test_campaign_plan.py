@@ -11,6 +11,7 @@ from commands.language.ranges import Seeds, Variation
 from commands.language.values import Setting
 from commands.runs.campaign_plan import Given, plan
 from sessions.campaign.plan import Plan
+from sessions.campaign.shrink import shrink
 
 TEXT = """\
 cluster --brokers 3
@@ -143,3 +144,66 @@ def test_a_script_that_is_not_there_is_told(script: str) -> None:
     with pytest.raises(CommandError, match=r"cannot read 'my scrip\.tide'") as refused:
         plan(given("my scrip.tide"))
     assert refused.value.code is ExitCode.UNREACHABLE
+
+
+REPAIRED = """\
+cluster --brokers 3 --version 0.10.2
+topic create orders --replica-assignment 1:2:0 --config min.insync.replicas=2
+wait until orders-0.leader == 1
+network drop 2 0 --percent 50
+produce orders --value paid --count 40 --acks ${acks} --every 5ms --async
+wait 120ms
+broker stop 1
+wait until orders-0.leader == 2
+broker crash 2
+wait until orders-0.leader == 0
+network heal
+broker start 1
+broker start 2
+wait until orders-0.isr == [0,1,2]
+settle
+"""
+"""It loses records, and then all logs are made equal again."""
+
+
+@pytest.mark.parametrize("acks", ["1", "all"])
+def test_a_reduced_script_can_spare_no_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, acks: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def shrunk(script: str) -> tuple[list[str], str]:
+        Path("s.tide").write_text(script)
+        made = planned(
+            "s.tide", seeds=Seeds([(10, 10)]), **({"acks": acks} if "$" in script else {})
+        )
+        found = shrink(made, made.run(0), 60)
+        return ([], "") if found is None else (found.script.splitlines()[1:], found.finding)
+
+    lines, finding = shrunk(REPAIRED)
+    assert finding == "lost"
+    for place in range(1, len(lines)):
+        less = lines[:place] + lines[place + 1 :]
+        assert shrunk("\n".join(less))[1] != "lost", lines[place]
+
+
+def test_an_expectation_is_reduced_to_what_makes_it_find_that_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the topic it fails as well, but finds nothing at all."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        "cluster --brokers 3",
+        "topic create t --replica-assignment 1:2:0",
+        "wait until t-0.isr == [0,1,2]",
+        "produce t --count 3",
+        "broker crash 2",
+        "wait 60s",
+        "expect t-0.isr == [0,1,2]",
+    ]
+    Path("s.tide").write_text("\n".join(lines))
+    made = planned("s.tide", seeds=Seeds([(1, 1)]))
+    found = shrink(made, made.run(0), 60)
+    assert found is not None
+    assert found.finding == "expectation t-0.isr == [0,1,2] (found [1,0])"
+    assert found.script.splitlines()[2:] == [lines[1], *lines[4:]]

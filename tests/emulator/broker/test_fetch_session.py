@@ -1,5 +1,7 @@
 """How a leader's broker serves fetches: sessions, parking, and what it tells followers."""
 
+from typing import Any
+
 import pytest
 
 from emulator.broker.fetch_session import FetchSession
@@ -25,7 +27,7 @@ def led_by_0(version: str = "3.9") -> Lab:
     return lab
 
 
-def fetch(lab: Lab, offset: int, follower: int = 1, wait_us: int = 0, **asked: int) -> int:
+def fetch(lab: Lab, offset: int, follower: int = 1, wait_us: int = 0, **asked: Any) -> int:
     """A fetch of one partition by hand, outside of sessions; returns its number."""
     request = FetchRequest(follower, wait_us, {TP: FetchPartition(offset, **asked)}, one_shot=True)
     number = lab.cluster.network.send(follower, 0, request)

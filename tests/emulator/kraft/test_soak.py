@@ -4,17 +4,10 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.inputs import statements as inputs
-from emulator.inputs.statements import AnyInput, CreateCluster, Statement
-from emulator.scenario.outcome import Outcome
+from emulator.inputs.statements import CreateCluster, Statement
 from emulator.scenario.runner import Runner
+from tests.support.kraft_faults import CONFIG, give, wait
 from tests.support.kraft_soak import KRAFT_VERSIONS, KraftSoak, disagreements
-
-CONFIG = {
-    "broker.session.timeout.ms": "4000",
-    "broker.heartbeat.interval.ms": "500",
-    "replica.lag.time.max.ms": "4000",
-    "min.insync.replicas": "2",
-}
 
 
 def cluster(version: str, seed: int, controllers: int = 3) -> Runner:
@@ -22,14 +15,6 @@ def cluster(version: str, seed: int, controllers: int = 3) -> Runner:
         version=version, mode="kraft", controllers=controllers, seed=seed, config=CONFIG
     )
     return Runner(Cluster(spec))
-
-
-def give(runner: Runner, wanted: AnyInput) -> Outcome:
-    return runner.execute(Statement(wanted, type(wanted).__name__))
-
-
-def wait(runner: Runner, ms: int) -> None:
-    runner.run_until(runner.now_us + ms * 1000)
 
 
 @pytest.mark.parametrize("seed", range(2 * len(KRAFT_VERSIONS)))

@@ -2,7 +2,8 @@
 
 from emulator.events import Event, IsrChangeStarted, RequestRefused
 from emulator.inputs import statements as inputs
-from tests.emulator.kraft.test_soak import cluster, give, wait
+from tests.emulator.kraft.test_soak import cluster
+from tests.support.kraft_faults import give, wait
 
 
 def test_a_leader_that_knows_only_the_deleted_topic_refuses_followers_of_the_new_one() -> None:

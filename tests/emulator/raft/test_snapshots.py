@@ -25,8 +25,8 @@ from emulator.raft.quorum import SNAPSHOT_CHUNK_BYTES
 from emulator.raft.snapshots import SnapshotRules, reason_for_snapshot, take_snapshot
 from emulator.raft.state import QuorumState, SnapshotFetch
 from emulator.scenario.runner import Runner
-from tests.emulator.kraft.test_soak import end_faults, faults
 from tests.golden_kraft.metadata_snapshots import MAX_BYTES, SNAPSHOTS, batches
+from tests.support.kraft_faults import end_faults, faults
 
 CONFIG = {
     "metadata.log.max.record.bytes.between.snapshots": "4000",

@@ -18,6 +18,7 @@ from emulator.events import (
     MetadataRecordCommitted,
     PartitionStateChanged,
     ReplicaRoleChanged,
+    SessionCreated,
     SessionEnded,
 )
 from tests.sessions.analysis.followed import Followed, Row, percentiles, place
@@ -127,14 +128,13 @@ def expected_failovers(session: str, events: list[Event]) -> list[Row]:
     """The rows of ``failovers``."""
     rows: list[Row] = []
     looking: dict[str, Row] = {}
-    unnoticed: dict[int, list[Row]] = {}
-    unfenced: dict[int, list[Row]] = {}
+    detection = Detection()
     followed = Followed(events)
     for event in events:
-        fault = _fault(event, followed)
+        fault = _fault(event, followed, detection)
         if fault is not None:
             broker, what = fault
-            unnoticed[broker] = []
+            hit: list[Row] = []
             for tp, partition in followed.partitions.items():
                 if partition.exists and partition.znode and partition.znode.leader == broker:
                     row = {
@@ -144,32 +144,63 @@ def expected_failovers(session: str, events: list[Event]) -> list[Row]:
                     }  # fmt: skip
                     rows.append(row)
                     looking[tp] = row
-                    unnoticed[broker].append(row)
-                    unfenced.setdefault(broker, []).append(row)
-        _note(event, unnoticed, unfenced)
+                    hit.append(row)
+            detection.expect(event, broker, hit)
+        detection.note(event, followed)
         _look(event, looking, followed)
         followed.apply(event)
     return [_complete(row) for row in rows]
 
 
-def _note(event: Event, unnoticed: dict[int, list[Row]], unfenced: dict[int, list[Row]]) -> None:
-    """Note when a fault was noticed, by ZooKeeper or by KRaft's controller, or was over."""
-    match event:
-        case SessionEnded():
-            for row in unnoticed.pop(event.host, []):
+class Detection:
+    """Which faults ZooKeeper or KRaft's controller has not noticed yet."""
+
+    def __init__(self) -> None:
+        self.session: dict[int, int] = {}
+        """The ZooKeeper session that each broker opened last."""
+        self.died: set[int] = set()
+        """Sessions whose process has crashed or stopped."""
+        self.open: list[tuple[int, int | None, list[Row]]] = []
+        """Broker, session (None: not known) and rows of each fault that may yet be noticed."""
+
+    def expect(self, event: Event, broker: int, rows: list[Row]) -> None:
+        """Begin to wait for a fault to be noticed; the end of a session is so at once."""
+        if isinstance(event, SessionEnded):
+            for row in rows:
                 row.update(detected_seq=event.seq, detected_us=event.time_us)
-        case MetadataRecordCommitted() if (gone := _noticed(event)) is not None:
-            for row in unfenced.pop(gone, []):
-                row.update(detected_seq=event.seq, detected_us=event.time_us)
-            unnoticed.pop(gone, None)
-        case BrokerStateChanged() if event.state not in DOWN:
-            crashed = [r for r in unfenced.pop(event.broker, []) if r["fault"] != "frozen"]
-            unfenced[event.broker] = crashed
-            for row in unnoticed.pop(event.broker, []):
-                if row["fault"] == "frozen" and "elected_seq" not in row:
-                    row.setdefault("serving_seq", event.seq)
-                    row.setdefault("serving_us", event.time_us)
-                    row["returned"] = True
+        else:
+            self.open.append((broker, self.session.get(broker), rows))
+
+    def note(self, event: Event, followed: Followed) -> None:
+        """Note when a fault was noticed, or was over."""
+        match event:
+            case SessionCreated():
+                self.session[event.host] = event.session
+            case SessionEnded():
+                self._detected(event, event.host, event.session)
+            case MetadataRecordCommitted() if (gone := _noticed(event)) is not None:
+                self._detected(event, gone, None)
+            case BrokerStateChanged() if event.state in ("crashed", "stopped"):
+                self.died.add(self.session.get(event.broker, -1))
+            case BrokerStateChanged() if event.state not in DOWN:
+                if followed.processes.get(event.broker) == "frozen":
+                    self._thawed(event, event.broker)
+
+    def _thawed(self, event: Event, broker: int) -> None:
+        for each in list(self.open):
+            if each[0] == broker and each[2] and each[2][0]["fault"] == "frozen":
+                self.open.remove(each)
+                for row in each[2]:
+                    if "elected_seq" not in row:
+                        row.setdefault("serving_seq", event.seq)
+                        row.setdefault("serving_us", event.time_us)
+
+    def _detected(self, event: Event, broker: int, session: int | None) -> None:
+        for each in list(self.open):
+            if each[0] == broker and each[1] in (session, None):
+                self.open.remove(each)
+                for row in each[2]:
+                    row.update(detected_seq=event.seq, detected_us=event.time_us)
 
 
 def _noticed(event: MetadataRecordCommitted) -> int | None:
@@ -180,14 +211,14 @@ def _noticed(event: MetadataRecordCommitted) -> int | None:
     return broker
 
 
-def _fault(event: Event, followed: Followed) -> tuple[int, str] | None:
+def _fault(event: Event, followed: Followed, detection: Detection) -> tuple[int, str] | None:
     match event:
         case BrokerStateChanged() if event.state in DOWN:
             up = followed.processes.get(event.broker, "running") not in DOWN
             return (event.broker, event.state) if up else None
         case SessionEnded() if event.host >= 0 and event.reason == "expired":
             up = followed.processes.get(event.host, "running") not in DOWN
-            return (event.host, "expired") if up else None
+            return (event.host, "expired") if up and event.session not in detection.died else None
     return None
 
 
@@ -218,7 +249,6 @@ def _outcome(row: Row) -> str:
 def _complete(row: Row) -> Row:
     names = ("detected_seq", "detected_us", "elected_seq", "elected_us", "leader", "leader_epoch")
     whole = {**dict.fromkeys((*names, "strategy", "serving_seq", "serving_us")), **row}
-    whole.pop("returned", None)
     whole["outcome"] = _outcome(whole)
     for part, begin, end in (
         ("detection_us", "fault_us", "detected_us"),

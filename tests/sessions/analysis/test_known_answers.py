@@ -1,5 +1,6 @@
 """The parts of the jobs on one small story whose answers are plain to see."""
 
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from emulator.events import (
     ProduceAcknowledged,
     RecordsConsumed,
     ReplicaRoleChanged,
+    SessionCreated,
     SessionEnded,
     ZnodeChanged,
     ZnodeCreated,
@@ -44,6 +46,7 @@ from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.rows.sessions import SessionFacts
+from tests.sessions.analysis.reference_cluster import expected_failovers
 from tests.sessions.dataset.streams import Story, committed_story
 
 if TYPE_CHECKING:
@@ -300,6 +303,53 @@ def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(
     (kind,) = rows(failover(source))
     assert (kind["failovers"], kind["served"], kind["returned"]) == (0, 0, 1)
     assert (kind["total_n"], kind["total_p50_us"]) == (0, None)
+
+
+def restarted_story(first_fault: str) -> Story:
+    """The leader's process ends and the next one waits until the old session has expired."""
+    story = committed_story()
+    story.tell(SessionCreated, 100, 0, 18_000, 1)
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, first_fault)
+    if first_fault != "crashed":
+        story.wait(100_000)
+        story.tell(BrokerStateChanged, 0, "crashed")
+    story.tell(ReplicaRoleChanged, TP, 0, "offline", 0, 0)
+    story.wait(2_000_000)
+    story.tell(BrokerStateChanged, 0, "starting")
+    story.tell(SessionCreated, 101, 0, 18_000, 2)
+    story.tell(BrokerStateChanged, 0, "running")
+    story.wait(15_000_000)
+    story.tell(SessionEnded, 100, 0, "expired", 3)
+    story.wait(355)
+    story.tell(LeaderElected, TP, 2, 1, 1, [1, 2], "Offline")
+    story.elect(TP, 1)
+    story.wait(1_000)
+    return story
+
+
+@pytest.mark.parametrize(("fault", "down_us"), [("crashed", 0), ("frozen", 100_000)])
+def test_a_restarted_brokers_old_session_tells_of_its_crash(
+    spark: "SparkSession", tmp_path: Path, fault: str, down_us: int
+) -> None:
+    story = restarted_story(fault)
+    (row,) = rows(failovers(told(spark, tmp_path, story)))
+    assert (row["fault"], row["outcome"], row["leader"]) == (fault, "failed over", 1)
+    assert row["detection_us"] == 17_000_000 + down_us
+    assert row["total_us"] == 17_000_355 + down_us
+    (expected,) = expected_failovers("s1", story.events)
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_the_end_of_a_running_process_own_session_is_a_fault(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    story = restarted_story("crashed")
+    story.elect(TP, 0)
+    story.wait(1_000)
+    story.tell(SessionEnded, 101, 0, "expired", 4)
+    _, row = sorted(rows(failovers(told(spark, tmp_path, story))), key=itemgetter("fault_seq"))
+    assert (row["fault"], row["detection_us"], row["outcome"]) == ("expired", 0, "open")
 
 
 def test_a_leader_that_is_down_has_no_lag(spark: "SparkSession", tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from emulator.events import Event
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import CreateCluster
 from emulator.scenario.runner import Runner
-from tests.emulator.kraft.test_soak import CONFIG, end_faults, faults, give, wait
 from tests.sessions.analysis import reference_quorum
 from tests.sessions.analysis.followed import Row
 from tests.sessions.analysis.test_agreement import Told, analysed, by_session, of_clusters, same
+from tests.support.kraft_faults import CONFIG, end_faults, faults, give, wait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

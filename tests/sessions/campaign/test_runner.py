@@ -17,7 +17,15 @@ from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.campaign.runner import CampaignError, Progress, interruptible, run_campaign
 from sessions.dataset.layout import STAGING, Dataset, DatasetError
-from tests.sessions.campaign.plans import LOST, known_plan, plan, short_plan, short_story, variant
+from tests.sessions.campaign.plans import (
+    LOST,
+    known_plan,
+    plan,
+    short_plan,
+    short_story,
+    story,
+    variant,
+)
 from tests.sessions.dataset.reading import rows
 
 ROOT = Path(__file__).parents[3]
@@ -61,6 +69,16 @@ def test_hundreds_of_runs_lose_with_acks_1_and_never_with_acks_all(tmp_path: Pat
     assert len(Dataset(tmp_path / "dataset").sessions()) == 2 * SEEDS
     assert report.failed == 0
     assert CampaignFolder(tmp_path / "dataset").outcome() == report
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_each_combination_has_its_turn_among_the_runs_to_look_at(tmp_path: Path) -> None:
+    losing = [variant({"acks": "1", "of": of}, story(1)) for of in ("a", "b")]
+    report = run_campaign(plan(*losing, seeds=[(9, 10)]), tmp_path, 60)
+    assert [(each.values["of"], each.seed) for each in report.failing] == [
+        ("a", 9), ("b", 9), ("a", 10), ("b", 10)
+    ]  # fmt: skip
 
 
 @pytest.mark.spark

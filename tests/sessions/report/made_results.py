@@ -13,6 +13,7 @@ from sessions.analysis.results.latency import (
     COMMIT_LATENCY,
     HW_LAG,
     HW_LAG_TIMELINE,
+    LATENCY,
     LATENCY_HISTOGRAM,
 )
 from sessions.analysis.results.quorum import FENCINGS, QUORUM_TERMS
@@ -34,7 +35,7 @@ HOSTILE: Final = "<img src=x onerror=alert(1)>"
 TABLES: Final = (
     *(AVAILABILITY, AVAILABILITY_TIMELINE, ISR_CHURN, LEADER_BALANCE, CONTROLLER_WORK),
     *(QUORUM_TERMS, FENCINGS),
-    *(FAILOVERS, FAILOVER, COMMIT_LATENCY, HW_LAG, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
+    *(FAILOVERS, FAILOVER, COMMIT_LATENCY, HW_LAG, LATENCY, LATENCY_HISTOGRAM, HW_LAG_TIMELINE),
     *(DURABILITY, DURABILITY_RECORDS, ANOMALIES, ANOMALY_COUNTS, REPLAY),
 )
 
@@ -96,8 +97,11 @@ def failover_row(number: int) -> Row:
         "takeover_us": 300,
         "total_us": 6 * SECOND + 2_300 + number,
         "serving_us": 7 * SECOND + 2_300 + number,
+        "outcome": "failed over",
     }
-    return place("failover", f"orders-{number}") | begun | (served if number else {})
+    return (
+        place("failover", f"orders-{number}") | begun | (served if number else {"outcome": "open"})
+    )
 
 
 VERSIONS: Final = {"HW": "0.9, 0.10.2", "KIP-101": "0.11"}
@@ -153,6 +157,8 @@ def results(folder: Path) -> Path:
         for begin, end, records in buckets
     ]  # fmt: skip
     write(folder, LATENCY_HISTOGRAM, histogram, files=2)
+    way = {"acks": -1, "records": 186, "commit_n": 186, "commit_p50_us": 5_200}
+    write(folder, LATENCY, [{"version": version} | way for version in ("0.10.2", "3.9")])
     lags: list[Row] = [
         place("failover", "orders-129")
         | {"bucket": n, "from_us": n * SECOND, "to_us": (n + 1) * SECOND, "lag_mean": n / 4,
@@ -162,7 +168,9 @@ def results(folder: Path) -> Path:
     write(folder, HW_LAG_TIMELINE, lags)
     churn = {"changes": 5, "shrinks": 3, "expands": 2, "size_min": 1, "last_shrink_seq": 640}
     write(folder, ISR_CHURN, [place("failover", "orders-0") | churn])
-    write(folder, FAILOVERS, [failover_row(n) for n in range(3)])
+    back = {"outcome": "returned", "total_us": 20 * SECOND, "detection_us": None}
+    faults = [*(failover_row(n) for n in range(3)), failover_row(3) | back]
+    write(folder, FAILOVERS, faults)
     slowest = {"slowest_session": "failover", "slowest_seq": 502, "total_max_us": 6 * SECOND}
     write(folder, FAILOVER, [{"version": "3.9", "fault": "crashed", "failovers": 3} | slowest])
     ways = [

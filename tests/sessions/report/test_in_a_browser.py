@@ -232,7 +232,7 @@ async def test_a_drag_zooms_all_charts_of_virtual_time_and_the_rows_with_them(
         )
         await tab.evaluate("everything.click()")
         assert (await tab.evaluate(SCALES))[0] == ["time", 0, 144 * SECOND]
-        assert len(await tab.evaluate(column("failovers", 1))) == 3
+        assert len(await tab.evaluate(column("failovers", 1))) == 4
 
 
 async def test_a_time_that_is_typed_zooms_as_well(tab: Page, folder: Path) -> None:

@@ -120,6 +120,23 @@ def test_failovers_are_drawn_phase_by_phase(material: Material) -> None:
     assert [shapes(made, kind) for kind in ("detection", "election", "takeover")] == [2, 2, 2]
 
 
+def test_a_leader_that_returned_is_in_the_table_alone(material: Material) -> None:
+    made = failover(material)
+    drawn = [each.get("data-tp") for each in made.iter("li")]
+    assert [tp for tp in drawn if tp] == ["orders-2", "orders-1"]
+    assert [cell.text for cell in made.iter("td") if cell.text == "returned"] == ["returned"]
+
+
+def test_latency_is_told_by_release_and_way_to_produce(material: Material) -> None:
+    ways = next(
+        each for each in latency(material).iter("table") if each.get("data-table") == "latency"
+    )
+    assert [row[0].text for row in ways.iter("tr")][1:] == ["0.10.2", "3.9"]
+    heads = [head.text or "" for head in ways.iter("th")]
+    assert heads.index("commit p50") == heads.index("commits") + 1
+    assert heads.index("ack p50") == heads.index("acks received") + 1
+
+
 def test_churn_is_shrinks_and_expands(material: Material) -> None:
     assert [shapes(churn(material), kind) for kind in ("shrinks", "expands")] == [1, 1]
 

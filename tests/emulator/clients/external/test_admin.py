@@ -1,7 +1,13 @@
 import pytest
 
-from emulator.common.errors import ERRORS
-from emulator.inputs.statements import CreateTopic, FreezeBroker, ThawBroker
+from emulator.common.errors import ERROR_NAMES, ERRORS
+from emulator.inputs.statements import (
+    CreateTopic,
+    FreezeBroker,
+    StartBroker,
+    StopBroker,
+    ThawBroker,
+)
 from emulator.wire.messages import alter_configs
 from emulator.wire.messages.configs import (
     AlterableConfig,
@@ -140,6 +146,68 @@ def test_old_requests_replace_all_of_a_topics_values(lab: WireLab, controller: i
     assert response.responses[0].error_code == 0
     lab.pass_time(100_000)
     assert lab.cluster.state.topic_configs["t"] == {"max.message.bytes": "1000"}
+
+
+MIN_ISR = "min.insync.replicas"
+FIXED = "num.partitions"
+
+
+@pytest.mark.parametrize("mode", ["zk", "kraft"])
+def test_a_broker_changes_its_own_configuration_and_that_of_all(mode: str) -> None:
+    lab = WireLab.made(version="3.9", mode=mode)
+    lab.pass_time(5_000_000)
+    here = lab.connect(1)
+
+    def change(name: str, *rows: tuple[str, int, str | None], dry: bool = False) -> str:
+        resource = AlterConfigsResource(4, name, [AlterableConfig(*row) for row in rows])
+        wanted = IncrementalAlterConfigsRequest([resource], dry)
+        (row,) = lab.ask(here, wanted, 1).responses
+        lab.pass_time(100_000)
+        return ERROR_NAMES[row.error_code]
+
+    def replace(name: str, **values: str) -> str:
+        rows = [alter_configs.AlterableConfig(k.replace("_", "."), v) for k, v in values.items()]
+        resource = alter_configs.AlterConfigsResource(4, name, rows)
+        (row,) = lab.ask(here, alter_configs.AlterConfigsRequest([resource]), 1).responses
+        lab.pass_time(100_000)
+        return ERROR_NAMES[row.error_code]
+
+    def in_force() -> list[int]:
+        return [each.context.min_insync_replicas("t") for each in lab.cluster.brokers.values()]
+
+    assert change("", (MIN_ISR, 0, "2"), dry=True) == "NONE"
+    assert in_force() == [1, 1, 1]
+    assert change("", (MIN_ISR, 0, "2")) == "NONE"
+    assert change("1", (MIN_ISR, 0, "3"), ("not.kafkas", 0, "1")) == "NONE"
+    assert in_force() == [2, 3, 2]
+    refused = [
+        *(change("0", (MIN_ISR, 0, "3")), change("1", (FIXED, 0, "3"))),
+        *(change("1", (MIN_ISR, 0, "many")), change("", (FIXED, 0, "3"))),
+    ]
+    assert refused == ["INVALID_REQUEST"] * 4
+    assert change("1", (MIN_ISR, 1, None)) == "NONE"
+    assert in_force() == [2, 2, 2]
+    assert replace("1", message_max_bytes="2000") == "NONE"
+    assert replace("1", min_insync_replicas="3") == "NONE"
+    assert in_force() == [2, 3, 2]
+    assert [each.context.config.message_max_bytes for each in lab.cluster.brokers.values()] == [
+        1_048_588
+    ] * 3
+    lab.run(StopBroker(broker=2))
+    lab.run(StartBroker(broker=2))
+    lab.pass_time(5_000_000)
+    assert in_force() == [2, 3, 2], "a broker reads its configuration when it starts"
+
+
+def test_brokers_are_configured_over_the_wire_since_1_1() -> None:
+    lab = WireLab.made(version="1.0")
+    rows = [alter_configs.AlterableConfig(MIN_ISR, "2")]
+    wanted = alter_configs.AlterConfigsRequest([alter_configs.AlterConfigsResource(4, "0", rows)])
+    (row,) = lab.ask(lab.connect(0), wanted, 0).responses
+    assert (ERROR_NAMES[row.error_code], "since 1.1" in row.error_message) == (
+        "INVALID_REQUEST",
+        True,
+    )
 
 
 def test_a_preferred_replica_leads_again(lab: WireLab, controller: int) -> None:

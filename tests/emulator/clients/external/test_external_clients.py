@@ -31,7 +31,8 @@ from emulator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from emulator.wire.records import record_batch
+from emulator.wire.records import memory_records, message_set, record_batch
+from emulator.wire.records.compression import Compression
 from emulator.wire.records.record import Record
 from tests.support.wire_client import WireLab, batch_of, values_in
 
@@ -182,6 +183,41 @@ def test_a_release_before_0_11_keeps_message_sets() -> None:
     found = lab.ask(here, fetch(), 3).responses[0].partitions[0]
     assert found.records[16] == 1
     assert values_in(found.records) == [(0, "a"), (1, "b"), (2, "c")]
+
+
+@pytest.mark.parametrize("by", ["topic", "broker"])
+def test_leaders_set_the_time_of_message_sets_too(by: str) -> None:
+    lab = WireLab.made(
+        version="0.10.2",
+        config={"log.message.timestamp.type": "LogAppendTime"} if by == "broker" else {},
+    )
+    own = {"message.timestamp.type": "LogAppendTime"} if by == "topic" else {}
+    lab.run(CreateTopic(topic="t", assignment=[[0, 1, 2]], config=own))
+    lab.pass_time(100_000)
+    here = lab.connect()
+    packed = memory_records.build(
+        [Record(None, value, 5) for value in (b"a", b"b")], 1, compression=Compression.GZIP
+    )
+    times = []
+    for data in (packed, batch_of("c", magic=1)):
+        row = lab.ask(here, produce(data), 2).responses[0].partition_responses[0]
+        times.append(row.log_append_time_ms)
+        lab.pass_time(50_000)
+    at, later = times
+    assert 1_584_267_360_000 < at < later
+    data = lab.ask(here, fetch(), 3).responses[0].partitions[0].records
+    assert [(each.offset, each.timestamp) for each in memory_records.decode(data)] == [
+        *((0, at), (1, at), (2, later)),
+    ]
+    assert {entry.timestamp_type for entry in message_set.read_entries(data)} == {1}
+
+    def offset(timestamp: int) -> tuple[int, int]:
+        rows = [ListOffsetsPartition(0, -1, timestamp)]
+        wanted = ListOffsetsRequest(-1, topics=[ListOffsetsTopic("t", rows)])
+        found = lab.ask(here, wanted, 1).topics[0].partitions[0]
+        return found.offset, found.timestamp
+
+    assert [offset(each) for each in (5, at + 1, later + 1)] == [(0, at), (2, later), (-1, -1)]
 
 
 def test_damaged_records_are_refused_and_nothing_is_written(lab: WireLab) -> None:

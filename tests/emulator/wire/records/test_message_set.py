@@ -114,3 +114,23 @@ def test_a_wrapper_in_a_wrapper_is_corrupt() -> None:
     wrapped[12:16] = struct.pack(">I", zlib.crc32(bytes(wrapped[16:])))
     with pytest.raises(CorruptRecords, match="within another"):
         message_set.decode(bytes(wrapped))
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_log_append_time_replaces_every_timestamp_of_format_1(codec: Compression) -> None:
+    produced = message_set.build(PAIR, 1, codec)
+    stamped = message_set.with_log_append_time(produced, 1_800_000_000_000)
+    (first, last) = read_by_kafka_python(stamped)
+    assert (first.timestamp, last.timestamp) == (1_800_000_000_000, 1_800_000_000_000)
+    assert [entry.timestamp_type for entry in message_set.read_entries(stamped)] == [
+        TimestampType.LOG_APPEND_TIME
+    ] * (1 if codec else 2)
+    assert [(each.key, each.value) for each in message_set.decode(stamped)] == [
+        (b"a", b"1"),
+        (None, None),
+    ]
+
+
+def test_format_0_has_no_time_of_the_broker() -> None:
+    produced = message_set.build([Record(b"a", b"1")], 0)
+    assert message_set.with_log_append_time(produced, 1_800_000_000_000) == produced
