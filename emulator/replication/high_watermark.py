@@ -9,8 +9,7 @@ def follower_high_watermark(leader_high_watermark: int, log_end_offset: int) -> 
 
     Source: ReplicaFetcherThread.processPartitionData; the documents' rule 4.
     """
-    told = leader_high_watermark if leader_high_watermark > 0 else 0
-    return told if told < log_end_offset else log_end_offset
+    return max(0, min(leader_high_watermark, log_end_offset))
 
 
 def holds_high_watermark(
