@@ -58,8 +58,9 @@ each run that is listed for a look, `_campaign/scripts/` contains a script with 
 statements.
 
 `--shrink` reduces these runs: it removes statements as long as the run has the same worst finding
-and no new error. The result, `_campaign/shrunk/SESSION.tide`, is minimal: without any one of its
-statements it no longer fails in that way. Runs are reduced in parallel, one per task.
+(a failed expectation: the same value found) and no new error. The result,
+`_campaign/shrunk/SESSION.tide`, is minimal: without any one of its statements it no longer fails in
+that way. Runs are reduced in parallel, one per task.
 
 This page is rendered from the declarations (`python -m sessions.campaign > docs/campaigns.md`).
 """

@@ -3,8 +3,9 @@
 Halves of the statements are removed, then quarters, and so on, as long as the rest still fails
 (Zeller and Hildebrandt's ddmin). So the result is minimal in the sense that no single statement can
 be removed. A run "still fails" if it has the same finding, and otherwise only findings of the whole
-run and milder losses. A script without its topic fails as well, but explains nothing; logs that
-differ because nothing restarted a broker are no reason to keep the restart.
+run and milder losses. A script without its topic fails as well, but explains nothing: an
+expectation must find the same value. Logs that differ because nothing restarted a broker are no
+reason to keep the restart.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,8 +23,10 @@ from sessions.campaign.run import Emulation
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Finding = tuple[str, str]
-"""A finding: ``invariant`` and its name, ``expectation`` and its text, a loss, or ``raised``."""
+Finding = tuple[str, str, str]
+"""A finding: ``invariant`` and its name, ``expectation``, its text and the value found instead (as
+JSON), a loss, or ``raised`` and the error. What does not apply is empty.
+"""
 Fails = Callable[[Sequence[Statement]], bool]
 
 LOSSES: Final = ("lost", "consumed_lost", "diverged", "duplicated")
@@ -60,18 +63,18 @@ def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
             for event in Emulation(variant, seed).events():
                 match event:
                     case ExpectationChecked() if not event.passed:
-                        found.add(("expectation", event.text))
+                        found.add(("expectation", event.text, event.actual))
                     case InvariantViolated() if not event.known:
-                        found.add(("invariant", event.name))
+                        found.add(("invariant", event.name, ""))
                     case AuditChanged():
                         losses[event.tp] = event
     except TooLong:
         return set()
     except Exception as error:
-        return {*found, ("raised", type(error).__name__)}
+        return {*found, ("raised", type(error).__name__, "")}
     for kind in LOSSES:
         if any(getattr(each, kind) for each in losses.values()):
-            found.add((kind, ""))
+            found.add((kind, "", ""))
     return found
 
 
@@ -84,18 +87,18 @@ def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
     whole = findings(variant, run.seed, limit_s)
     if not whole:
         return None
-    target = min(whole, key=lambda each: (WORST.index(each[0]), each[1]))
+    target = min(whole, key=lambda each: (WORST.index(each[0]), *each[1:]))
 
     milder = WORST[WORST.index(target[0]) + 1 :]
-    allowed = whole | {(kind, "") for kind in LOSSES if kind in milder}
+    allowed = {each[:2] for each in whole} | {(kind, "") for kind in LOSSES if kind in milder}
 
     def fails(steps: Sequence[Statement]) -> bool:
         shorter = structs.replace(variant, steps=list(steps))
         found = findings(shorter, run.seed, limit_s)
-        return target in found and found <= allowed
+        return target in found and {each[:2] for each in found} <= allowed
 
     left = reduced(variant.steps, fails)
-    name = " ".join(filter(None, target))
+    name = " ".join(filter(None, target[:2])) + (f" (found {target[2]})" if target[2] else "")
     return Shrunk(
         session=run.session,
         finding=name,

@@ -185,3 +185,25 @@ def test_a_reduced_script_can_spare_no_statement(
     for place in range(1, len(lines)):
         less = lines[:place] + lines[place + 1 :]
         assert shrunk("\n".join(less))[1] != "lost", lines[place]
+
+
+def test_an_expectation_is_reduced_to_what_makes_it_find_that_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the topic it fails as well, but finds nothing at all."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        "cluster --brokers 3",
+        "topic create t --replica-assignment 1:2:0",
+        "wait until t-0.isr == [0,1,2]",
+        "produce t --count 3",
+        "broker crash 2",
+        "wait 60s",
+        "expect t-0.isr == [0,1,2]",
+    ]
+    Path("s.tide").write_text("\n".join(lines))
+    made = planned("s.tide", seeds=Seeds([(1, 1)]))
+    found = shrink(made, made.run(0), 60)
+    assert found is not None
+    assert found.finding == "expectation t-0.isr == [0,1,2] (found [1,0])"
+    assert found.script.splitlines()[2:] == [lines[1], *lines[4:]]
