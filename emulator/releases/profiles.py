@@ -47,7 +47,7 @@ The matrix, the Lab and random tests run these. Any other release can be selecte
 """
 
 KRAFT_VERSIONS: Final = ("3.9", "4.0", "4.1")
-"""The releases that were recorded in KRaft mode, oldest first."""
+"""The recommended releases of KRaft mode, oldest first; all were recorded on real Kafka."""
 
 RECOMMENDED: Final = tuple(dict.fromkeys((*VERSIONS, *KRAFT_VERSIONS)))
 """The recommended versions of both modes, oldest first."""

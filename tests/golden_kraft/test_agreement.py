@@ -32,7 +32,11 @@ SEEDS = {
     ("4.1.2", "c14-elr-config"): 6,
     ("4.1.2", "c46-frozen-trio"): 3,
 }
-"""Where another seed than the first is one with which the races go as they were recorded."""
+"""Where another seed than the first is one with which the races go as they were recorded.
+
+In k05 the leader returns to two followers that restarted before it. Kafka's recordings differ in
+who joins first: broker 3 in 3.9.2, 4.1.2 and 4.3.1, broker 2 in 4.0.2 and 4.4.0.
+"""
 
 CHANCE = {
     ("3.9.2", "c03-unclean-past-elr"): {"all: log of u-0"},

@@ -66,7 +66,11 @@ def broker(
     settings: SettingWords = None,
     deleted: DeletedSettings = None,
 ) -> ConfigureBroker:
-    """Set or delete configuration values of a running broker, or (1.1+) of all brokers."""
+    """Set or delete configuration values of a running broker, or (1.1+) of all brokers.
+
+    In KRaft mode the running broker with the lowest id is asked, as on the recorded clusters. It
+    refuses the values of other brokers (INVALID_REQUEST).
+    """
     return ConfigureBroker(broker=broker, config=changes(settings, deleted))
 
 
