@@ -49,10 +49,10 @@ class Tools:
     def __init__(self, servers: str) -> None:
         self.servers = servers
 
-    def run(self, tool: str, words: str, typed: str = "") -> str:
+    def run(self, tool: str, words: str, typed: str = "", subcommand: str = "") -> str:
         """What a tool prints; an error that it ends in fails the test."""
         tool = IN_TOOLS.get(tool, tool) if HAS_JAR else tool
-        command = ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), tool]
+        command = ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), tool, *subcommand.split()]
         done = subprocess.run(
             [*command, "--bootstrap-server", self.servers, *words.split()],
             input=typed,
@@ -145,6 +145,51 @@ def test_replicas_are_reassigned(tools: Tools, kafka_cluster: KafkaCluster, tmp_
     assert "Successfully started" in tools.run(command, f"{words} --execute")
     done = "Reassignment of partition orders-0 is complete"
     eventually(lambda: done in tools.run(command, f"{words} --verify"), "it is complete")
+
+
+def test_brokers_are_configured(tools: Tools, kafka_cluster: KafkaCluster) -> None:
+    command = "kafka.admin.ConfigCommand"
+    one, every = "--entity-type brokers --entity-name 1", "--entity-type brokers --entity-default"
+    tools.run(command, f"--alter {one} --add-config message.max.bytes=5000,num.io.threads=9")
+    tools.run(command, f"--alter {every} --add-config message.max.bytes=6000")
+    described = tools.run(command, f"--describe {one}")
+    assert "message.max.bytes=5000" in described
+    assert "DYNAMIC_DEFAULT_BROKER_CONFIG:message.max.bytes=6000" in described
+    assert "message.max.bytes=6000" in tools.run(command, f"--describe {every}")
+    everything = tools.run(command, f"--describe {one} --all")
+    assert "num.io.threads=9 sensitive=false" in everything
+    assert "ssl.keystore.password=null sensitive=true" in everything
+    tools.run(command, f"--alter {one} --delete-config message.max.bytes")
+    assert "message.max.bytes=6000" in tools.run(command, f"--describe {one} --all")
+
+
+@pytest.mark.skipif(not HAS_JAR, reason="the tools were called otherwise")
+def test_records_are_counted_and_deleted(tools: Tools, tmp_path: Path) -> None:
+    tools.run("kafka.tools.ConsoleProducer", "--topic orders", "a\nb\nc\n")
+    offsets = tools.run("org.apache.kafka.tools.GetOffsetShell", "--topic orders").split()
+    ends = {row.split(":")[1]: int(row.split(":")[2]) for row in offsets}
+    assert (len(ends), sum(ends.values())) == (3, 3)
+    partition, end = max(ends.items(), key=lambda each: each[1])
+    plan = tmp_path / "delete.json"
+    row = {"topic": "orders", "partition": int(partition), "offset": end}
+    plan.write_text(json.dumps({"version": 1, "partitions": [row]}), "utf-8")
+    command = "org.apache.kafka.tools.DeleteRecordsCommand"
+    deleted = tools.run(command, f"--offset-json-file {plan}")
+    assert f"partition: orders-{partition}\tlow_watermark: {end}" in deleted
+    words = f"--topic-partitions orders:{partition} --time earliest"
+    first = tools.run("org.apache.kafka.tools.GetOffsetShell", words).strip()
+    assert first == f"orders:{partition}:{end}"
+
+
+@pytest.mark.skipif(not HAS_JAR, reason="the tools were called otherwise")
+def test_the_cluster_and_its_transactions_are_listed(tools: Tools, version: str) -> None:
+    cluster = "org.apache.kafka.tools.ClusterTool"
+    assert tools.run(cluster, "", subcommand="cluster-id").startswith("Cluster ID: ")
+    if version == "4.1":
+        endpoints = tools.run(cluster, "", subcommand="list-endpoints").splitlines()
+        assert [row.split()[0] for row in endpoints[1:]] == ["0", "1", "2"]
+    listed = tools.run("org.apache.kafka.tools.TransactionsCommand", "list")
+    assert listed.split() == ["TransactionalId", "Coordinator", "ProducerId", "TransactionState"]
 
 
 @pytest.mark.skipif(not HAS_JAR, reason="the tool came with KRaft")

@@ -154,6 +154,22 @@ def test_stale_brokers_are_fenced_one_at_a_time() -> None:
     assert quorum.partition("t").isr == (2,)
 
 
+@pytest.mark.parametrize("release", ["4.0.2", "4.1.2"])
+def test_the_session_of_an_earlier_process_fences_nobody(release: str) -> None:
+    """A broker registers again after its session has ended, and before the controller looks."""
+    quorum = started(release)
+    quorum.let_pass(1, 0, 1, 2)
+    quorum.now_us += 4_100_000
+    quorum.heartbeat(1)
+    quorum.heartbeat(2)
+    quorum.start(0)
+    since = len(quorum.log)
+    assert quorum.append(quorum.controller.maybe_fence_one_stale_broker(quorum.now_us))
+    assert quorum.log[since:] == []
+    assert not quorum.append(quorum.controller.maybe_fence_one_stale_broker(quorum.now_us))
+    assert not quorum.controller.image.brokers[0].fenced
+
+
 @pytest.mark.parametrize(("release", "times"), [("3.9.2", 1), ("4.0.2", 2), ("4.1.2", 2)])
 def test_a_stopped_broker_is_fenced_once_more_when_its_session_ends(
     release: str, times: int
