@@ -44,8 +44,8 @@ from console.screens.messages import (
     CopyRequested,
     FaultChosen,
     OpenRequested,
-    PageRequested,
     Request,
+    ScreenRequested,
     SourceRequested,
     SourceShown,
     TimeRequested,
@@ -54,7 +54,7 @@ from console.screens.messages import (
 )
 from console.screens.metadata import MetadataScreen
 from console.screens.overview import OverviewScreen
-from console.screens.page import PageScreen, help_lines, text_page
+from console.screens.page import PageScreen, help_lines
 from console.screens.partitions import PartitionsScreen
 from console.screens.sessions import SessionsScreen
 from console.screens.znodes import ZnodesScreen
@@ -231,8 +231,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.lab.inflict(request.palette, request.done)
             case WorkFailed():
                 self.notices.failed(request.what, request.cause, request.unchanged)
-            case PageRequested():
-                self.push_screen(text_page(self.stage, request.title, request.text))
+            case ScreenRequested():
+                self.push_screen(request.screen)
             case SourceShown():
                 self.notices.begin()
             case TimeRequested():

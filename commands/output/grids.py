@@ -53,10 +53,11 @@ def shown(cell: Cell) -> str:
 
 def as_text(grids: Sequence[Grid]) -> str:
     """Format the tables one below another, each with its title; nothing is truncated."""
-    return "\n\n".join("\n".join(_lines(grid)) for grid in grids) + "\n"
+    return "\n\n".join("\n".join(lines(grid)) for grid in grids) + "\n"
 
 
-def _lines(grid: Grid) -> Iterator[str]:
+def lines(grid: Grid) -> Iterator[str]:
+    """Yield the title and, if there are rows, the headings and a line for each row."""
     from rich.cells import cell_len
 
     yield clean(grid.heading)

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
-from commands.output.grids import Cell, Grid
+from commands.output.grids import Cell, Grid, lines
+from console.model.library import Finding
 
 if TYPE_CHECKING:
     from sessions.analysis.run import AnalysisReport
+    from sessions.dataset.location import Location
 
 
 def analysis(
@@ -61,6 +65,35 @@ def tables(report: "AnalysisReport") -> list[Grid]:
             shown = f"{len(rows)} of {table.rows_in_all:,} rows"
             found.append(Grid(f"{table.title} ({shown})", table.headers, rows, empty=""))
     return found
+
+
+def findings(report: "AnalysisReport") -> list[Finding]:
+    """Return the same line by line, each row with the recording and the event that it is about."""
+    paths = _recordings(report.dataset)
+    found: list[Finding] = []
+    happened = [(), *(table.happened for table in report.tables if table.headers)]
+    for grid, events in zip(tables(report), happened, strict=True):
+        if found:
+            found.append(Finding(""))
+        title, *rest = lines(grid)
+        found.append(Finding(title))
+        if rest:
+            found.append(Finding(rest[0]))
+            for text, event in zip_longest(rest[1:], events):
+                path = None if event is None else paths.get(event[0])
+                found.append(Finding(text, path, 0 if event is None else event[1]))
+    return found
+
+
+def _recordings(dataset: "Location") -> dict[str, Path]:
+    """Return the existing files from which the sessions of a dataset were exported."""
+    from sessions.dataset.layout import Dataset
+    from sessions.dataset.schema import SESSION
+    from sessions.dataset.tables import SESSIONS
+
+    rows = Dataset(dataset).scan(SESSIONS, [SESSION, "path"]).to_pylist()
+    paths = {row[SESSION]: Path(row["path"]) for row in rows if row["path"]}
+    return {session: path for session, path in paths.items() if path.is_file()}
 
 
 def plain(report: "AnalysisReport") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
 from commands.runs.script_from_session import Ending, Given, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
 from console.model.exploration import Explored, Question, Watch
-from console.model.library import Card, LibraryError, Opened, Tell
+from console.model.library import Card, Finding, LibraryError, Opened, Tell
 from emulator.events import Event
 from emulator.inputs.conditions import Subject
 from emulator.inputs.statements import OF_CONNECTIONS, Expect, ExpectEvents, Statement, WaitUntil
@@ -132,15 +132,14 @@ class ConsoleLibrary:
                 raise CommandError(ExitCode.FAILED, f"{path}: there is no event to export")
             return export_file(session, self.folder / dataset, tell)
 
-    def analyse(self, dataset: str, out: str, tell: Tell) -> str:
+    def analyse(self, dataset: str, out: str, tell: Tell) -> list[Finding]:
         """Run Spark's jobs over a dataset."""
-        from commands.output.grids import as_text
-        from commands.runs.analysis import analysis, tables
+        from commands.runs.analysis import analysis, findings
 
         with _sentences():
             folder = self.folder
             data, results = str(folder / dataset), str(folder / out)
-            return as_text(tables(analysis(data, results, None, None, tell=tell)))
+            return findings(analysis(data, results, None, None, tell=tell))
 
 
 # ---- scenarios

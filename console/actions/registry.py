@@ -31,6 +31,7 @@ SCREENS: Final = (
     "record",
     "bookmarks",
     "difference",
+    "analysis",
     "sessions",
     "lab",
     "faults",

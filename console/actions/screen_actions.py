@@ -92,6 +92,7 @@ DRILL: Final = [
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
     *on(("difference",), "drill", "enter", "Open the object that differs", "open"),
+    *on(("analysis",), "drill", "enter", "Open the recording at the event of the row", "open"),
     *on(("notice",), "drill", "enter", "Open the event that it is about", "event"),
     *on(("menu",), "drill", "enter", "Choose this line", "choose"),
     *on(
@@ -147,7 +148,7 @@ LOG: Final = [
     *on(
         (
             *("znodes", "znode", "metadata", "event", "diagram", "lost", "record", "bookmarks"),
-            "difference",
+            *("difference", "analysis"),
         ),
         "filter.open",
         "/",
@@ -191,6 +192,7 @@ READ: Final = (
     "record",
     "bookmarks",
     "difference",
+    "analysis",
     "page",
     "notice",
 )

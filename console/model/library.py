@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -53,6 +53,14 @@ class Opened(Struct, frozen=True):
     card: Card | None = None
 
 
+class Finding(NamedTuple):
+    """A line of an analysis: with the recording and the event that it is about, if any."""
+
+    text: str
+    path: Path | None = None
+    seq: int = 0
+
+
 class Library(Protocol):
     """The operations of the Lab and the Sessions screen.
 
@@ -95,8 +103,8 @@ class Library(Protocol):
     def export(self, path: Path, dataset: str, tell: Tell) -> str:
         """Add a recording to a Parquet dataset; returns a sentence."""
 
-    def analyse(self, dataset: str, out: str, tell: Tell) -> str:
-        """Run Spark's jobs over a dataset; returns their tables as text."""
+    def analyse(self, dataset: str, out: str, tell: Tell) -> list[Finding]:
+        """Run Spark's jobs over a dataset; returns their tables, line by line."""
 
 
 class Service(Protocol):

@@ -6,6 +6,7 @@ They are handled in the order in which they were posted, before the next key.
 from collections.abc import Callable
 
 from textual.message import Message
+from textual.screen import Screen
 
 from console.model.library import Library, Opened
 from console.model.links import Link
@@ -76,12 +77,11 @@ class WorkFailed(Request):
         super().__init__()
 
 
-class PageRequested(Request):
-    """Show text on a page of its own."""
+class ScreenRequested(Request):
+    """Show a screen over this one."""
 
-    def __init__(self, title: str, text: str) -> None:
-        self.title = title
-        self.text = text
+    def __init__(self, screen: Screen[None]) -> None:
+        self.screen = screen
         super().__init__()
 
 

@@ -14,12 +14,18 @@ from textual.timer import Timer
 
 from console.actions.bindings import bindings_for
 from console.model.background_job import Job, Tell, Work
-from console.model.library import Library, Opened
+from console.model.library import Finding, Library, Opened
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, data, line
 from console.render.sessions import about_lines, empty_lines, pick_of, size_text, titles_line
+from console.screens.analysis import AnalysisScreen
 from console.screens.base import ConsoleScreen
-from console.screens.messages import PageRequested, SourceRequested, WorkFailed
+from console.screens.messages import (
+    ScreenRequested,
+    SourceRequested,
+    WorkFailed,
+)
+from console.screens.page import text_page
 from console.widgets.pane import Pane
 from console.widgets.pick_list import PickView
 from console.widgets.text import TextView
@@ -231,11 +237,18 @@ class SessionsScreen(ConsoleScreen):
             dataset, _, out = text.partition(" ")
             if not out.strip():
                 return "two folders are needed: the dataset, and a new one for the results"
-            self.begin_job(
-                f"analysing {dataset}",
-                lambda tell: library.analyse(dataset, out.strip(), tell),
-                lambda job: self.request(PageRequested(f"analysis of {dataset}", job.outcome)),
-            )
+            found: list[Finding] = []
+
+            def analysed(tell: Tell) -> str:
+                found.extend(library.analyse(dataset, out.strip(), tell))
+                return plural(len(found), "line")
+
+            def show(_job: Job) -> None:
+                self.request(
+                    ScreenRequested(AnalysisScreen(self.stage, f"analysis of {dataset}", found))
+                )
+
+            self.begin_job(f"analysing {dataset}", analysed, show)
             return None
 
         hint = "the dataset (E adds recordings to it), then a new folder for the results"
@@ -244,7 +257,7 @@ class SessionsScreen(ConsoleScreen):
     def _tell(self, job: Job) -> None:
         """Show a line as a toast, and longer output as a page."""
         if "\n" in job.outcome:
-            self.request(PageRequested(job.title, job.outcome))
+            self.request(ScreenRequested(text_page(self.stage, job.title, job.outcome)))
         else:
             self.notify(job.outcome)
 

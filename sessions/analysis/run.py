@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job, Result
 from sessions.analysis.jobs import chosen
-from sessions.analysis.results.reading import DOWN, UP, Results
+from sessions.analysis.results.reading import DOWN, UP, Results, event_of
 from sessions.analysis.results.truth import REPLAY
 from sessions.analysis.scheduling import run_side_by_side
 from sessions.analysis.session import hadoop_version, spark_session
@@ -55,6 +55,7 @@ class ReportTable(Struct, frozen=True):
     """A result for the terminal: its worst rows as plain values (None: no value).
 
     ``path`` is the folder of Parquet files with all of them; without headers, no rows are shown.
+    ``happened`` has the session of each row and the event at which it began, if it names one.
     """
 
     job: str
@@ -64,6 +65,7 @@ class ReportTable(Struct, frozen=True):
     rows: tuple[tuple[Any, ...], ...]
     rows_in_all: int
     path: Location
+    happened: tuple[tuple[str, int] | None, ...] = ()
 
 
 class AnalysisReport(Struct, frozen=True):
@@ -309,6 +311,7 @@ class _Work:
             *((column, DOWN) for column in result.worst),
             *((column, UP) for column in result.ties),
         )
+        shown = [name for column in result.shown for name in column.columns]
         worst = written.top(result.table, order, SHOWN_MAX) if result.shown else []
         return ReportTable(
             job=job.name,
@@ -318,6 +321,7 @@ class _Work:
             rows=tuple(tuple(column.of(row) for column in result.shown) for row in worst),
             rows_in_all=written.count(result.table),
             path=self._out / name,
+            happened=tuple(event_of(result.table, shown, row) for row in worst),
         )
 
 

@@ -7,13 +7,12 @@ led to has the event's number beside it: a button that gives the command to open
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from sessions.analysis.results.reading import Row
+from sessions.analysis.results.reading import EVENT, Row, session_of
 from sessions.dataset.schema import SESSION, Column, Table
 from sessions.report.bars import event_button
 from sessions.report.markup import Content, Element, element
 from sessions.report.units import NOTHING, clock_text, number_text, time_text
 
-EVENT: Final = "event"
 ACKS: Final = {-1: "all"}
 
 
@@ -122,12 +121,6 @@ def _cell(column: Column, event: Column | None, row: Row, points: Sequence[str |
     if not cell.text and not len(cell):
         cell.text = NOTHING
     return cell
-
-
-def session_of(event: str, names: Sequence[str]) -> str:
-    """The column that says which session an event is of: ``slowest_session`` of ``slowest_seq``."""
-    own = f"{event.removesuffix('_seq')}_session"
-    return own if own in names else SESSION
 
 
 def _how_many(shown: Shown, count: int, in_all: int | None) -> Element | None:

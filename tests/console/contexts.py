@@ -5,6 +5,8 @@ from typing import Final, cast
 
 from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.faults import faults_of
+from console.model.library import Finding
+from console.screens.analysis import AnalysisScreen
 from console.screens.explore import ExploreScreen
 from console.screens.faults import FaultsScreen
 from console.screens.notice import Notice, NoticeScreen
@@ -42,8 +44,9 @@ LIVE_ONLY: Final = ("faults",)
 BESIDE: Final = ("compare", "metadata")
 """Screens that only some sources have: two runs side by side (``screens/test_compare.py``), and
 clusters without ZooKeeper (``screens/test_metadata.py``)."""
-WITH_LIBRARY: Final = ("explore",)
-"""Screens that a console without a library has not (``screens/test_explore.py``)."""
+WITH_LIBRARY: Final = ("explore", "analysis")
+"""Screens that a console without a library has not (``screens/test_explore.py``,
+``screens/test_sessions.py``)."""
 
 NOTICE: Final = Notice("test", ("It is one.",), 20, "true")
 
@@ -66,6 +69,9 @@ OPENED: Final[dict[str, Callable[[TidegaugeApp], object]]] = {
     "bookmarks": lambda app: app.bookmarks.action_mark_list(),
     "difference": open_difference,
     "explore": lambda app: app.push_screen(ExploreScreen(app.stage, SmallLibrary())),
+    "analysis": lambda app: app.push_screen(
+        AnalysisScreen(app.stage, "analysis", [Finding("t-0  3.2 s", None, 41)])
+    ),
     "faults": lambda app: app.push_screen(
         FaultsScreen(app.stage, "broker 2", faults_of(app.stage.view, ["broker.2"]))
     ),

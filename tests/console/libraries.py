@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commands.runs.console_library import ConsoleLibrary
-from console.model.library import Card, LibraryError
+from console.model.library import Card, Finding, LibraryError
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
 
@@ -30,9 +30,15 @@ class SmallLibrary(ConsoleLibrary):
         self.exported.append((path, dataset))
         return f"{path.name}: 9 events"
 
-    def analyse(self, dataset: str, out: str, tell: Callable[[str], None]) -> str:
+    def analyse(self, dataset: str, out: str, tell: Callable[[str], None]) -> list[Finding]:
         self.analysed.append((dataset, out))
-        return "availability\nPARTITION  OFFLINE\nt-0        3.2 s\n"
+        path = self.folder / "E8-broker-failover.tide.db"
+        return [
+            Finding("availability"),
+            Finding("PARTITION  OFFLINE"),
+            Finding("t-0        3.2 s", path, 41),
+            Finding("t-1        9.9 s", self.folder / "gone.tide.db", 43),
+        ]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sessions.dataset.location import Location
-from sessions.dataset.schema import Table, arrow_schema
+from sessions.dataset.schema import SESSION, Table, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -14,6 +14,8 @@ Row = dict[str, Any]
 Order = tuple[tuple[str, str], ...]
 """Columns with ``ascending`` or ``descending``."""
 
+EVENT: Final = "event"
+"""The unit of columns with numbers of events."""
 DOWN: Final = "descending"
 UP: Final = "ascending"
 
@@ -100,3 +102,22 @@ class Results:
             filesystem=place.filesystem,
         )
         return files.scanner(columns=list(names or table.names), filter=where)
+
+
+def session_of(event: str, names: Sequence[str]) -> str:
+    """Return the column that says which session an event belongs to.
+
+    It is ``slowest_session`` for ``slowest_seq``, if there is such a column.
+    """
+    own = f"{event.removesuffix('_seq')}_session"
+    return own if own in names else SESSION
+
+
+def event_of(table: Table, columns: Sequence[str], row: Row) -> tuple[str, int] | None:
+    """Return the session and the number of the first event in these columns of a row, if any."""
+    units = {column.name: column.unit for column in table.columns}
+    for name in columns:
+        session = row.get(session_of(name, table.names))
+        if units[name] == EVENT and row[name] is not None and session is not None:
+            return session, row[name]
+    return None

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from commands.runs.analysis import plain, tables
+from commands.runs import analysis
+from commands.runs.analysis import findings, plain, tables
+from console.model.library import Finding
 from sessions.analysis.run import AnalysisReport, ReportTable
 from sessions.dataset.layout import MARKER
 from sessions.dataset.location import Location
@@ -41,6 +43,24 @@ def test_results_are_one_object_by_table() -> None:
     assert found["results"]["u"] == {
         "job": "latency", "title": "Over time", "path": "o/u", "rows": 77, "worst": [],
     }  # fmt: skip
+
+
+def test_a_line_knows_the_recording_and_the_event_that_it_is_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = Path("s1.tide.db")
+    monkeypatch.setattr(analysis, "_recordings", lambda _: {"s1": there})
+    headers, rows = ("TP", "AT EVENT"), (("t-0", 7), ("t-1", 8), ("t-2", None))
+    happened = (("s1", 7), ("s2", 8), None)
+    shown = ReportTable("isr", "t", "ISRs", headers, rows, 3, Location("o/t"), happened)
+    found = findings(AnalysisReport(Location("d"), Location("o"), 2, 500, (shown,)))
+    assert found[-4:] == [
+        Finding("TP   AT EVENT"),
+        Finding("t-0         7", there, 7),
+        Finding("t-1         8", None, 8),
+        Finding("t-2         -"),
+    ]
+    assert found[0] == Finding("analysis of d")
 
 
 def test_a_job_that_does_not_exist_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

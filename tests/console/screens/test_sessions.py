@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
+from console.screens.events import EventsScreen
 from console.screens.sessions import SessionsScreen
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
 from tests.console.libraries import SmallLibrary
@@ -117,6 +118,14 @@ async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
         await done(driven)
         assert library.analysed == [("dataset", "report")]
         assert "t-0        3.2 s" in driven.text()
+        await driven.press("enter")
+        assert "this line is about no event" in toasts(driven)
+        await driven.press("down", "down", "down", "enter")
+        assert "the recording of event 43 is gone" in toasts(driven)
+        await driven.press("up", "enter")
+        await driven.settle()
+        assert driven.app.stage.source.seq == 41
+        assert isinstance(driven.screen, EventsScreen)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -52,6 +52,9 @@ def test_each_job_leaves_a_folder_and_its_worst_rows(dataset: Path, tmp_path: Pa
         ("2024", "orders-0", "all", 3, 3, 0.3),
         ("s1", "orders-0", "all", 3, 3, 0.3),
     ]
+    latency = report.tables[0]
+    slowest = latency.headers.index("slowest sent at")
+    assert latency.happened == tuple((row[0], row[slowest]) for row in latency.rows)
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["out*[2]"]
     names = {result.table.name for result in results}
     assert {path.name for path in out.iterdir()} == {*names, "report.html", NOTE, ANALYSED}

@@ -3,9 +3,10 @@
 import pytest
 
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
+from sessions.analysis.results.reading import session_of
 from sessions.dataset.schema import Column, Type
 from sessions.report.markup import Element
-from sessions.report.tables import At, Shown, session_of, table, value_text
+from sessions.report.tables import At, Shown, table, value_text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.analysis.results.cluster import ISR_CHURN
-from sessions.analysis.results.reading import DOWN, UP, Results
+from sessions.analysis.results.reading import DOWN, UP, Results, event_of
 from sessions.analysis.results.truth import ANOMALIES
+from sessions.dataset.schema import Column, Table
 from tests.sessions.report.made_results import place, write
 
 
@@ -70,3 +71,19 @@ def test_a_result_may_be_empty_or_not_there(tmp_path: Path) -> None:
     assert results.top(ANOMALIES, (("name", UP),), 5) == []
     assert results.sums(ANOMALIES, ["name"], "record") == []
     assert list(results.rows(ANOMALIES, pc.field("name") == "x", ["seq"])) == []
+
+
+def test_the_event_of_a_row_is_the_first_that_is_shown() -> None:
+    columns = (
+        Column("session", "string", "", "s"),
+        Column("lag", "int64", "us", "l"),
+        Column("slowest_session", "string", "", "s"),
+        Column("slowest_seq", "int64", "event", "s"),
+        Column("at_seq", "int64", "event", "a"),
+    )
+    table = Table("t", "a row", "in order", columns)
+    row = {"session": "s1", "lag": 5, "slowest_session": "s2", "slowest_seq": 7, "at_seq": 9}
+    assert event_of(table, ["lag", "at_seq", "slowest_seq"], row) == ("s1", 9)
+    assert event_of(table, ["slowest_seq"], row) == ("s2", 7)
+    assert event_of(table, ["slowest_seq"], {**row, "slowest_seq": None}) is None
+    assert event_of(table, ["lag"], row) is None
