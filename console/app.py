@@ -213,7 +213,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     async def _open_source(self, request: SourceRequested) -> None:
         """Open a source; keys are queued meanwhile, and the screen stays responsive."""
         try:
-            await self.sources.open_with(request.opener, request.mode)
+            if await self.sources.open_with(request.opener, request.mode) and request.link:
+                self.navigation.open_link(request.link)
             self.paint()
         finally:
             self.typeahead.requests -= 1

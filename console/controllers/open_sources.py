@@ -72,12 +72,12 @@ class OpenSources:
 
     # ---- opening and closing
 
-    async def open_with(self, opener: Callable[[Library], Opened], mode: str) -> None:
-        """Open a source in a thread, and show it or the error."""
+    async def open_with(self, opener: Callable[[Library], Opened], mode: str) -> bool:
+        """Open a source in a thread, and show it or the error; return whether it was opened."""
         library = self.stage.library
         if library is None:
             self.app.notify("nothing can be opened here: the console was started without a library")
-            return
+            return False
         abandoned = Event()
 
         def make() -> Opened:
@@ -93,8 +93,9 @@ class OpenSources:
             raise
         except LibraryError as error:
             self.app.post_message(WorkFailed("opening", str(error), AS_BEFORE))
-            return
+            return False
         self.open(opened, mode)
+        return True
 
     def open(self, opened: Opened, mode: str) -> None:
         """Show a source over the current one, paused."""

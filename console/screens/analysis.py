@@ -8,6 +8,7 @@ from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
 from console.model.library import Finding, Library, Opened
+from console.model.links import Link
 from console.model.workspace import Stage
 from console.render.lines import data, line
 from console.render.rows import Row
@@ -59,4 +60,4 @@ class AnalysisScreen(ConsoleScreen):
             opened.source.seek_seq(seq)
             return opened
 
-        self.request(SourceRequested(opener, "events"))
+        self.request(SourceRequested(opener, "events", Link("event", str(seq))))

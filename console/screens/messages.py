@@ -59,11 +59,17 @@ class FaultChosen(Request):
 
 
 class SourceRequested(Request):
-    """Open a scenario or a recording over the current source, at a screen."""
+    """Open a scenario or a recording over the current source, at a screen.
 
-    def __init__(self, opener: Callable[[Library], Opened], mode: str) -> None:
+    ``link`` is then opened over that screen.
+    """
+
+    def __init__(
+        self, opener: Callable[[Library], Opened], mode: str, link: Link | None = None
+    ) -> None:
         self.opener = opener
         self.mode = mode
+        self.link = link
         super().__init__()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from commands.cli.main import run_program
-from console.screens.events import EventsScreen
+from console.screens.events import EventScreen, EventsScreen
 from console.screens.sessions import SessionsScreen
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
 from tests.console.libraries import SmallLibrary
@@ -125,7 +125,10 @@ async def test_an_analysis_ends_on_a_page_of_its_own(recordings: Path) -> None:
         await driven.press("up", "enter")
         await driven.settle()
         assert driven.app.stage.source.seq == 41
+        assert isinstance(driven.screen, EventScreen)
+        await driven.press("escape")
         assert isinstance(driven.screen, EventsScreen)
+        assert f"{41:>8,} " in driven.text()
 
 
 @pytest.mark.parametrize("size", SIZES)
