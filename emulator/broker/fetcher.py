@@ -312,7 +312,8 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        topic_id = self.context.topic_id(replica.tp)
+        topics = self.context.topics
+        topic_id = "" if topics is None else topics.replica_topic_id(replica.tp)
         return FetchPartition(
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
         )
