@@ -81,7 +81,7 @@ async def test_an_empty_screen_says_why_and_which_key_helps(size: tuple[int, int
 
 
 def test_every_screen_is_looked_at_here_or_in_a_test_of_its_own() -> None:
-    elsewhere = {"sessions", "lab", "explore", *LIVE_ONLY, *BESIDE}
+    elsewhere = {"sessions", "analysis", "lab", "explore", *LIVE_ONLY, *BESIDE}
     assert SHOWN.keys() | elsewhere == set(SCREENS)
     assert not SHOWN.keys() & elsewhere
 
