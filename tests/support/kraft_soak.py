@@ -36,14 +36,12 @@ from emulator.inputs.statements import (
     Reassign,
     ReleaseMessages,
     StartBroker,
-    Statement,
     StopBroker,
     ThawBroker,
     Wait,
 )
-from emulator.scenario.runner import Runner
 from tests.support.agreement import incomplete
-from tests.support.soak import SECOND_US, SoakError
+from tests.support.soak import SECOND_US, RandomRun
 
 KRAFT_VERSIONS: Final = (
     *("3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9"),
@@ -56,14 +54,13 @@ NO_OPS_MAX: Final = 2
 """Records that change nothing and may still be on their way to a broker."""
 
 
-class KraftSoak:
+class KraftSoak(RandomRun):
     """One run: a cluster of the seed's release."""
 
     def __init__(self, seed: int, version: str | None = None) -> None:
         self.draw = draw = Random(seed)
-        self.version = version or KRAFT_VERSIONS[seed % len(KRAFT_VERSIONS)]
         spec = CreateCluster(
-            version=self.version,
+            version=version or KRAFT_VERSIONS[seed % len(KRAFT_VERSIONS)],
             mode="kraft",
             brokers=BROKERS,
             controllers=draw.choice([1, 3, 3, 5]),
@@ -77,20 +74,14 @@ class KraftSoak:
                 "leader.imbalance.check.interval.seconds": "5",
             },
         )
-        self.cluster = Cluster(spec)
-        self.runner = Runner(self.cluster)
-        self.done: list[AnyInput] = []
-
-    def do(self, wanted: AnyInput) -> str:
-        """Give a statement, which may be refused; return its error."""
-        self.done.append(wanted)
-        return self.runner.execute(Statement(wanted, type(wanted).__name__)).error
+        super().__init__(spec)
 
     def run(self, rounds: int, length: int) -> None:
         """Run so many rounds of so many statements each.
 
         Raises:
-            SoakError: something does not hold; it says in which release, what, and after what.
+            tests.support.soak.SoakError: something does not hold; it says in which release,
+                what, and after what.
         """
         for _ in range(rounds):
             for topic in ("t", "u"):
@@ -98,11 +89,11 @@ class KraftSoak:
                 self.do(CreateTopic(topic=topic, partitions=2, replication_factor=factor))
             for _ in range(length):
                 self.do(self.draw.choice(STATEMENTS)(self.draw, self.cluster))
-                self._check("broken", self._unexpected())
+                self.check("broken", self.unexpected())
             self._repair()
-            self._check("broken", self._unexpected())
-            self._check("the truths differ", disagreements(self.cluster))
-            self._check("not whole", incomplete(self.cluster))
+            self.check("broken", self.unexpected())
+            self.check("the truths differ", disagreements(self.cluster))
+            self.check("not whole", incomplete(self.cluster))
             self._serve()
 
     def _repair(self) -> None:
@@ -140,22 +131,13 @@ class KraftSoak:
             )
             isr, error = self.cluster.state_of(tp), self.do(record)
             few = isr is not None and len(isr.isr) < 2 and error == "NOT_ENOUGH_REPLICAS"
-            self._check(f"probing {tp}", [error] if error != "NONE" and not few else [])
+            self.check(f"probing {tp}", [error] if error != "NONE" and not few else [])
             self.do(Consume(topic=topic, partition=int(number), consumer="probe"))
             reader = self.cluster.clients.state.consumers["probe"]
             leader = -1 if isr is None else isr.leader
             end = self.cluster.logs_of(tp)[leader].end
             if reader.position != end:
-                self._check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])
-
-    def _unexpected(self) -> list[str]:
-        invariants = self.cluster.state.invariants
-        return [str(invariants.violated)] if invariants.unexpected else []
-
-    def _check(self, when: str, problems: list[str]) -> None:
-        if problems:
-            lines = "\n".join(problems)
-            raise SoakError(f"{self.version}, {len(self.done)} statements, {when}:\n{lines}")
+                self.check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])
 
 
 def disagreements(cluster: Cluster) -> list[str]:

@@ -43,24 +43,42 @@ class SoakError(AssertionError):
     """Something that must hold does not."""
 
 
-class Soak:
-    """One run: a cluster of the seed's release."""
+class RandomRun:
+    """Statements given to a cluster, and what is broken after them."""
 
-    def __init__(self, seed: int, version: str | None = None) -> None:
-        self.draw = Random(seed)
-        self.version = version or VERSIONS[seed % len(VERSIONS)]
-        config = self.draw.choice([{}, {"zookeeper.session.timeout.ms": "3000"}])
-        config = config | self.draw.choice([{}, {"unclean.leader.election.enable": "true"}])
-        config["delete.topic.enable"] = "true"
-        spec = CreateCluster(brokers=BROKERS, version=self.version, seed=seed, config=config)
+    def __init__(self, spec: CreateCluster) -> None:
+        self.version = spec.version
         self.cluster = Cluster(spec)
         self.runner = Runner(self.cluster)
         self.done: list[AnyInput] = []
 
     def do(self, wanted: AnyInput) -> str:
-        """Give a statement, which may be refused; its error."""
+        """Give a statement, which may be refused; return its error."""
         self.done.append(wanted)
         return self.runner.execute(Statement(wanted, type(wanted).__name__)).error
+
+    def unexpected(self) -> list[str]:
+        """Return the invariants that are broken, although the release keeps them."""
+        invariants = self.cluster.state.invariants
+        return [str(invariants.violated)] if invariants.unexpected else []
+
+    def check(self, when: str, problems: list[str]) -> None:
+        """Raise :class:`SoakError` if there are problems."""
+        if problems:
+            lines = "\n".join(problems)
+            raise SoakError(f"{self.version}, {len(self.done)} statements, {when}:\n{lines}")
+
+
+class Soak(RandomRun):
+    """One run: a cluster of the seed's release."""
+
+    def __init__(self, seed: int, version: str | None = None) -> None:
+        self.draw = Random(seed)
+        release = version or VERSIONS[seed % len(VERSIONS)]
+        config = self.draw.choice([{}, {"zookeeper.session.timeout.ms": "3000"}])
+        config = config | self.draw.choice([{}, {"unclean.leader.election.enable": "true"}])
+        config["delete.topic.enable"] = "true"
+        super().__init__(CreateCluster(brokers=BROKERS, version=release, seed=seed, config=config))
 
     def run(self, rounds: int, length: int) -> None:
         """So many rounds of so many statements each.
@@ -72,13 +90,13 @@ class Soak:
             self._topics()
             for wanted in statements(self.draw, length):
                 self.do(wanted)
-                self._check("broken", self._unexpected())
+                self.check("broken", self.unexpected())
             self._quieten()
-            self._check("while some are down", disagreements(self.cluster))
+            self.check("while some are down", disagreements(self.cluster))
             heal(self.runner)
-            self._check("broken", self._unexpected())
-            self._check("not whole", incomplete(self.cluster))
-            self._check("after all was repaired", disagreements(self.cluster))
+            self.check("broken", self.unexpected())
+            self.check("not whole", incomplete(self.cluster))
+            self.check("after all was repaired", disagreements(self.cluster))
             self._serve()
 
     def _topics(self) -> None:
@@ -118,23 +136,14 @@ class Soak:
             record = Produce(
                 topic=topic, partition=int(number), value="probe", acks=-1, producer="probe"
             )
-            self._check(f"probing {tp}", [e for e in [self.do(record)] if e != "NONE"])
+            self.check(f"probing {tp}", [e for e in [self.do(record)] if e != "NONE"])
             info, known = self.cluster.state_of(tp), self.cluster.clients.state.producers["probe"]
             leader = known.leaders[topic].get(int(number))
             if info is None or leader != info.leader:
-                self._check("clients", [f"{tp} is led by {info}, the producer says {leader}"])
+                self.check("clients", [f"{tp} is led by {info}, the producer says {leader}"])
             self.do(Wait(duration_us=SECOND_US))
             self.do(Consume(topic=topic, partition=int(number), consumer="probe"))
             reader = self.cluster.clients.state.consumers["probe"]
             end = self.cluster.logs_of(tp)[leader].end if leader is not None else -1
             if reader.position != end:
-                self._check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])
-
-    def _unexpected(self) -> list[str]:
-        invariants = self.cluster.state.invariants
-        return [str(invariants.violated)] if invariants.unexpected else []
-
-    def _check(self, when: str, problems: list[str]) -> None:
-        if problems:
-            lines = "\n".join(problems)
-            raise SoakError(f"{self.version}, {len(self.done)} statements, {when}:\n{lines}")
+                self.check("clients", [f"{tp} ends at {end}, the consumer at {reader.position}"])
