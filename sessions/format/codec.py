@@ -139,7 +139,7 @@ def _columns(plan: Plan, members: list[Event], strings: dict[str, int]) -> list[
         if decoder is None:
             for text in dict.fromkeys(column):
                 strings.setdefault(text, len(strings))
-            encoded.append(_ENCODE([strings[text] for text in column]))
+            encoded.append(_ENCODE(list(map(strings.__getitem__, column))))
         else:
             encoded.append(_ENCODE(column))
     return encoded

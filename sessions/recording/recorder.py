@@ -65,7 +65,7 @@ ChunkListener = Callable[[list[Event]], None]
 
 
 class Recorder:
-    """Call it with each event, in order. :attr:`view` is the read model after the last one.
+    """Call it with each event, in order; :attr:`view` is the read model after the last one.
 
     A write that fails (a full disk) never disturbs the cluster: it ends the recording,
     :attr:`failure` says why, and :meth:`close` raises it.
@@ -96,8 +96,9 @@ class Recorder:
         self._bound = None if limit_bytes is None else Bound(limit_bytes)
         log_pages_max = LOG_PAGES_MAX if self._bound is None else self._bound.log_pages_max
         self.writer = SessionWriter(self.path, origin, log_pages_max)
-        self.view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
-        self.view.history = []
+        self._view = ClusterView() if begin is None else ClusterView.of(begin.snapshot)
+        self._view.history = []
+        self._folded = 0
         self._older: OlderBatches | None = None
         self.tail: list[Event] = []
         self.extent = Extent()
@@ -110,12 +111,12 @@ class Recorder:
         self.closed = False
         self._origin = origin
         self._announced: deque[Statement] = deque()
-        self._stored_seq = self.view.seq
+        self._stored_seq = self._view.seq
         self._tail_bytes = 0
         self._chunk_limit = CHUNK_EVENTS_MAX
         self._next_look = 0
         self._looked = self._flushed = monotonic()
-        self._frames = KeyframeTaker(self.view)
+        self._frames = KeyframeTaker(self._view)
         if begin is not None:
             frame = self._frames.take_full(begin.batches)
             self._frames.note_frame(self.writer.put_keyframe(frame))
@@ -126,10 +127,28 @@ class Recorder:
 
     def __call__(self, event: Event) -> None:
         """Take the next event."""
-        self.view.apply(event)
         self.tail.append(event)
         if event.seq >= self._next_look:
             self._look(event.seq)
+
+    @property
+    def view(self) -> ClusterView:
+        """The read model after the last event; ask again after later events.
+
+        It is folded when somebody asks: many events in a row cost less than one at a time.
+        """
+        self._fold()
+        return self._view
+
+    def _fold(self) -> None:
+        if self._folded < len(self.tail):
+            self._view.apply_all(self.tail[self._folded :])
+            self._folded = len(self.tail)
+
+    def _drop_tail(self) -> None:
+        self._fold()
+        self.tail = []
+        self._folded = 0
 
     @property
     def last_snapshot(self) -> Snapshot:
@@ -236,7 +255,7 @@ class Recorder:
 
     def _guarded(self, write: Callable[[], object]) -> None:
         if self.failure is not None:
-            self.tail = []
+            self._drop_tail()
             return
         try:
             write()
@@ -263,7 +282,7 @@ class Recorder:
         size, self._tail_bytes = self._tail_bytes, 0
         self._frames.note_chunk(len(self.tail), size)
         self._adapt(size)
-        self.tail = []
+        self._drop_tail()
         if self._bound is not None:
             self._keep_bound(self._bound, size)
         if self._older is not None:

@@ -6,6 +6,7 @@ from emulator.events import Event
 from emulator.scenario.runner import Runner
 from sessions.gateway.gateway import Gateway
 from sessions.model.cluster_view import ClusterView
+from sessions.model.states import Batch
 from sessions.playback.cursor import Reply
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource, Parse
@@ -29,7 +30,7 @@ class ServedSource(LiveSource):
         gateway.guard = self._still
         gateway.looked.append(self._go_on)
         self._shown = recorder.view.copy()
-        self._shown.older_batches = recorder.view.batch
+        self._shown.older_batches = self._recorded_batch
         self._shown_us = runner.now_us
         self._unseen: list[Event] = []
         runner.kernel.subscribe(self._unseen.append)
@@ -48,6 +49,9 @@ class ServedSource(LiveSource):
     def time_us(self) -> int:
         """The cursor's virtual time."""
         return self._shown_us if self._past is None else self._past.replay_us
+
+    def _recorded_batch(self, record_id: int) -> Batch | None:
+        return self.recorder.view.batch(record_id)
 
     def _follow(self) -> int:
         """Bring the view to the end, if the cursor is there; says how many events that are."""

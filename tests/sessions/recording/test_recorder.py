@@ -46,7 +46,8 @@ def test_the_recorders_view_is_up_to_date_after_each_event(tmp_path: Path) -> No
     view = recorder.view
     for event in story_events():
         recorder(event)
-        assert view.seq == event.seq
+        if event.seq % 3:  # else it is folded with those that follow
+            assert recorder.view.seq == event.seq
     assert recorder.view is view
     assert comparable(view) == comparable(folded(story_events()))
     recorder.close()
@@ -89,7 +90,6 @@ def test_what_is_flushed_can_be_read_and_what_is_not_is_not_there(tmp_path: Path
         recorder(event)
     recorder.flush()
     for event in events[100:110]:
-        recorder.view.apply(event)
         recorder.tail.append(event)
     with SessionFile(path) as session:
         assert session.last_seq == 100
