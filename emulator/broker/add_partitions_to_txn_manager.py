@@ -2,7 +2,8 @@
 
 Before the first records of a transaction are appended, the leader asks the coordinator; what comes
 late, after the transaction has ended, is refused, so that no transaction hangs. Producers that use
-Produce 12 leave it to the leader to add the partition. Source: ``AddPartitionsToTxnManager``,
+Produce 12 leave it to the leader to add the partition. If their previous transaction is not yet
+complete, the leader asks again for a while. Source: ``AddPartitionsToTxnManager``,
 ``ReplicaManager.handleProduceAppend`` 3.6 to 4.1.
 """
 
@@ -29,9 +30,16 @@ TIMEOUT: Final = "transaction-verification"
 """The broker's timer for requests to coordinators."""
 TIMEOUT_US: Final = 30_000_000
 """How long a coordinator may take (request.timeout.ms)."""
+RETRY_US: Final = 20_000
+RETRY_MAX_US: Final = 100_000
+"""How long after a refused request a leader asks again, and for how long it does so.
+
+The settings add.partitions.to.txn.retry.backoff.ms and add.partitions.to.txn.retry.backoff.max.ms.
+"""
+CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
 RETRIED: Final = frozenset(
     (
-        "CONCURRENT_TRANSACTIONS",
+        CONCURRENT,
         "COORDINATOR_LOAD_IN_PROGRESS",
         "COORDINATOR_NOT_AVAILABLE",
         "NETWORK_EXCEPTION",
@@ -48,7 +56,7 @@ Produce = Callable[[int, int, ProduceRequest], None]
 class Verification(Struct, array_like=True):
     """A produce request that waits for a coordinator.
 
-    ``marker`` is the producer's last end marker when it began to wait.
+    ``marker`` is the producer's last end marker when it began to wait, at ``began_us``.
     """
 
     client: int
@@ -56,12 +64,17 @@ class Verification(Struct, array_like=True):
     message: ProduceRequest
     coordinator: int
     marker: int
+    began_us: int
 
 
 class VerificationState(Struct, array_like=True):
-    """The waiting requests by message numbers, negative where this broker is the coordinator."""
+    """The waiting requests by message numbers, negative where this broker is the coordinator.
+
+    Those in ``retried`` wait for their coordinator to be asked again; they are by their own number.
+    """
 
     waiting: dict[int, Verification] = field(default_factory=dict)
+    retried: dict[int, Verification] = field(default_factory=dict)
 
 
 class AddPartitionsToTxnManager:
@@ -94,8 +107,14 @@ class AddPartitionsToTxnManager:
         if not self._is_unverified(message):
             self._append(client, request, message)
             return
-        coordinator = self._coordinator(message.transactional_id)
-        verification = Verification(client, request, message, coordinator, self._marker(message))
+        began_us = self.context.kernel.now
+        marker = self._marker(message)
+        self._verify(Verification(client, request, message, -1, marker, began_us))
+
+    def _verify(self, verification: Verification) -> None:
+        """Ask the coordinator to verify the partition, or to add it."""
+        message = verification.message
+        coordinator = verification.coordinator = self._coordinator(message.transactional_id)
         if coordinator < 0:
             self._refuse(verification, "COORDINATOR_NOT_AVAILABLE")
             return
@@ -157,6 +176,13 @@ class AddPartitionsToTxnManager:
             return
         message = waiting.message
         error = response.errors[message.tp]
+        now_us = self.context.kernel.now
+        is_retried = error == CONCURRENT and message.adds_partition
+        if is_retried and now_us - waiting.began_us < RETRY_MAX_US:
+            self.state.retried[waiting.request] = waiting
+            deadline_us = now_us + RETRY_US
+            self.context.timers.set_deadline(TIMEOUT, f"retry {waiting.request}", deadline_us)
+            return
         if error == NONE and self._marker(message) != waiting.marker:
             error = INVALID_STATE  # the transaction has ended in the meantime
         if error == NONE:
@@ -168,7 +194,7 @@ class AddPartitionsToTxnManager:
     def _refuse(self, waiting: Verification, error: str) -> None:
         """Tell a producer an error that it knows."""
         message = waiting.message
-        if error in RETRIED:
+        if error in RETRIED and not (error == CONCURRENT and message.adds_partition):
             error = "NOT_ENOUGH_REPLICAS"
         elif error == "PRODUCER_FENCED":
             error = "INVALID_PRODUCER_EPOCH"
@@ -192,9 +218,13 @@ class AddPartitionsToTxnManager:
                 self._refuse(waiting, "NETWORK_EXCEPTION")
 
     def expire(self) -> None:
-        """Refuse what a coordinator has not answered in time."""
-        for seq in self.context.timers.overdue(TIMEOUT):
-            waiting = self._ended(int(seq))
+        """Refuse what a coordinator has not answered in time, and ask again what is due."""
+        for key in self.context.timers.overdue(TIMEOUT):
+            kind, _, number = str(key).rpartition(" ")
+            if kind:
+                self._verify(self.state.retried.pop(int(number)))
+                continue
+            waiting = self._ended(int(number))
             if waiting is not None:
                 self.context.network.give_up(self.context.id, waiting.coordinator)
                 self._refuse(waiting, "NETWORK_EXCEPTION")

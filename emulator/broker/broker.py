@@ -374,6 +374,8 @@ class Broker:
             messages.AddPartitionsToTxnResponse: lambda _source, message: self.verifier.on_response(
                 message.request, message
             ),
+            messages.DescribeLogDirsRequest: request(replica_manager.describe_log_dirs),
+            messages.AlterReplicaLogDirsRequest: request(replica_manager.alter_log_dirs),
             messages.DeleteRecordsRequest: request(replica_manager.delete_records),
             messages.OffsetsForLeaderEpochRequest: request(
                 replica_manager.offsets_for_leader_epoch
@@ -384,6 +386,7 @@ class Broker:
             messages.StopReplicaRequest: request(replica_manager.stop_replica),
             messages.UpdateMetadataRequest: self._update_metadata,
             messages.ClusterMetadataRequest: request(self.metadata.describe_cluster),
+            messages.ApiVersionsRequest: request(self.metadata.describe_features),
             messages.CreateTopicsRequest: request(self.admin.create_topics),
             messages.CreatePartitionsRequest: request(self.admin.create_partitions),
             messages.DeleteTopicsRequest: request(self.admin.delete_topics),

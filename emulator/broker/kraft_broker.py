@@ -157,6 +157,7 @@ class KRaftBroker(Broker):
         mine: dict[type, Handler] = {
             messages.MetadataRequest: request(self.image_cache.describe_topic),
             messages.ClusterMetadataRequest: request(self.image_cache.describe_cluster),
+            messages.ApiVersionsRequest: request(self.image_cache.describe_features),
             messages.DescribeClusterRequest: self._describe_cluster,
             messages.DescribeConfigsRequest: request(self.image_cache.describe_configs),
             messages.ListPartitionReassignmentsRequest: request(

@@ -9,6 +9,8 @@ from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
 from emulator.protocol import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
     ClusterMetadataRequest,
     ClusterMetadataResponse,
     DescribeConfigsRequest,
@@ -55,6 +57,12 @@ class KRaftMetadata:
         self.context = context
         self.state = state
         self.create_topic = create_topic
+
+    def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
+        """Return the finalized features, and the offset of the metadata as their epoch."""
+        image = self.state.image
+        response = ApiVersionsResponse(request, dict(image.features), image.offset)
+        self.context.respond(source, request, response)
 
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Return a topic's partitions as this broker knows them."""

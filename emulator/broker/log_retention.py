@@ -61,7 +61,7 @@ class LogRetention:
         values = self.context.topic_values(replica.tp.rpartition("-")[0])
         if not values.deletes or not self._is_due(replica, values, now_us):
             return
-        start, left_bytes = replica.log_start, _size_bytes(replica)
+        start, left_bytes = replica.log_start, replica.log.size_bytes
         for segment in self._segments(replica, values):
             is_old = 0 <= values.retention_us < now_us - segment.last_us
             is_much = 0 <= values.retention_bytes <= left_bytes - segment.size_bytes
@@ -95,7 +95,3 @@ class LogRetention:
 
     def _came_us(self, record: int) -> int:
         return self.context.ledger.entry_of(record).created_us
-
-
-def _size_bytes(replica: Replica) -> int:
-    return sum(batch.size_bytes for batch in replica.log.batches)

@@ -7,6 +7,8 @@ from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.names import is_topic_name, split
 from emulator.protocol import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
     ClusterMetadataRequest,
     ClusterMetadataResponse,
     MetadataRequest,
@@ -81,6 +83,12 @@ class MetadataCache:
         if not is_topic_name(topic):
             error = "INVALID_TOPIC_EXCEPTION"
         self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
+
+    def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
+        """Return the version of the znode /feature, which has no features in this mode (2.7+)."""
+        node = self.context.zk.zookeeper.find(znodes.FEATURE)
+        response = ApiVersionsResponse(request, epoch=-1 if node is None else node.version)
+        self.context.respond(source, request, response)
 
     def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
         """Return the brokers, the controller and topics (``KafkaApis.handleTopicMetadata``).

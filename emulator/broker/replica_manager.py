@@ -18,12 +18,16 @@ from emulator.broker.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.fetch_session import FENCING_ERRORS, FetchSessions
 from emulator.broker.fetcher import FetcherManager
 from emulator.broker.partition_locks import MAP, STATE_CHANGE, PartitionLocks
-from emulator.broker.replica import LEADER, Replica, Replicas
+from emulator.broker.replica import LEADER, OFFLINE, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
-from emulator.common.names import split
+from emulator.common.names import LOG_DIR, split
 from emulator.protocol import (
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
     DeleteRecordsRequest,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
     DescribeProducersRequest,
     DescribeProducersResponse,
     LeaderAndIsrRequest,
@@ -309,6 +313,35 @@ class ReplicaManager:
             else:
                 rows[tp] = (NONE, *end_offset_for(replica, epoch, self.rules))
         self.context.respond(source, request, OffsetsForLeaderEpochResponse(request, rows))
+
+    def describe_log_dirs(self, client: int, request: int, message: DescribeLogDirsRequest) -> None:
+        """Describe the logs on this broker's disk (``ReplicaManager.describeLogDirs``)."""
+        wanted = message.partitions
+        logs = {
+            tp: (replica.log.size_bytes, max(replica.high_watermark - replica.log_end, 0))
+            if replica.role != OFFLINE
+            else (replica.log.size_bytes, -1)
+            for tp, replica in self.replicas.by_name.items()
+            if wanted is None or tp in wanted
+        }
+        self.context.respond(client, request, DescribeLogDirsResponse(request, logs))
+
+    def alter_log_dirs(
+        self, client: int, request: int, message: AlterReplicaLogDirsRequest
+    ) -> None:
+        """Move replicas to a log directory: the broker has one (``alterReplicaLogDirs``)."""
+        errors = {tp: self._move_error(tp, message.path) for tp in message.partitions}
+        self.context.respond(client, request, AlterReplicaLogDirsResponse(request, errors))
+
+    def _move_error(self, tp: str, path: str) -> str:
+        if path != LOG_DIR:
+            return "LOG_DIR_NOT_FOUND"
+        replica = self.replicas.get(tp)
+        if replica is not None and replica.role != OFFLINE:
+            return NONE
+        if self.profile.has("log_dir_moves_need_metadata") and not self.context.knows(tp):
+            return "UNKNOWN_TOPIC_OR_PARTITION"
+        return "REPLICA_NOT_AVAILABLE"
 
     def describe_producers(
         self, client: int, request: int, message: DescribeProducersRequest

@@ -14,12 +14,15 @@ from emulator.protocol import (
     AddPartitionsToTxnResponse,
     AlterPartitionReassignmentsResponse,
     AlterPartitionResponse,
+    AlterReplicaLogDirsResponse,
     AnyMessage,
+    ApiVersionsResponse,
     ClusterMetadataResponse,
     ConnectionLost,
     DeleteRecordsResponse,
     DescribeClusterResponse,
     DescribeConfigsResponse,
+    DescribeLogDirsResponse,
     DescribeProducersResponse,
     DescribeQuorumResponse,
     DescribeTransactionsResponse,
@@ -40,7 +43,10 @@ from emulator.protocol import (
 )
 
 LATE = (
+    AlterReplicaLogDirsResponse,
+    ApiVersionsResponse,
     DeleteRecordsResponse,
+    DescribeLogDirsResponse,
     DescribeQuorumResponse,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,

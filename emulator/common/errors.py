@@ -72,6 +72,7 @@ _TABLE: Final = (
     KafkaError("TRANSACTION_COORDINATOR_FENCED", 52),
     KafkaError("OPERATION_NOT_ATTEMPTED", 55),
     KafkaError("KAFKA_STORAGE_ERROR", 56, retriable=True),
+    KafkaError("LOG_DIR_NOT_FOUND", 57),
     KafkaError("UNKNOWN_PRODUCER_ID", 59),
     KafkaError("REASSIGNMENT_IN_PROGRESS", 60),
     KafkaError("NON_EMPTY_GROUP", 68),

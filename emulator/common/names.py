@@ -9,6 +9,8 @@ ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-
 ID_LENGTH = 22
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 """The coordinators' topics, which are created by brokers."""
+LOG_DIR = "/tmp/kafka-logs"
+"""The log directory of every broker: Kafka's default (``log.dir``)."""
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 

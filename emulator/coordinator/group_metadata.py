@@ -150,6 +150,8 @@ class GroupMetadataManager:
         if isinstance(message, TxnOffsetCommitRequest):
             store.producer_id, store.producer_epoch = message.producer_id, message.producer_epoch
             store.transactional_id = message.transactional_id
+            store.adds_partition = message.adds_partition
+            store.knows_abortable = message.knows_abortable
             positions = group.unstable.setdefault(store.producer_id, {})
             positions.update((record.tp, _position(record)) for record in records)
         self.write(store, records)
@@ -192,7 +194,15 @@ class GroupMetadataManager:
             kind=PLAIN if store.producer_id < 0 else TRANSACTIONAL,
         )
         timeout_us = self.context.config.offsets_commit_timeout_us
-        request = ProduceRequest(tp, batch, -1, timeout_us, transactional_id=store.transactional_id)
+        request = ProduceRequest(
+            tp,
+            batch,
+            -1,
+            timeout_us,
+            transactional_id=store.transactional_id,
+            adds_partition=store.adds_partition,
+            knows_abortable=store.knows_abortable,
+        )
         self._append(self.context.id, number, request)
 
     def stored(self, number: int, outcome: ProduceResponse) -> None:

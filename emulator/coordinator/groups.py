@@ -143,7 +143,7 @@ class Store(Struct, array_like=True):
     ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
-    none.
+    none; ``adds_partition`` and ``knows_abortable`` are its producer's.
     """
 
     group: str
@@ -159,6 +159,8 @@ class Store(Struct, array_like=True):
     producer_epoch: int = -1
     replacing: Replacement | None = None
     transactional_id: str = ""
+    adds_partition: bool = False
+    knows_abortable: bool = False
 
 
 class CoordinatorState(Struct, array_like=True):

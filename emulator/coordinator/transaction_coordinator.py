@@ -165,11 +165,7 @@ class TransactionCoordinator:
         if error != NONE:
             self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
         elif known is None or self._is_exhausted(known, message):
-            number = self.own.number(IDS)
-            self.state.unidentified[number] = (client, request, message)
-            if known is not None:
-                known.pending = EMPTY
-            self._ask_producer_id(self.context.id, number, InitProducerIdRequest())
+            self._ask_id(known, client, request, message)
         elif known.state == ONGOING:
             fenced = InitProducerIdResponse(request, CONCURRENT, -1, -1)
             self._end(known, PREPARE_ABORT, client, fenced, epoch=known.epoch + 1)
@@ -198,6 +194,20 @@ class TransactionCoordinator:
         is_again = message.producer_epoch == known.last_epoch != NONE_YET
         return known.state != ONGOING and known.epoch >= EPOCH_MAX and not is_again
 
+    def _ask_id(
+        self,
+        known: Transaction | None,
+        client: int,
+        request: int,
+        message: InitProducerIdRequest | EndTxnRequest,
+    ) -> None:
+        """Ask for a new producer id; nothing else happens to the transactional id meanwhile."""
+        number = self.own.number(IDS)
+        self.state.unidentified[number] = (client, request, message)
+        if known is not None:
+            known.pending = EMPTY
+        self._ask_producer_id(self.context.id, number, InitProducerIdRequest())
+
     def _next_epoch(
         self, known: Transaction, client: int, request: int, message: InitProducerIdRequest
     ) -> None:
@@ -220,7 +230,7 @@ class TransactionCoordinator:
         self._write(known, TransactionStore(after, client, reply))
 
     def _identified(self, number: int, given: InitProducerIdResponse) -> None:
-        """Initialize a transactional id with the new producer id."""
+        """Go on with a request that waited for a new producer id."""
         waiting = self.state.unidentified.pop(number, None)
         if waiting is None:
             return
@@ -232,15 +242,33 @@ class TransactionCoordinator:
         error = given.error if given.error != NONE else self.refusal(name)
         if error == NONE and known is not None and known.epoch < EPOCH_MAX:
             error = CONCURRENT  # another request was processed in between
-        if error != NONE:
+        if isinstance(message, EndTxnRequest):
+            reply = EndTxnResponse(request, name, error, given.producer_id, 0)
+            if error != NONE or known is None:
+                self._respond(client, request, _refused(reply, error))
+            else:
+                self._decide(known, client, message, reply, given.producer_id)
+        elif error != NONE:
             self._respond(client, request, InitProducerIdResponse(request, error, -1, -1))
-            return
+        else:
+            self._identify(known, client, request, message, given.producer_id)
+
+    def _identify(
+        self,
+        known: Transaction | None,
+        client: int,
+        request: int,
+        message: InitProducerIdRequest,
+        producer_id: int,
+    ) -> None:
+        """Initialize a transactional id with a new producer id."""
+        name = message.transactional_id
         last = NONE_YET if known is None else known.producer_id
-        known = known or Transaction(name, given.producer_id)
+        known = known or Transaction(name, producer_id)
         self.state.transactions[name] = known
         after = known.to(
             EMPTY,
-            producer_id=given.producer_id,
+            producer_id=producer_id,
             epoch=0,
             last_epoch=NONE_YET,
             last_producer_id=last,
@@ -337,20 +365,18 @@ class TransactionCoordinator:
     def end(self, client: int, request: int, message: EndTxnRequest) -> None:
         """Commit or abort a transaction: respond when the decision is written."""
         name = message.transactional_id
-        error, known = self._known(name, message.producer_id, message.producer_epoch)
-        if error != NONE and known is not None and self._is_ended_already(known, message):
-            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
-            self._respond(client, request, reply)
+        if message.bumps_epoch:
+            self._end_and_bump(client, request, message)
             return
+        error, known = self._known(name, message.producer_id, message.producer_epoch)
         if error == NONE and known is not None:
             error = self._may_end(known, message)
         if error != NONE or known is None or known.state != ONGOING:
             self._respond(client, request, EndTxnResponse(request, name, error))
             return
-        epoch = known.epoch + message.bumps_epoch
-        reply = EndTxnResponse(request, name, NONE, known.producer_id, epoch)
+        reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
         to = PREPARE_COMMIT if message.commit else PREPARE_ABORT
-        self._end(known, to, client, reply, epoch=epoch)
+        self._end(known, to, client, reply, epoch=known.epoch)
 
     @staticmethod
     def _may_end(known: Transaction, message: EndTxnRequest) -> str:
@@ -359,17 +385,47 @@ class TransactionCoordinator:
         ended_so = COMPLETE_COMMIT if message.commit else COMPLETE_ABORT
         return NONE if known.state in (ONGOING, ended_so) else INVALID_STATE
 
-    @staticmethod
-    def _is_ended_already(known: Transaction, message: EndTxnRequest) -> bool:
-        """Whether a retrying producer missed the response that bumped its epoch (KIP-890)."""
-        how = (
-            (PREPARE_COMMIT, COMPLETE_COMMIT) if message.commit else (PREPARE_ABORT, COMPLETE_ABORT)
-        )
-        return (
-            message.bumps_epoch
-            and message.producer_id == known.producer_id
-            and message.producer_epoch == known.last_epoch
-            and known.state in how
+    def _end_and_bump(self, client: int, request: int, message: EndTxnRequest) -> None:
+        """End a transaction and give its producer the next epoch (KIP-890).
+
+        Source: ``TransactionCoordinator.endTransaction`` 4.0 to 4.4. A producer may abort without
+        having written anything: it then only gets the next epoch.
+        """
+        name = message.transactional_id
+        error, known = self.refusal(name), self.state.transactions.get(name)
+        if error == NONE and (known is None or not _is_of(known, message)):
+            error = "INVALID_REQUEST" if not name else "INVALID_PRODUCER_ID_MAPPING"
+        if error == NONE and known is not None:
+            error = _may_end_and_bump(known, message)
+        if error != NONE or known is None:
+            self._respond(client, request, EndTxnResponse(request, name, error))
+        elif _is_retried(known, message):
+            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch)
+            self._respond(client, request, reply)
+        elif known.epoch >= EPOCH_MAX:
+            self._ask_id(known, client, request, message)
+        else:
+            reply = EndTxnResponse(request, name, NONE, known.producer_id, known.epoch + 1)
+            self._decide(known, client, message, reply)
+
+    def _decide(
+        self,
+        known: Transaction,
+        client: int,
+        message: EndTxnRequest,
+        reply: EndTxnResponse,
+        next_producer_id: int = NONE_YET,
+    ) -> None:
+        to = PREPARE_COMMIT if message.commit else PREPARE_ABORT
+        start_us = known.start_us if known.state == ONGOING else self.kernel.now
+        self._end(
+            known,
+            to,
+            client,
+            reply,
+            epoch=known.epoch + 1,
+            start_us=start_us,
+            next_producer_id=next_producer_id,
         )
 
     def _end(
@@ -380,10 +436,11 @@ class TransactionCoordinator:
         reply: Reply | None,
         *,
         epoch: int,
+        **changes: int,
     ) -> None:
         """Write the decision to commit or abort; a higher ``epoch`` fences the producer."""
         last = known.epoch if epoch > known.epoch else known.last_epoch
-        after = known.to(to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now)
+        after = known.to(to, epoch=epoch, last_epoch=last, updated_us=self.kernel.now, **changes)
         self._write(known, TransactionStore(after, client, reply))
 
     def _send_markers(self, transaction: Transaction) -> None:
@@ -397,6 +454,9 @@ class TransactionCoordinator:
             return
         to = COMPLETE_COMMIT if known.state == PREPARE_COMMIT else COMPLETE_ABORT
         after = known.to(to, partitions=[], updated_us=self.kernel.now)
+        if known.next_producer_id != NONE_YET:
+            after.producer_id, after.epoch = known.next_producer_id, 0
+            after.last_producer_id, after.next_producer_id = known.producer_id, NONE_YET
         self._write(known, TransactionStore(after))
 
     # ---- the log
@@ -517,6 +577,44 @@ class TransactionCoordinator:
         ):
             interval_us = self.context.config.transaction_abort_interval_us
             self.timers.set_deadline(TASK, LOOK, self.kernel.now + interval_us)
+
+
+def _is_of(known: Transaction, message: EndTxnRequest) -> bool:
+    """Whether the message names the producer, or its last id if that was just replaced."""
+    return message.producer_id == known.producer_id or _has_overflowed(known, message)
+
+
+def _has_overflowed(known: Transaction, message: EndTxnRequest) -> bool:
+    return (
+        message.producer_id == known.last_producer_id
+        and message.producer_epoch == EPOCH_MAX
+        and known.epoch == 0
+    )
+
+
+def _is_retried(known: Transaction, message: EndTxnRequest) -> bool:
+    """Whether a producer missed the response that bumped its epoch."""
+    return message.producer_epoch == known.epoch - 1 or _has_overflowed(known, message)
+
+
+def _may_end_and_bump(known: Transaction, message: EndTxnRequest) -> str:
+    """The error for a producer that ends its transaction and asks for the next epoch."""
+    state, is_retried = known.state, _is_retried(known, message)
+    is_current = message.producer_epoch == known.epoch
+    if not {
+        PREPARE_COMMIT: is_retried,
+        PREPARE_ABORT: is_retried,
+        COMPLETE_COMMIT: is_retried or is_current,
+        COMPLETE_ABORT: is_retried or is_current,
+    }.get(state, is_current):
+        return FENCED
+    if known.pending:
+        return CONCURRENT
+    if state in PREPARED:
+        return CONCURRENT if message.commit == (state == PREPARE_COMMIT) else INVALID_STATE
+    if is_retried:
+        return NONE if message.commit == (state == COMPLETE_COMMIT) else INVALID_STATE
+    return INVALID_STATE if message.commit and state != ONGOING else NONE
 
 
 def _refused(reply: Reply, error: str) -> Reply:

@@ -54,6 +54,7 @@ class TransactionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     partitions: list[str] = []
     start_us: int = -1
     updated_us: int = 0
+    next_producer_id: int = -1
 
 
 _decoder = msgspec.json.Decoder(TransactionRecord)
@@ -120,6 +121,7 @@ class TransactionLog:
                 after.partitions,
                 after.start_us,
                 after.updated_us,
+                after.next_producer_id,
             )
         ).decode()
         keys: list[str | None] = [after.id]
@@ -184,4 +186,5 @@ def _transaction(record: TransactionRecord) -> Transaction:
         list(record.partitions),
         record.start_us,
         record.updated_us,
+        next_producer_id=record.next_producer_id,
     )

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from emulator.protocol import (
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,
+    EndTxnRequest,
     EndTxnResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -51,7 +52,8 @@ class Transaction(Struct, array_like=True):
     """The state of one transactional id, with its ongoing transaction if there is one.
 
     ``last_epoch`` is the previous epoch, if the producer itself requested the bump (KIP-360);
-    ``last_producer_id`` the previous id, if its epochs were exhausted. ``partitions`` are those
+    ``last_producer_id`` the previous id, if its epochs were exhausted, and ``next_producer_id`` the
+    one with which the producer goes on when the transaction is complete. ``partitions`` are those
     written to; once the outcome is decided, only those still without a marker. ``start_us`` and
     ``updated_us`` are virtual time. ``pending`` is the state being written (empty: none): no other
     change starts until it is done.
@@ -68,6 +70,7 @@ class Transaction(Struct, array_like=True):
     start_us: int = -1
     updated_us: int = 0
     pending: str = ""
+    next_producer_id: int = NONE_YET
 
     @property
     def is_changing(self) -> bool:
@@ -119,6 +122,8 @@ class TransactionCoordinatorState(Struct, array_like=True):
     partitions: dict[str, int] = field(default_factory=dict)
     partition_count: int = 0
     stores: dict[int, TransactionStore] = field(default_factory=dict)
-    unidentified: dict[int, tuple[int, int, InitProducerIdRequest]] = field(default_factory=dict)
+    unidentified: dict[int, tuple[int, int, InitProducerIdRequest | EndTxnRequest]] = field(
+        default_factory=dict
+    )
     sent: dict[int, Markers] = field(default_factory=dict)
     next_look_us: int = 0

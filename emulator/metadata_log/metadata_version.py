@@ -1,10 +1,12 @@
-"""The levels of ``metadata.version``, and what each supports.
+"""The levels of ``metadata.version`` and what each supports, and the other features of releases.
 
-Source: ``org.apache.kafka.server.common.MetadataVersion`` and ``EligibleLeaderReplicasVersion``,
-3.9 to 4.4.
+Source: ``org.apache.kafka.server.common.MetadataVersion``, ``Feature`` and
+``EligibleLeaderReplicasVersion``, 3.9 to 4.4.
 """
 
 from typing import Final
+
+from msgspec import Struct
 
 METADATA_VERSION: Final = "metadata.version"
 ELIGIBLE_LEADER_REPLICAS: Final = "eligible.leader.replicas.version"
@@ -12,6 +14,7 @@ GROUP_VERSION: Final = "group.version"
 TRANSACTION_VERSION: Final = "transaction.version"
 SHARE_VERSION: Final = "share.version"
 STREAMS_VERSION: Final = "streams.version"
+KRAFT_VERSION: Final = "kraft.version"
 
 LEVELS: Final = (
     "3.0-IV1",
@@ -72,6 +75,49 @@ def latest_level(release: str) -> int:
     if not found:
         raise ValueError(f"Release {release} has no metadata version: KRaft began with 3.0.")
     return found[-1]
+
+
+class SupportedFeature(Struct, frozen=True):
+    """A feature besides ``metadata.version``: its highest level in a release, and its default.
+
+    ``default`` is the level with which a new cluster is formatted.
+    """
+
+    name: str
+    highest: int
+    default: int
+
+
+_TABLE: Final = (
+    # since metadata version, feature, highest level
+    ("4.0-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 0)),
+    ("4.1-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 1)),
+    ("4.0-IV0", SupportedFeature(GROUP_VERSION, 1, 1)),
+    ("4.1-IV0", SupportedFeature(SHARE_VERSION, 1, 0)),
+    ("4.2-IV0", SupportedFeature(SHARE_VERSION, 1, 1)),
+    ("4.4-IV0", SupportedFeature(SHARE_VERSION, 2, 2)),
+    ("4.2-IV1", SupportedFeature(STREAMS_VERSION, 1, 1)),
+    ("4.0-IV2", SupportedFeature(TRANSACTION_VERSION, 2, 2)),
+)
+
+
+def supported_features(release: str) -> dict[str, SupportedFeature]:
+    """Return the features besides ``metadata.version`` that a release supports."""
+    latest = latest_level(release)
+    return {each.name: each for since, each in _TABLE if latest >= level_of(since)}
+
+
+def supported_ranges(release: str) -> dict[str, tuple[int, int]]:
+    """Return the lowest and highest level of each feature that brokers of a release support.
+
+    Source: ``BrokerFeatures.defaultSupportedFeatures``; kraft.version since 3.9 (KIP-853).
+    """
+    latest = latest_level(release)
+    lowest = level_of("3.3-IV3") if latest >= level_of("4.0-IV0") else 1
+    ranges = {name: (0, each.highest) for name, each in supported_features(release).items()}
+    if latest >= level_of("3.9-IV0"):
+        ranges[KRAFT_VERSION] = (0, 1)
+    return ranges | {METADATA_VERSION: (lowest, latest)}
 
 
 def is_in_controlled_shutdown_supported(level: int) -> bool:

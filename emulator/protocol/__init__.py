@@ -10,6 +10,10 @@ from emulator.protocol.admin import (
     AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
     CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteRecordsRequest,
@@ -19,6 +23,8 @@ from emulator.protocol.admin import (
     DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
     ElectLeadersRequest,
     ElectLeadersResponse,
     ListPartitionReassignmentsRequest,
@@ -189,6 +195,12 @@ AnyMessage = (
     | AlterPartitionReassignmentsResponse
     | DescribeClusterRequest
     | DescribeClusterResponse
+    | DescribeLogDirsRequest
+    | DescribeLogDirsResponse
+    | AlterReplicaLogDirsRequest
+    | AlterReplicaLogDirsResponse
+    | ApiVersionsRequest
+    | ApiVersionsResponse
     | ElectLeadersRequest
     | ElectLeadersResponse
     | AllocateProducerIdsRequest
@@ -255,7 +267,10 @@ REQUESTS = (
     UpdateMetadataRequest,
     ControlledShutdownRequest,
     AlterPartitionRequest,
+    ApiVersionsRequest,
     DescribeClusterRequest,
+    DescribeLogDirsRequest,
+    AlterReplicaLogDirsRequest,
     ElectLeadersRequest,
     AlterPartitionReassignmentsRequest,
     AlterConfigsRequest,
@@ -296,7 +311,11 @@ __all__ = [
     "AlterPartitionReassignmentsResponse",
     "AlterPartitionRequest",
     "AlterPartitionResponse",
+    "AlterReplicaLogDirsRequest",
+    "AlterReplicaLogDirsResponse",
     "AnyMessage",
+    "ApiVersionsRequest",
+    "ApiVersionsResponse",
     "BeginQuorumEpochRequest",
     "BeginQuorumEpochResponse",
     "BrokerHeartbeatRequest",
@@ -324,6 +343,8 @@ __all__ = [
     "DescribeConfigsResponse",
     "DescribeGroupsRequest",
     "DescribeGroupsResponse",
+    "DescribeLogDirsRequest",
+    "DescribeLogDirsResponse",
     "DescribeProducersRequest",
     "DescribeProducersResponse",
     "DescribeQuorumRequest",

@@ -17,6 +17,53 @@ class DescribeClusterResponse(Message, frozen=True):
     controller: int
 
 
+class ApiVersionsRequest(Message, frozen=True):
+    """Requests the finalized features from any broker (KIP-35, KIP-584)."""
+
+
+class ApiVersionsResponse(Message, frozen=True):
+    """The finalized features by name, and the epoch of the metadata that they are from.
+
+    ``epoch`` is the version of the znode /feature or the last offset of the metadata, and -1 if
+    there is neither.
+    """
+
+    request: int
+    features: dict[str, int] = field(default_factory=dict)
+    epoch: int = -1
+
+
+class DescribeLogDirsRequest(Message, frozen=True):
+    """Requests the logs on a broker's disk (KIP-113); None means all of them."""
+
+    partitions: list[str] | None
+
+
+class DescribeLogDirsResponse(Message, frozen=True):
+    """The size in bytes and the offset lag of each log.
+
+    The lag is that of the log end offset behind the high watermark, and -1 if the broker does not
+    replicate the partition.
+    """
+
+    request: int
+    logs: dict[str, tuple[int, int]]
+
+
+class AlterReplicaLogDirsRequest(Message, frozen=True):
+    """Requests that a broker move its replicas to a log directory (KIP-113)."""
+
+    partitions: list[str]
+    path: str
+
+
+class AlterReplicaLogDirsResponse(Message, frozen=True):
+    """The result for each partition."""
+
+    request: int
+    errors: dict[str, str]
+
+
 class ElectLeadersRequest(Message, frozen=True):
     """Requests elections, of preferred leaders unless ``unclean`` (KIP-460, 2.4+).
 

@@ -155,7 +155,7 @@ class TxnOffsetCommitRequest(Message, frozen=True):
     """Commits offsets of a group that take effect when a transaction commits.
 
     Since 2.5 the request has a member's id and generation (KIP-447); otherwise those are empty and
-    -1.
+    -1. ``adds_partition`` and ``knows_abortable`` are those of a :class:`ProduceRequest`.
     """
 
     transactional_id: str
@@ -168,6 +168,8 @@ class TxnOffsetCommitRequest(Message, frozen=True):
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     instance_id: str = ""
+    adds_partition: bool = False
+    knows_abortable: bool = False
 
     def detail(self) -> Detail:
         """The transactional id, the group, and each partition's offset."""

@@ -9,20 +9,15 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Final
 
-from msgspec import Struct
-
 from emulator.metadata_log.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS,
-    GROUP_VERSION,
     METADATA_VERSION,
-    SHARE_VERSION,
-    STREAMS_VERSION,
-    TRANSACTION_VERSION,
     is_elr_supported,
     is_transaction_supported,
     latest_level,
     level_of,
     name_of,
+    supported_features,
 )
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
@@ -46,29 +41,6 @@ class UpgradeType(Enum):
     UNSAFE_DOWNGRADE = "unsafe downgrade"
 
 
-class SupportedFeature(Struct, frozen=True):
-    """A feature besides ``metadata.version``: its highest level in a release, and its default.
-
-    ``default`` is the level with which a new cluster is formatted.
-    """
-
-    name: str
-    highest: int
-    default: int
-
-
-_TABLE: Final = (
-    # since metadata version, feature, highest level
-    ("4.0-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 0)),
-    ("4.1-IV0", SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 1, 1)),
-    ("4.0-IV0", SupportedFeature(GROUP_VERSION, 1, 1)),
-    ("4.1-IV0", SupportedFeature(SHARE_VERSION, 1, 0)),
-    ("4.2-IV0", SupportedFeature(SHARE_VERSION, 1, 1)),
-    ("4.4-IV0", SupportedFeature(SHARE_VERSION, 2, 2)),
-    ("4.2-IV1", SupportedFeature(STREAMS_VERSION, 1, 1)),
-    ("4.0-IV2", SupportedFeature(TRANSACTION_VERSION, 2, 2)),
-)
-
 _METADATA_CHANGED: Final = frozenset(
     level_of(name)
     for name in (
@@ -90,12 +62,6 @@ _METADATA_CHANGED: Final = frozenset(
     )
 )
 """The levels of metadata.version with new records, below which it cannot be downgraded."""
-
-
-def supported_features(release: str) -> dict[str, SupportedFeature]:
-    """Return the features besides ``metadata.version`` that a release supports."""
-    latest = latest_level(release)
-    return {each.name: each for since, each in _TABLE if latest >= level_of(since)}
 
 
 def default_features(release: str, chosen: Mapping[str, int] | None = None) -> dict[str, int]:

@@ -30,6 +30,11 @@ class Log(Struct, array_like=True, gc=False):
     flushed: int = 0
     batches: RecordBatches = field(default_factory=lambda: NO_BATCHES)
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of all batches on disk; computed anew each time."""
+        return sum(batch.size_bytes for batch in self.batches)
+
     def append(self, batch: RecordBatch) -> None:
         """Write a batch; its base offset must be the LEO."""
         if batch.base_offset != self.end:

@@ -48,6 +48,12 @@ from emulator.wire.messages.groups import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
 )
+from emulator.wire.messages.log_dirs import (
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+)
 from emulator.wire.messages.membership import (
     HeartbeatRequest,
     HeartbeatResponse,
@@ -187,6 +193,8 @@ _TABLE: Final = (
     Api(28, TxnOffsetCommitRequest, TxnOffsetCommitResponse, 5, 3),
     Api(32, DescribeConfigsRequest, DescribeConfigsResponse, 4, 4),
     Api(33, AlterConfigsRequest, AlterConfigsResponse, 2, 2),
+    Api(34, AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 2, 2),
+    Api(35, DescribeLogDirsRequest, DescribeLogDirsResponse, 5, 2),
     Api(36, SaslAuthenticateRequest, SaslAuthenticateResponse, 2, 2),
     Api(37, CreatePartitionsRequest, CreatePartitionsResponse, 3, 2),
     Api(42, DeleteGroupsRequest, DeleteGroupsResponse, 2, 2),

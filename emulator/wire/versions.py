@@ -2,7 +2,7 @@
 
 A client requests them with ApiVersions (KIP-35, 0.10.0) and uses the newest common version; older
 releases did not advertise theirs. Only APIs supported by :mod:`emulator.wire.apis` are advertised,
-so none for quotas, tokens, access control lists or log directories.
+so none for quotas, tokens or access control lists.
 
 Source: ``validVersions`` of each message definition at the release's tag, and its schemas in
 ``Protocol`` or in the request's class before 2.4. Versions still marked as unstable are not
@@ -61,6 +61,8 @@ _LAST: Final = {
     "TxnOffsetCommit": "0.11.0:0 2.0:1 2.1:2 2.5:3 3.8:4 4.0:5",
     "DescribeConfigs": "0.11.0:0 1.1:1 2.0:2 2.6:3 2.8:4",
     "AlterConfigs": "0.11.0:0 2.0:1 2.8:2",
+    "AlterReplicaLogDirs": "1.0:0 2.0:1 2.8:2",
+    "DescribeLogDirs": "1.0:0 2.0:1 2.6:2 3.2:3 3.3:4 4.3:5",
     "SaslAuthenticate": "1.0:0 2.2:1 2.5:2",
     "CreatePartitions": "1.0:0 2.0:1 2.5:2 2.7:3",
     "DeleteGroups": "1.1:0 2.0:1 2.4:2",
@@ -93,6 +95,8 @@ _FIRST: Final = {
     "OffsetForLeaderEpoch": "4.0:2",
     "WriteTxnMarkers": "4.0:1",
     "DescribeConfigs": "4.0:1",
+    "AlterReplicaLogDirs": "4.0:1",
+    "DescribeLogDirs": "4.0:1",
 }
 """The releases that changed the first version, which is otherwise 0.
 

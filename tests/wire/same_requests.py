@@ -19,7 +19,15 @@ from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages import alter_configs as whole
-from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.cluster import (
+    ApiVersionsRequest,
+    MetadataRequest,
+    MetadataRequestTopic,
+)
+from emulator.wire.messages.committed_offsets import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+)
 from emulator.wire.messages.configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -30,6 +38,13 @@ from emulator.wire.messages.configs import (
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from emulator.wire.messages.groups import DescribeGroupsRequest
+from emulator.wire.messages.log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+)
 from emulator.wire.messages.membership import (
     HeartbeatRequest,
     JoinGroupRequest,
@@ -66,6 +81,9 @@ from emulator.wire.messages.transactions import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     EndTxnRequest,
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
 )
 from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
@@ -662,6 +680,207 @@ def timestamps(peer: Peer) -> Facts:
     return facts
 
 
+def log_directories(peer: Peer) -> Facts:
+    """What a broker's log directory contains, and moving replicas to it and elsewhere (KIP-113)."""
+    here, facts = peer.connect(), Facts()
+    create(peer, here, "sized", 2)
+    create(peer, here, "empty")
+    written = [batch("a", "b"), batch("c")]
+    for data in written:
+        produce(peer, here, "sized", 1, data)
+    sizes = [0, len(written[0]), sum(map(len, written))]
+    peer.pass_time(500_000)
+    paths: list[str] = []
+
+    def describe(version: int, *asked: DescribableLogDirTopic) -> None:
+        wanted = DescribeLogDirsRequest(list(asked) or None)
+        response = peer.ask(here, wanted, version)
+        paths[:] = [found.log_dir for found in response.results]
+        rows = [
+            [
+                topic.name,
+                sorted(
+                    [
+                        row.partition_index,
+                        sizes.index(row.partition_size) if row.partition_size in sizes else "?",
+                        row.offset_lag,
+                        row.is_future_key,
+                    ]
+                    for row in topic.partitions
+                ),
+            ]
+            for found in response.results
+            for topic in found.topics
+            if topic.name in ("sized", "empty")
+        ]
+        told = [
+            [error(each.error_code), each.total_bytes > 0, each.usable_bytes > 0, each.is_cordoned]
+            for each in response.results
+        ]
+        facts.append([version, error(response.error_code), told, sorted(rows)])
+
+    def move(path: str, version: int, **topics: list[int]) -> None:
+        rows = [AlterReplicaLogDirTopic(*each) for each in topics.items()]
+        asked = AlterReplicaLogDirsRequest([AlterReplicaLogDir(path, rows)])
+        told = [
+            [row.topic_name, [[each.partition_index, error(each.error_code)] for each in found]]
+            for row in peer.ask(here, asked, version).results
+            if (found := sorted(row.partitions, key=lambda each: each.partition_index))
+        ]
+        facts.append([version, sorted(told)])
+
+    for version in (1, 2, 3, 4):
+        describe(version)
+    describe(4, DescribableLogDirTopic("sized", [1]))
+    describe(4, DescribableLogDirTopic("sized", [0, 7]), DescribableLogDirTopic("nowhere", [0]))
+    for version in (1, 2):
+        move(paths[0], version, sized=[0, 1])
+        move("/no/such/directory", version, sized=[0], empty=[0])
+        move(paths[0], version, nowhere=[0], sized=[7])
+    describe(4)
+    return facts
+
+
+def features(peer: Peer) -> Facts:
+    """The features in ApiVersions (KIP-584)."""
+    here, facts = peer.connect(), Facts()
+    peer.pass_time(1_000_000)
+    newest = {
+        each.api_key: each.max_version for each in peer.ask(here, ApiVersionsRequest(), 0).api_keys
+    }
+    for version in range(newest[18] + 1):
+        found = peer.ask(here, ApiVersionsRequest("me", "1"), version)
+        supported = [[e.name, e.min_version, e.max_version] for e in found.supported_features]
+        finalized = [
+            [e.name, e.min_version_level, e.max_version_level] for e in found.finalized_features
+        ]
+        epoch = min(found.finalized_features_epoch, 1)
+        facts.append([version, sorted(supported), sorted(finalized), epoch])
+        facts.append(found.zk_migration_ready)
+    return facts
+
+
+def newer_transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conversation
+    """Transactions of version 2 (KIP-890), from 4.0 on: each end bumps the producer's epoch."""
+    here, facts = peer.connect(), Facts()
+    apis = peer.ask(here, ApiVersionsRequest(), 0).api_keys
+    if max(each.max_version for each in apis if each.api_key == 26) < 5:
+        return []
+    create(peer, here, "newer", 2)
+    for kind, name in ((1, "n"), (0, "g")):
+        wanted = FindCoordinatorRequest(key_type=kind, coordinator_keys=[name])
+        while any(each.error_code for each in peer.ask(here, wanted, 4).coordinators):
+            peer.pass_time(100_000)
+    peer.pass_time(500_000)
+    own = [0, 0]
+
+    def again(ask: Callable[[], Any], code: Callable[[Any], int]) -> Any:  # noqa: ANN401
+        for _ in range(50):
+            response = ask()
+            if error(code(response)) not in AGAIN:
+                break
+            peer.pass_time(100_000)
+        return response
+
+    def init() -> None:
+        request = InitProducerIdRequest("n", 60_000, -1, -1)
+        response = again(lambda: peer.ask(here, request, 5), lambda each: each.error_code)
+        own[:] = [response.producer_id, response.producer_epoch]
+        facts.append(["init", error(response.error_code), response.producer_epoch])
+
+    def send(number: int, sequence: int, epoch: int | None = None, version: int = 12) -> None:
+        producer = Producer(own[0], own[1] if epoch is None else epoch, sequence)
+        data = record_batch.build(
+            [Record(None, b"v", 1_700_000_000_000)], producer=producer, is_transactional=True
+        )
+        rows = [TopicProduceData("newer", partition_data=[PartitionProduceData(number, data)])]
+        request = ProduceRequest("n", -1, 5_000, rows)
+        response = again(
+            lambda: peer.ask(here, request, version),
+            lambda each: each.responses[0].partition_responses[0].error_code,
+        )
+        row = response.responses[0].partition_responses[0]
+        facts.append(["produce", number, error(row.error_code), row.base_offset])
+
+    def end(*, commit: bool, epoch: int | None = None, version: int = 5) -> None:
+        request = EndTxnRequest("n", own[0], own[1] if epoch is None else epoch, commit)
+        response = again(lambda: peer.ask(here, request, version), lambda each: each.error_code)
+        told = [response.producer_id == own[0], response.producer_epoch]
+        facts.append(["end", commit, error(response.error_code), *told])
+        if not response.error_code and version >= 5:
+            own[1] = response.producer_epoch
+        peer.pass_time(500_000)
+
+    def commit_offset(offset: int, version: int = 5, epoch: int | None = None) -> None:
+        rows = [TxnOffsetCommitRequestPartition(0, offset, -1, "")]
+        request = TxnOffsetCommitRequest(
+            "n",
+            "g",
+            own[0],
+            own[1] if epoch is None else epoch,
+            topics=[TxnOffsetCommitRequestTopic("newer", rows)],
+        )
+        response = again(
+            lambda: peer.ask(here, request, version),
+            lambda each: each.topics[0].partitions[0].error_code,
+        )
+        facts.append(["commit", error(response.topics[0].partitions[0].error_code)])
+
+    def committed() -> None:
+        asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)])
+        (group,) = peer.ask(here, asked, 8).groups
+        rows = [[t.name, [p.committed_offset for p in t.partitions]] for t in group.topics]
+        facts.append(["committed", error(group.error_code), rows])
+
+    def describe() -> None:
+        (found,) = peer.ask(here, DescribeTransactionsRequest(["n"]), 0).transaction_states
+        topics = sorted([each.topic, sorted(each.partitions)] for each in found.topics)
+        facts.append([found.transaction_state, found.producer_epoch, topics])
+
+    init()
+    describe()
+    end(commit=True)
+    end(commit=False)
+    describe()
+    send(0, 0)
+    send(1, 0)
+    describe()
+    end(commit=True)
+    describe()
+    end(commit=True, epoch=own[1] - 1)
+    end(commit=False, epoch=own[1] - 1)
+    end(commit=False)
+    end(commit=True)
+    send(0, 0)
+    send(0, 1)
+    send(1, 0, version=11)
+    end(commit=False)
+    end(commit=False, epoch=own[1] - 1)
+    end(commit=True, epoch=own[1] - 1)
+    send(0, 0, epoch=own[1] - 1)
+    end(commit=False, epoch=own[1] - 2)
+    commit_offset(3)
+    describe()
+    committed()
+    end(commit=True)
+    committed()
+    commit_offset(4, version=4)
+    commit_offset(5, epoch=own[1] - 1)
+    commit_offset(6)
+    end(commit=False)
+    committed()
+    send(0, 0)
+    end(commit=True, version=4)
+    describe()
+    send(0, 1)
+    end(commit=True)
+    init()
+    send(1, 0)
+    init()
+    describe()
+    return facts
+
+
 CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "fetch sessions": fetch_sessions,
     "static members": static_members,
@@ -669,12 +888,16 @@ CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "topics": topics,
     "configurations": configurations,
     "timestamps": timestamps,
+    "log directories": log_directories,
+    "features": features,
+    "newer transactions": newer_transactions,
 }
 
 
 def hold(peer: Peer) -> dict[str, Facts]:
-    """Hold all conversations."""
-    return {name: conversation(peer) for name, conversation in CONVERSATIONS.items()}
+    """Hold all conversations; one that the broker is too old for has no facts, and is left out."""
+    held = {name: conversation(peer) for name, conversation in CONVERSATIONS.items()}
+    return {name: facts for name, facts in held.items() if facts}
 
 
 if __name__ == "__main__":

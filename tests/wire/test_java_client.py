@@ -18,6 +18,8 @@ from tidegauge.kafka_cluster import KafkaCluster
 LIBS: Final = os.environ.get("KAFKA_LIBS")
 PROGRAM: Final = Path(__file__).with_name("Faults.java")
 TOPIC: Final = "orders"
+COORDINATING: Final = 20
+"""The partition of __transaction_state to which the id "x" belongs: its hash code modulo 50."""
 QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 pytestmark = [
@@ -97,4 +99,44 @@ def test_every_record_that_the_java_client_is_acknowledged_outlives_the_fault(
     send_through(fault, kafka_cluster, sender)
     sender.flush()
     assert_kept(sender, sender.read, idempotent=True)
+    kafka_cluster.assert_nothing_lost()
+
+
+NEWER: Final = pytest.mark.kafka(version="4.1", config={"min.insync.replicas": 2})
+
+
+@pytest.mark.parametrize("bumps", [False, pytest.param(True, marks=NEWER)], ids=["3.9", "4.1"])
+def test_transactions_of_the_java_client_are_atomic(
+    kafka_cluster: KafkaCluster, bumps: bool
+) -> None:
+    """From 4.0 on it uses transactions of version 2 (KIP-890): each has an epoch of its own."""
+    kafka_cluster.run(f"topic create {TOPIC} --partitions 2 --replication-factor 3")
+    program = PROGRAM.with_name("Transactions.java")
+    words = [str(program), kafka_cluster.bootstrap_servers, TOPIC]
+    process = subprocess.Popen(
+        ["java", *QUICK, "-cp", str(Path(LIBS or "") / "*"), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    typed, printed = process.stdin, process.stdout
+    assert typed is not None
+    assert printed is not None
+
+    def transact(outcome: str, value: str) -> int:
+        typed.write(f"{outcome} {value}\n")
+        typed.flush()
+        kind, epoch = printed.readline().split()
+        assert kind == "epoch"
+        return int(epoch)
+
+    with process:
+        epochs = [transact("commit", "a"), transact("abort", "b"), transact("commit", "c")]
+        kafka_cluster.crash(kafka_cluster.leader("__transaction_state", COORDINATING))
+        epochs += [transact("commit", "d"), transact("abort", "e")]
+        told, _ = process.communicate(timeout=2 * WAIT_SECONDS)
+    assert epochs == (list(range(epochs[0], epochs[0] + 5)) if bumps else [epochs[0]] * 5)
+    assert told.splitlines()[0] == "committed 4"
+    assert sorted(told.splitlines()[1:]) == [f"read {v}" for v in "acd" for _ in range(2)]
     kafka_cluster.assert_nothing_lost()

@@ -211,3 +211,34 @@ def test_the_versions_that_brokers_advertise_are_listed(tools: Tools, version: s
     listed = tools.run("kafka.admin.BrokerApiVersionsCommand", "")
     newest = 11 if version == "3.9" else 13
     assert listed.count(f"Produce(0): 0 to {newest} [usable: ") == 3
+
+
+@pytest.mark.skipif(not HAS_JAR, reason="the tool was called otherwise")
+def test_features_are_described(tools: Tools, version: str) -> None:
+    described = tools.run("org.apache.kafka.tools.FeatureCommand", "describe")
+    rows = [line.split("\t") for line in described.splitlines()]
+    told = {row[0]: row[1:4] for row in rows}
+    if version == "3.9":
+        assert told == {}
+    else:
+        assert told["Feature: transaction.version"] == [
+            "SupportedMinVersion: 0",
+            "SupportedMaxVersion: 2",
+            "FinalizedVersionLevel: 2",
+        ]
+        assert told["Feature: metadata.version"][2] == "FinalizedVersionLevel: 4.1-IV1"
+
+
+@pytest.mark.skipif(not HAS_JAR, reason="the tool was called otherwise")
+def test_log_directories_are_described(tools: Tools) -> None:
+    tools.run("kafka.tools.ConsoleProducer", "--topic orders", "one\ntwo\n")
+    described = tools.run("org.apache.kafka.tools.LogDirsCommand", "--describe --topic-list orders")
+    brokers = json.loads(described.splitlines()[-1])["brokers"]
+    assert [each["broker"] for each in brokers] == [0, 1, 2]
+    for broker in brokers:
+        (directory,) = broker["logDirs"]
+        assert directory["error"] is None
+        logs = {each["partition"]: each for each in directory["partitions"]}
+        assert sorted(logs) == ["orders-0", "orders-1", "orders-2"]
+        assert sum(each["size"] for each in logs.values()) > len("onetwo")
+        assert {each["offsetLag"] for each in logs.values()} == {0}

@@ -16,6 +16,7 @@ from emulator.clients.external import (
     admin,
     fetch,
     groups,
+    log_dirs,
     metadata,
     produce,
     quorum,
@@ -28,6 +29,7 @@ from emulator.clients.external.injection import refusal
 from emulator.clients.external_state import Connection, Injection
 from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
+from emulator.metadata_log.metadata_version import supported_ranges
 from emulator.protocol import (
     REQUESTS,
     AnyMessage,
@@ -94,8 +96,9 @@ class ExternalClients:
         addresses = metadata.Addresses(self.state)
         known_ids = metadata.TopicIds(self.state)
         magic = _format_of_logs(context.profile)
+        supported = supported_ranges(context.profile.version) if context.in_kraft_mode else {}
         return {
-            "ApiVersions": metadata.ApiVersions(self.versions),
+            "ApiVersions": metadata.ApiVersions(self.versions, supported),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
@@ -130,6 +133,8 @@ class ExternalClients:
             "DescribeConfigs": admin.DescribeConfigs(),
             "IncrementalAlterConfigs": admin.IncrementalAlterConfigs(),
             "AlterConfigs": admin.AlterConfigs(),
+            "DescribeLogDirs": log_dirs.DescribeLogDirs(),
+            "AlterReplicaLogDirs": log_dirs.AlterReplicaLogDirs(),
             "OffsetDelete": groups.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
             "ListPartitionReassignments": admin.ListPartitionReassignments(),

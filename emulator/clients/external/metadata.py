@@ -1,6 +1,6 @@
 """Metadata requests of external clients: brokers, topics and coordinators."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from emulator import protocol
@@ -214,28 +214,53 @@ _NAMES_ITSELF: Final = 3
 """The first ApiVersions version whose error response names the supported versions."""
 
 
-class ApiVersions:
-    """ApiVersions: the versions supported by the broker's release (KIP-35), without features."""
+_FEATURES_WITHOUT_ZERO: Final = 3
+"""The last ApiVersions version without the supported features whose lowest level is 0."""
 
-    def __init__(self, versions: Mapping[int, range]) -> None:
-        """Return ``versions``, keyed by API key."""
+
+class ApiVersions:
+    """ApiVersions: the versions that the broker supports (KIP-35), and features (KIP-584)."""
+
+    def __init__(
+        self, versions: Mapping[int, range], supported: Mapping[str, tuple[int, int]]
+    ) -> None:
+        """Return ``versions`` by API key, and ``supported``, the lowest and highest levels."""
         self.versions = versions
+        self.supported = supported
 
     def ask(self, _call: Call) -> list[AnyMessage]:
-        """Send a probe only, since the response is known."""
-        return []
+        """Request the finalized features."""
+        return [protocol.ApiVersionsRequest()]
 
-    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the supported versions, or UNSUPPORTED_VERSION for an unknown request version.
 
         Since 2.4, which introduced ApiVersions 3, the error response contains the supported
         versions of ApiVersions (KIP-511); before that it is empty.
         """
-        understood = self.versions[API_VERSIONS]
-        if call.header.api_version in understood:
-            known, error = sorted(self.versions.items()), NONE
-        else:
+        (found,) = responses
+        assert isinstance(found, protocol.ApiVersionsResponse)
+        version, understood = call.header.api_version, self.versions[API_VERSIONS]
+        if version not in understood:
             known = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
-            error = "UNSUPPORTED_VERSION"
-        keys = [wire.ApiVersion(key, versions[0], versions[-1]) for key, versions in known]
-        return wire.ApiVersionsResponse(ERRORS[error].code, keys)
+            return wire.ApiVersionsResponse(ERRORS["UNSUPPORTED_VERSION"].code, _keys(known))
+        supported = [
+            wire.SupportedFeatureKey(name, lowest, highest)
+            for name, (lowest, highest) in sorted(self.supported.items())
+            if lowest or version > _FEATURES_WITHOUT_ZERO
+        ]
+        finalized = [
+            wire.FinalizedFeatureKey(name, level, level)
+            for name, level in sorted(found.features.items())
+        ]
+        return wire.ApiVersionsResponse(
+            ERRORS[NONE].code,
+            _keys(sorted(self.versions.items())),
+            supported_features=supported,
+            finalized_features_epoch=found.epoch,
+            finalized_features=finalized,
+        )
+
+
+def _keys(versions: Iterable[tuple[int, range]]) -> list[wire.ApiVersion]:
+    return [wire.ApiVersion(key, known[0], known[-1]) for key, known in versions]

@@ -16,6 +16,10 @@ SEVERAL_SINCE: Final = 4
 """The first AddPartitionsToTxn version with several transactions, which brokers send."""
 BUMP_SINCE: Final = 5
 """The first EndTxn version that bumps the producer epoch (KIP-890)."""
+OFFSETS_ABORTABLE_SINCE: Final = 4
+"""The first TxnOffsetCommit version whose producers know TRANSACTION_ABORTABLE (KIP-1050)."""
+OFFSETS_ADD_PARTITION_SINCE: Final = 5
+"""The first TxnOffsetCommit version without an AddOffsetsToTxn request before it (KIP-890)."""
 FENCED_SINCE: Final = {
     "InitProducerId": 4,
     "AddPartitionsToTxn": 2,
@@ -199,6 +203,8 @@ class TxnOffsetCommit:
                 {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
                 {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
                 request.group_instance_id or "",
+                call.header.api_version >= OFFSETS_ADD_PARTITION_SINCE,
+                call.header.api_version >= OFFSETS_ABORTABLE_SINCE,
             )
         ]
 

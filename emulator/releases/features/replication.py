@@ -53,6 +53,14 @@ REPLICATION: Final = (
         " broker's metadata, such as that of a topic being deleted",
     ),
     Feature(
+        "log_dir_moves_need_metadata",
+        "2.1",
+        None,
+        "ReplicaManager.alterReplicaLogDirs",
+        "moving a replica to another log directory fails with UNKNOWN_TOPIC_OR_PARTITION if the"
+        " partition is not in the broker's metadata; before, with REPLICA_NOT_AVAILABLE",
+    ),
+    Feature(
         "required_acks_validated",
         "0.9",
         None,

@@ -15,6 +15,7 @@ replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2
 out_of_range_truncates_fully documents..0.8.2
 requests_need_metadata 0.10.2..3.9
+log_dir_moves_need_metadata 2.1..3.9
 required_acks_validated 0.9..3.9
 isr_change_notifications documents 0.9..2.5
 leader_and_isr_waits_for_idle_fetchers documents..0.11

@@ -1,13 +1,22 @@
 """Transactions by raw frames in virtual time: commit, abort, fencing, crashes, time-outs."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from emulator.cluster import Cluster
 from emulator.common.errors import ERRORS
-from emulator.inputs.statements import CrashBroker, CreateTopic, StartBroker
+from emulator.coordinator.transaction_metadata import EPOCH_MAX
+from emulator.events import Event, MessageSent
+from emulator.inputs.statements import (
+    CrashBroker,
+    CreateTopic,
+    HoldMessages,
+    ReleaseMessages,
+    StartBroker,
+)
 from emulator.scenario.runner import Runner
 from emulator.wire.messages.committed_offsets import (
     OffsetFetchRequest,
@@ -52,6 +61,8 @@ VERSIONS = {
     "3.9": {"init": 5, "produce": 9, "add": 3, "end": 3, "fetch": 12, "list": 7},
     "4.1": {"init": 5, "produce": 11, "add": 3, "end": 4, "fetch": 12, "list": 8},
 }
+NEWER = {**VERSIONS["4.1"], "produce": 12, "end": 5}
+"""What producers send for transactions of version 2 (KIP-890)."""
 
 
 def leader_of(lab: WireLab, tp: str) -> int:
@@ -66,7 +77,7 @@ class TransactionalProducer:
     def __init__(self, lab: WireLab, name: str = "x", version: str = "3.9") -> None:
         self.lab = lab
         self.name = name
-        self.versions = VERSIONS[version]
+        self.versions = VERSIONS.get(version, NEWER)
         self.id, self.epoch = -1, -1
         self.sequences: dict[str, int] = {}
 
@@ -153,6 +164,9 @@ class TransactionalProducer:
     def end(self, *, commit: bool) -> str:
         request = EndTxnRequest(self.name, self.id, self.epoch, commit)
         response = self._until_answered(request, self.versions["end"], lambda a: a.error_code)
+        if not response.error_code and self.versions["end"] >= 5:
+            self.id, self.epoch = response.producer_id, response.producer_epoch
+            self.sequences.clear()
         return NAMES[response.error_code]
 
     def transact(self, tps: Sequence[str], *values: str, commit: bool) -> None:
@@ -440,3 +454,52 @@ def test_a_transactional_id_that_nobody_uses_is_forgotten() -> None:
     again = TransactionalProducer(lab)
     assert again.init() == "NONE"
     assert again.id != producer.id
+
+
+def test_a_producer_that_has_used_up_its_epochs_goes_on_with_a_new_id() -> None:
+    lab = made("4.1")
+    producer = TransactionalProducer(lab, version="newer")
+    producer.init()
+    coordinator = lab.external.state.connections[producer.coordinator()].broker
+    known = lab.cluster.brokers[coordinator].state.transactions.transactions[producer.name]
+    known.epoch = producer.epoch = EPOCH_MAX
+    first = producer.id
+    assert producer.send("t-0", "a") == "NONE"
+    assert producer.end(commit=True) == "NONE"
+    assert producer.id != first
+    assert producer.epoch == 0
+    lab.pass_time(1_000_000)
+    again = EndTxnRequest(producer.name, first, EPOCH_MAX, True)
+    response = lab.ask(producer.coordinator(), again, 5)
+    assert (NAMES[response.error_code], response.producer_id) == ("NONE", producer.id)
+    assert producer.send("t-0", "b") == "NONE"
+    assert producer.end(commit=False) == "NONE"
+    assert (producer.id != first, producer.epoch) == (True, 1)
+    assert read(lab, "t-0") == ["a"]
+
+
+def test_a_leader_waits_a_while_for_the_end_of_a_producers_previous_transaction() -> None:
+    lab = made("4.1")
+    producer = TransactionalProducer(lab, version="newer")
+    producer.init()
+    coordinator = leader_of(lab, lab.cluster.brokers[0].transactions.log.partition_of("x"))
+    topic = next(tp for tp in ("t-0", "t-1") if leader_of(lab, tp) != coordinator)
+    asked: list[int] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, MessageSent) and event.name == "AddPartitionsToTxnRequest":
+            asked.append(event.time_us)
+
+    producer.send(topic, "a")
+    lab.cluster.subscribe(note)
+    link = {"source": coordinator, "destination": leader_of(lab, topic)}
+    lab.run(HoldMessages(**link, api="WriteTxnMarkersRequest"))
+    assert producer.end(commit=True) == "NONE"
+    assert producer.send(topic, "b") == "CONCURRENT_TRANSACTIONS"
+    assert len(asked) == 6
+    assert all(20_000 < b - a < 21_000 for a, b in pairwise(asked))
+    lab.run(ReleaseMessages(source=coordinator, destination=link["destination"]))
+    assert producer.send(topic, "b") == "NONE"
+    assert producer.end(commit=True) == "NONE"
+    lab.pass_time(1_000_000)
+    assert read(lab, topic) == ["a", "b"]

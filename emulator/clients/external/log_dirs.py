@@ -1,0 +1,70 @@
+"""Requests of external clients about log directories (KIP-113)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.common.errors import ERRORS, NONE
+from emulator.common.names import LOG_DIR, split
+from emulator.protocol import AnyMessage
+from emulator.wire.messages import log_dirs as wire
+from emulator.wire.types import Message
+
+UNBOUNDED: Final = (1 << 63) - 1
+"""The bytes in total and free on a disk that is larger than the response can tell (KIP-827)."""
+
+
+class DescribeLogDirs:
+    """DescribeLogDirs: every broker has one log directory, on a disk without limit."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the named logs, or all of them."""
+        request = call.message
+        assert isinstance(request, wire.DescribeLogDirsRequest)
+        if request.topics is None:
+            return [protocol.DescribeLogDirsRequest(None)]
+        named = [f"{each.topic}-{number}" for each in request.topics for number in each.partitions]
+        return [protocol.DescribeLogDirsRequest(named)]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the logs by topic."""
+        (found,) = responses
+        assert isinstance(found, protocol.DescribeLogDirsResponse)
+        topics: dict[str, list[wire.DescribeLogDirsPartition]] = {}
+        for tp, (size_bytes, lag) in found.logs.items():
+            topic, number = split(tp)
+            row = wire.DescribeLogDirsPartition(number, size_bytes, lag)
+            topics.setdefault(topic, []).append(row)
+        rows = [wire.DescribeLogDirsTopic(*each) for each in topics.items()]
+        result = wire.DescribeLogDirsResult(ERRORS[NONE].code, LOG_DIR, rows, UNBOUNDED, UNBOUNDED)
+        return wire.DescribeLogDirsResponse(results=[result])
+
+
+class AlterReplicaLogDirs:
+    """AlterReplicaLogDirs: to the directory in which the logs are, since there is no other."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the moves to each directory."""
+        request = call.message
+        assert isinstance(request, wire.AlterReplicaLogDirsRequest)
+        return [
+            protocol.AlterReplicaLogDirsRequest(_named(each.topics), each.path)
+            for each in request.dirs
+        ]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the result for each partition."""
+        topics: dict[str, list[wire.AlterReplicaLogDirPartitionResult]] = {}
+        for found in responses:
+            assert isinstance(found, protocol.AlterReplicaLogDirsResponse)
+            for tp, error in found.errors.items():
+                topic, number = split(tp)
+                row = wire.AlterReplicaLogDirPartitionResult(number, ERRORS[error].code)
+                topics.setdefault(topic, []).append(row)
+        rows = [wire.AlterReplicaLogDirTopicResult(*each) for each in topics.items()]
+        return wire.AlterReplicaLogDirsResponse(results=rows)
+
+
+def _named(topics: Iterable[wire.AlterReplicaLogDirTopic]) -> list[str]:
+    return [f"{topic.name}-{number}" for topic in topics for number in topic.partitions]

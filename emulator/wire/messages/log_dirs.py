@@ -1,0 +1,102 @@
+"""Log directories: what they contain, and moving replicas between them (KIP-113)."""
+
+from typing import Annotated
+
+from emulator.wire.types import (
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    since,
+)
+
+
+class DescribableLogDirTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`DescribeLogDirsRequest`."""
+
+    topic: String = ""
+    partitions: list[Int32] = []
+
+
+class DescribeLogDirsRequest(Message, frozen=True):
+    """Requests the logs of partitions on a broker; null means all of them."""
+
+    topics: list[DescribableLogDirTopic] | None = []
+
+
+class DescribeLogDirsPartition(Message, frozen=True):
+    """One of the ``partitions`` of :class:`DescribeLogDirsTopic`."""
+
+    partition_index: Int32 = 0
+    partition_size: Int64 = 0
+    offset_lag: Int64 = 0
+    is_future_key: Bool = False
+
+
+class DescribeLogDirsTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`DescribeLogDirsResult`."""
+
+    name: String = ""
+    partitions: list[DescribeLogDirsPartition] = []
+
+
+class DescribeLogDirsResult(Message, frozen=True):
+    """One of the ``results`` of :class:`DescribeLogDirsResponse`: a log directory."""
+
+    error_code: Int16 = 0
+    log_dir: String = ""
+    topics: list[DescribeLogDirsTopic] = []
+    total_bytes: Annotated[Int64, since(4)] = -1
+    usable_bytes: Annotated[Int64, since(4)] = -1
+    is_cordoned: Annotated[Bool, since(5)] = False
+
+
+class DescribeLogDirsResponse(Message, frozen=True):
+    """The logs in each log directory, with their sizes in bytes."""
+
+    throttle_time_ms: Int32 = 0
+    error_code: Annotated[Int16, since(3)] = 0
+    results: list[DescribeLogDirsResult] = []
+
+
+class AlterReplicaLogDirTopic(Message, frozen=True):
+    """One of the ``topics`` of :class:`AlterReplicaLogDir`."""
+
+    name: String = ""
+    partitions: list[Int32] = []
+
+
+class AlterReplicaLogDir(Message, frozen=True):
+    """One of the ``dirs`` of :class:`AlterReplicaLogDirsRequest`."""
+
+    path: String = ""
+    topics: list[AlterReplicaLogDirTopic] = []
+
+
+class AlterReplicaLogDirsRequest(Message, frozen=True):
+    """Moves a broker's replicas to other log directories."""
+
+    dirs: list[AlterReplicaLogDir] = []
+
+
+class AlterReplicaLogDirPartitionResult(Message, frozen=True):
+    """One of the ``partitions`` of :class:`AlterReplicaLogDirTopicResult`."""
+
+    partition_index: Int32 = 0
+    error_code: Int16 = 0
+
+
+class AlterReplicaLogDirTopicResult(Message, frozen=True):
+    """One of the ``results`` of :class:`AlterReplicaLogDirsResponse`."""
+
+    topic_name: String = ""
+    partitions: list[AlterReplicaLogDirPartitionResult] = []
+
+
+class AlterReplicaLogDirsResponse(Message, frozen=True):
+    """The result for each partition."""
+
+    throttle_time_ms: Int32 = 0
+    results: list[AlterReplicaLogDirTopicResult] = []
