@@ -1,8 +1,13 @@
 """Where replicas go: evenly over racks, then over brokers, unfenced brokers first."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
+from operator import mod
+from pathlib import Path
 from random import Random
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -10,6 +15,9 @@ from hypothesis import strategies as st
 
 from emulator.quorum_controller.replica_placer import UsableBroker, place
 from emulator.quorum_controller.result import ApiException
+
+PLACEMENTS: Final = Path(__file__).with_name("placements.jsonl").read_text("utf-8").splitlines()
+"""What ``Placements.java`` printed with Kafka's own StripedReplicaPlacer (3.9.2, 4.1.2, 4.4.0)."""
 
 
 def drawing(seed: int) -> Callable[[int], int]:
@@ -102,3 +110,19 @@ def test_the_order_is_shuffled_after_as_many_partitions_as_unfenced_brokers() ->
     assert placed[4:] == [(1, 2), (2, 3), (3, 0), (0, 1)]
     two_racks = [*unfenced(0, rack="A"), *unfenced(10, rack="B")]
     assert place(two_racks, 4, 2, zeros) == [(0, 10), (10, 0), (10, 0), (0, 10)]
+
+
+def test_replicas_are_where_kafkas_own_class_puts_them() -> None:
+    refused = 0
+    for line in PLACEMENTS:
+        case = json.loads(line)
+        brokers = [UsableBroker(*each) for each in case["brokers"]]
+        constant = partial(mod, case["drawn"])
+        placed: list[list[int]] | None
+        try:
+            found = place(brokers, case["partitions"], case["factor"], constant)
+            placed = [list(each) for each in found]
+        except ApiException:
+            placed, refused = None, refused + 1
+        assert placed == case["placed"], line
+    assert (len(PLACEMENTS), 20 < refused < 180) == (200, True)
