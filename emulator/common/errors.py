@@ -104,6 +104,7 @@ _TABLE: Final = (
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
     KafkaError("TRANSACTION_ABORTABLE", 120),
+    KafkaError("REBOOTSTRAP_REQUIRED", 129),
 )
 
 ERRORS: Final = {error.name: error for error in _TABLE}

@@ -48,7 +48,7 @@ _LAST: Final = {
     "DescribeGroups": "0.9.0:0 0.11.0:1 2.0:2 2.3:3 2.4:5 4.0:6",
     "ListGroups": "0.9.0:0 0.11.0:1 2.0:2 2.4:3 2.6:4 3.8:5",
     "SaslHandshake": "0.10.0:0 1.0:1",
-    "ApiVersions": "0.10.0:0 0.11.0:1 2.0:2 2.4:3 3.9:4",
+    "ApiVersions": "0.10.0:0 0.11.0:1 2.0:2 2.4:3 3.9:4 4.4:5",
     "CreateTopics": "0.10.1:0 0.10.2:1 0.11.0:2 2.0:3 2.4:5 2.7:6 2.8:7",
     "DeleteTopics": "0.10.1:0 0.11.0:1 2.0:2 2.1:3 2.4:4 2.7:5 2.8:6",
     "DeleteRecords": "0.11.0:0 2.0:1 2.6:2",
@@ -58,14 +58,14 @@ _LAST: Final = {
     "AddOffsetsToTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.8:4",
     "EndTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.8:4 4.0:5",
     "WriteTxnMarkers": "0.11.0:0 2.8:1 4.2:2",
-    "TxnOffsetCommit": "0.11.0:0 2.0:1 2.1:2 2.5:3 3.8:4 4.0:5",
+    "TxnOffsetCommit": "0.11.0:0 2.0:1 2.1:2 2.5:3 3.8:4 4.0:5 4.4:6",
     "DescribeConfigs": "0.11.0:0 1.1:1 2.0:2 2.6:3 2.8:4",
     "AlterConfigs": "0.11.0:0 2.0:1 2.8:2",
     "AlterReplicaLogDirs": "1.0:0 2.0:1 2.8:2",
     "DescribeLogDirs": "1.0:0 2.0:1 2.6:2 3.2:3 3.3:4 4.3:5",
     "SaslAuthenticate": "1.0:0 2.2:1 2.5:2",
     "CreatePartitions": "1.0:0 2.0:1 2.5:2 2.7:3",
-    "DeleteGroups": "1.1:0 2.0:1 2.4:2",
+    "DeleteGroups": "1.1:0 2.0:1 2.4:2 4.4:3",
     "ElectLeaders": "2.2:0 2.4:2",
     "IncrementalAlterConfigs": "2.3:0 2.4:1",
     "AlterPartitionReassignments": "2.4:0 4.1:1",
@@ -89,7 +89,7 @@ _FIRST: Final = {
     "ListOffsets": "4.0:1",
     "OffsetCommit": "4.0:2",
     "OffsetFetch": "4.0:1",
-    "JoinGroup": "4.0:2 4.1:0",
+    "JoinGroup": "4.0:2 4.0.1:0",
     "CreateTopics": "4.0:2",
     "DeleteTopics": "4.0:1",
     "OffsetForLeaderEpoch": "4.0:2",
@@ -101,7 +101,7 @@ _FIRST: Final = {
 """The releases that changed the first version, which is otherwise 0.
 
 4.0 dropped the versions used by clients before 2.1 (KIP-896), but still advertises Produce from 0
-on, which librdkafka checks (KAFKA-18659); 4.1 restored JoinGroup 0 and 1 for the same reason.
+on, which librdkafka checks (KAFKA-18659); 4.0.1 restored JoinGroup 0 and 1 for the same reason.
 """
 
 

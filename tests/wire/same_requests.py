@@ -21,12 +21,17 @@ from emulator.wire.header import RequestHeader
 from emulator.wire.messages import alter_configs as whole
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
+    DescribeClusterRequest,
     MetadataRequest,
     MetadataRequestTopic,
 )
 from emulator.wire.messages.committed_offsets import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
 )
 from emulator.wire.messages.configs import (
     AlterableConfig,
@@ -37,7 +42,7 @@ from emulator.wire.messages.configs import (
 )
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
-from emulator.wire.messages.groups import DescribeGroupsRequest
+from emulator.wire.messages.groups import DeleteGroupsRequest, DescribeGroupsRequest
 from emulator.wire.messages.log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -757,6 +762,106 @@ def features(peer: Peer) -> Facts:
         epoch = min(found.finalized_features_epoch, 1)
         facts.append([version, sorted(supported), sorted(finalized), epoch])
         facts.append(found.zk_migration_ready)
+    if newest[18] >= MEANT_SINCE:
+        cluster = peer.ask(here, DescribeClusterRequest(), 1)
+        for cluster_id in (None, cluster.cluster_id, "another"):
+            for broker in (-1, cluster.brokers[0].broker_id, 77):
+                asked = ApiVersionsRequest("me", "1", cluster_id, broker)
+                found = peer.ask(peer.connect(), asked, MEANT_SINCE)
+                facts.append([broker, error(found.error_code), len(found.api_keys) > 1])
+    return facts
+
+
+MEANT_SINCE: Final = 5
+"""The first ApiVersions version that names the broker that the client means."""
+
+
+def topic_ids_of_groups(peer: Peer) -> Facts:  # noqa: C901 - one conversation
+    """Committed offsets by topic id (4.2), in transactions too (4.4), and deleted groups."""
+    here, facts = peer.connect(), Facts()
+    newest = {
+        each.api_key: each.max_version for each in peer.ask(here, ApiVersionsRequest(), 0).api_keys
+    }
+    if newest[8] < 10:
+        return []
+    ids = {create(peer, here, "named"): "named", bytes(range(16)): "unknown"}
+    for kind, name in ((1, "m"), (0, "ids")):
+        wanted = FindCoordinatorRequest(key_type=kind, coordinator_keys=[name])
+        while any(each.error_code for each in peer.ask(here, wanted, 4).coordinators):
+            peer.pass_time(100_000)
+    peer.pass_time(500_000)
+
+    def commit(offset: int, *names: str) -> None:
+        rows = [
+            OffsetCommitRequestTopic(
+                topic_id=topic_id, partitions=[OffsetCommitRequestPartition(0, offset)]
+            )
+            for topic_id, name in ids.items()
+            if name in names
+        ]
+        response = peer.ask(here, OffsetCommitRequest("ids", topics=rows), 10)
+        facts.append(["commit", *told(response)])
+
+    def told(response: Any) -> list[Any]:  # noqa: ANN401
+        return [
+            [ids[t.topic_id], [[p.partition_index, error(p.error_code)] for p in t.partitions]]
+            for t in response.topics
+        ]
+
+    def fetch(*names: str) -> None:
+        rows = [
+            OffsetFetchRequestTopics(topic_id=topic_id, partition_indexes=[0, 1])
+            for topic_id, name in ids.items()
+            if name in names
+        ]
+        asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("ids", topics=rows or None)])
+        (group,) = peer.ask(here, asked, 10).groups
+        found = [
+            [
+                ids[topic.topic_id],
+                [
+                    [row.partition_index, row.committed_offset, error(row.error_code)]
+                    for row in topic.partitions
+                ],
+            ]
+            for topic in group.topics
+        ]
+        facts.append(["fetch", error(group.error_code), found])
+
+    commit(3, "named")
+    commit(4, "unknown")
+    commit(5, "named", "unknown")
+    fetch()
+    fetch("named")
+    fetch("unknown")
+    fetch("unknown", "named")
+    if newest[28] >= 6:
+        request = InitProducerIdRequest("m", 60_000, -1, -1)
+        producer = peer.ask(here, request, 5)
+        while producer.error_code:
+            peer.pass_time(100_000)
+            producer = peer.ask(here, request, 5)
+        own = (producer.producer_id, producer.producer_epoch)
+        for names in (("unknown",), ("named",), ("named", "unknown")):
+            offsets = [
+                TxnOffsetCommitRequestTopic(
+                    topic_id=topic_id, partitions=[TxnOffsetCommitRequestPartition(0, 7)]
+                )
+                for topic_id, name in ids.items()
+                if name in names
+            ]
+            response = peer.ask(here, TxnOffsetCommitRequest("m", "ids", *own, topics=offsets), 6)
+            facts.append(["transaction", *told(response)])
+        ended = peer.ask(here, EndTxnRequest("m", *own, True), 5)
+        facts.append(["end", error(ended.error_code)])
+        peer.pass_time(500_000)
+        fetch()
+    for version in range(2, newest[42] + 1):
+        deleted = peer.ask(here, DeleteGroupsRequest(["ids", "nobody"]), version)
+        results = sorted(
+            [each.group_id, error(each.error_code), each.error_message] for each in deleted.results
+        )
+        facts.append(["delete", version, results])
     return facts
 
 
@@ -812,13 +917,13 @@ def newer_transactions(peer: Peer) -> Facts:  # noqa: C901, PLR0915 - one conver
         peer.pass_time(500_000)
 
     def commit_offset(offset: int, version: int = 5, epoch: int | None = None) -> None:
-        rows = [TxnOffsetCommitRequestPartition(0, offset, -1, "")]
+        rows = [TxnOffsetCommitRequestPartition(0, offset)]
         request = TxnOffsetCommitRequest(
             "n",
             "g",
             own[0],
             own[1] if epoch is None else epoch,
-            topics=[TxnOffsetCommitRequestTopic("newer", rows)],
+            topics=[TxnOffsetCommitRequestTopic("newer", partitions=rows)],
         )
         response = again(
             lambda: peer.ask(here, request, version),
@@ -891,6 +996,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Peer], Facts]]] = {
     "log directories": log_directories,
     "features": features,
     "newer transactions": newer_transactions,
+    "topic ids of groups": topic_ids_of_groups,
 }
 
 

@@ -1,17 +1,24 @@
 """Group requests of external clients; member metadata and assignments are treated as opaque."""
 
 from collections.abc import Sequence
-from typing import Final
+from itertools import repeat
+from typing import Final, TypeVar
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.metadata import NamedTopic, TopicIds
 from emulator.common.errors import ERRORS, NONE
-from emulator.protocol import AnyMessage, Subscription
+from emulator.protocol import (
+    AnyMessage,
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
+    Subscription,
+)
 from emulator.releases.profiles import Profile
 from emulator.wire.messages import committed_offsets as committing
 from emulator.wire.messages import groups as admin
 from emulator.wire.messages import membership as wire
-from emulator.wire.types import Message
+from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
 SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
@@ -28,9 +35,15 @@ SEVERAL_SINCE: Final = 3
 """The first LeaveGroup version with a batch of members (KIP-345)."""
 GROUPS_SINCE: Final = 8
 """The first OffsetFetch version with several groups (KIP-709)."""
+IDS_SINCE: Final = 10
+"""The first OffsetFetch version with topic ids (KIP-848)."""
+UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
 UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
 IN_ZOOKEEPER: Final = 0
 """The OffsetFetch and OffsetCommit version that stores offsets in ZooKeeper."""
+
+AnyTopic = TypeVar("AnyTopic", bound=NamedTopic)
+"""A topic of some request."""
 
 
 class JoinGroup:
@@ -182,15 +195,22 @@ class LeaveGroup:
 class OffsetCommit:
     """OffsetCommit: completed when the offsets are replicated."""
 
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
+        self.known_ids = known_ids
+
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Commit all offsets in one request."""
+        """Commit all offsets in one request; there is none if no topic is known."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
         rows = {
-            f"{topic.name}-{each.partition_index}": each
+            f"{name}-{each.partition_index}": each
             for topic in request.topics
+            if (name := self.known_ids.name_of(topic)) is not None
             for each in topic.partitions
         }
+        if request.topics and all(self.known_ids.name_of(each) is None for each in request.topics):
+            return []
         epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
         return [
             protocol.OffsetCommitRequest(
@@ -208,9 +228,6 @@ class OffsetCommit:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.OffsetCommitResponse)
-        code = ERRORS[found.error].code
         topics = [
             committing.OffsetCommitResponseTopic(
                 topic.name,
@@ -220,56 +237,72 @@ class OffsetCommit:
                     for each in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic, code in commit_results(request.topics, responses, self.known_ids)
         ]
         return committing.OffsetCommitResponse(topics=topics)
+
+
+def commit_results(
+    topics: Sequence[AnyTopic], responses: Sequence[AnyMessage], known_ids: TopicIds
+) -> list[tuple[AnyTopic, int]]:
+    """Return the topics of a request with their error codes: those of unknown ids come first."""
+    found: list[tuple[AnyTopic, int]] = []
+    known: list[tuple[AnyTopic, int]] = []
+    for topic in topics:
+        if known_ids.name_of(topic) is None:
+            found.append((topic, UNKNOWN_ID))
+        else:
+            (response,) = responses
+            assert isinstance(response, protocol.OffsetCommitResponse)
+            known.append((topic, ERRORS[response.error].code))
+    return found + known
 
 
 class OffsetFetch:
     """OffsetFetch: for one group, or for several from version 8 on."""
 
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
+        self.known_ids = known_ids
+
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Request each group's offsets."""
+        """Request each group's offsets, and the ids of the topics that are not named."""
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
-        if call.header.api_version >= GROUPS_SINCE:
-            return [
-                protocol.OffsetFetchRequest(
-                    group.group_id, _named(group.topics), request.require_stable
-                )
-                for group in request.groups
-            ]
-        named = _named(request.topics)
-        return [protocol.OffsetFetchRequest(request.group_id, named, request.require_stable)]
+        version, stable = call.header.api_version, request.require_stable
+        if version < GROUPS_SINCE:
+            named = None if request.topics is None else _named(request.topics)
+            return [protocol.OffsetFetchRequest(request.group_id, named, stable)]
+        asked: list[AnyMessage] = [
+            protocol.OffsetFetchRequest(group.group_id, self._named(group), stable)
+            for group in request.groups
+        ]
+        is_open = any(group.topics is None for group in request.groups)
+        return [*asked, ClusterMetadataRequest(None)] if is_open and version >= IDS_SINCE else asked
+
+    def _named(self, group: committing.OffsetFetchRequestGroup) -> list[str] | None:
+        """The partitions that are requested of a group; None for all."""
+        if group.topics is None:
+            return None
+        return [
+            f"{name}-{index}"
+            for topic in group.topics
+            if (name := self.known_ids.name_of(topic)) is not None
+            for index in topic.partition_indexes
+        ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the offsets of each group."""
         request = call.message
         assert isinstance(request, committing.OffsetFetchRequest)
-        found = []
-        for each in responses:
-            assert isinstance(each, protocol.OffsetFetchResponse)
-            found.append(each)
         if call.header.api_version >= GROUPS_SINCE:
-            return committing.OffsetFetchResponse(
-                groups=[
-                    committing.OffsetFetchResponseGroup(
-                        each.group,
-                        [
-                            committing.OffsetFetchResponseTopics(
-                                topic,
-                                partitions=[
-                                    committing.OffsetFetchResponsePartitions(*row) for row in rows
-                                ],
-                            )
-                            for topic, rows in _positions(each, 0).items()
-                        ],
-                        ERRORS[each.error].code,
-                    )
-                    for each in found
-                ]
-            )
-        (only,) = found
+            for each in responses:
+                if isinstance(each, ClusterMetadataResponse):
+                    self.known_ids.learn(each)
+            groups = map(self._group, request.groups, responses, repeat(call.header.api_version))
+            return committing.OffsetFetchResponse(groups=list(groups))
+        (only,) = responses
+        assert isinstance(only, protocol.OffsetFetchResponse)
         code = ERRORS[only.error].code
         positions = _positions(only, code)
         if call.header.api_version == IN_ZOOKEEPER:
@@ -282,14 +315,36 @@ class OffsetFetch:
         ]
         return committing.OffsetFetchResponse(topics=topics, error_code=code)
 
+    def _group(
+        self, asked: committing.OffsetFetchRequestGroup, found: AnyMessage, version: int
+    ) -> committing.OffsetFetchResponseGroup:
+        """One group's offsets; those of unknown topic ids come last."""
+        assert isinstance(found, protocol.OffsetFetchResponse)
+        topics = [
+            committing.OffsetFetchResponseTopics(
+                topic,
+                self.known_ids.id(topic) if version >= IDS_SINCE else NO_UUID,
+                [committing.OffsetFetchResponsePartitions(*row) for row in rows],
+            )
+            for topic, rows in _positions(found, 0).items()
+        ]
+        topics += [
+            committing.OffsetFetchResponseTopics(
+                "",
+                topic.topic_id,
+                [
+                    committing.OffsetFetchResponsePartitions(index, -1, -1, "", UNKNOWN_ID)
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in asked.topics or ()
+            if self.known_ids.name_of(topic) is None
+        ]
+        return committing.OffsetFetchResponseGroup(asked.group_id, topics, ERRORS[found.error].code)
 
-def _named(
-    topics: Sequence[committing.OffsetFetchRequestTopic | committing.OffsetFetchRequestTopics]
-    | None,
-) -> list[str] | None:
-    """The requested partitions; None for all."""
-    if topics is None:
-        return None
+
+def _named(topics: Sequence[committing.OffsetFetchRequestTopic]) -> list[str]:
+    """The requested partitions."""
     return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
 
 

@@ -1,7 +1,7 @@
 """Metadata requests of external clients: brokers, topics and coordinators."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from emulator import protocol
 from emulator.clients.external.call import Call
@@ -106,6 +106,18 @@ class Metadata:
         )
 
 
+class NamedTopic(Protocol):
+    """A topic in a request; without its name in versions that have its id."""
+
+    @property
+    def name(self) -> str:
+        """The name, or an empty string."""
+
+    @property
+    def topic_id(self) -> bytes:
+        """The id, or the zero id."""
+
+
 class TopicIds:
     """The topic names by topic id that external clients have been given."""
 
@@ -128,6 +140,10 @@ class TopicIds:
                     del self.names[old]
                 self.names[topic.topic_id] = name
                 self._index()
+
+    def name_of(self, topic: NamedTopic) -> str | None:
+        """Return the name of a topic in a request, which has its name or its id."""
+        return topic.name or self.name(topic.topic_id)
 
     def name(self, topic_id: bytes) -> str | None:
         """Return the name of a topic, or None if the id is unknown."""
@@ -228,9 +244,12 @@ class ApiVersions:
         self.versions = versions
         self.supported = supported
 
-    def ask(self, _call: Call) -> list[AnyMessage]:
-        """Request the finalized features."""
-        return [protocol.ApiVersionsRequest()]
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the finalized features, and the cluster's id if the client names one."""
+        request = call.message
+        assert isinstance(request, wire.ApiVersionsRequest)
+        asked: list[AnyMessage] = [protocol.ApiVersionsRequest()]
+        return [*asked, ClusterMetadataRequest([])] if _means_a_broker(request) else asked
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the supported versions, or UNSUPPORTED_VERSION for an unknown request version.
@@ -238,8 +257,11 @@ class ApiVersions:
         Since 2.4, which introduced ApiVersions 3, the error response contains the supported
         versions of ApiVersions (KIP-511); before that it is empty.
         """
-        (found,) = responses
+        found = responses[0]
         assert isinstance(found, protocol.ApiVersionsResponse)
+        refused = self._refusal(call, responses)
+        if refused != NONE:
+            return wire.ApiVersionsResponse(ERRORS[refused].code)
         version, understood = call.header.api_version, self.versions[API_VERSIONS]
         if version not in understood:
             known = [(API_VERSIONS, understood)] if _NAMES_ITSELF in understood else []
@@ -260,6 +282,25 @@ class ApiVersions:
             finalized_features_epoch=found.epoch,
             finalized_features=finalized,
         )
+
+    @staticmethod
+    def _refusal(call: Call, responses: Sequence[AnyMessage]) -> str:
+        """The error for a client that means another cluster or broker (4.4)."""
+        request = call.message
+        assert isinstance(request, wire.ApiVersionsRequest)
+        if not _means_a_broker(request):
+            return NONE
+        if request.cluster_id is None or request.node_id < 0:
+            return "INVALID_REQUEST"
+        known = responses[1]
+        assert isinstance(known, ClusterMetadataResponse)
+        meant = (request.cluster_id, request.node_id)
+        is_here = meant == (known.cluster_id, call.connection.broker)
+        return NONE if is_here else "REBOOTSTRAP_REQUIRED"
+
+
+def _means_a_broker(request: wire.ApiVersionsRequest) -> bool:
+    return request.cluster_id is not None or request.node_id >= 0
 
 
 def _keys(versions: Iterable[tuple[int, range]]) -> list[wire.ApiVersion]:

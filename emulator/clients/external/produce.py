@@ -50,7 +50,7 @@ class Produce:
         assert isinstance(request, wire.ProduceRequest)
         asked: list[AnyMessage] = []
         for topic in request.topic_data:
-            name = topic.name or self.known_ids.name(topic.topic_id)
+            name = self.known_ids.name_of(topic)
             for each in topic.partition_data:
                 tp = f"{name}-{each.index}"
                 if name is None:

@@ -5,6 +5,8 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.groups import commit_results
+from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.wire.messages import produce as ids
@@ -181,15 +183,22 @@ class EndTxn:
 class TxnOffsetCommit:
     """TxnOffsetCommit: completed when the offsets are replicated."""
 
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look up topics, which are named by id from version 6 on, in ``known_ids``."""
+        self.known_ids = known_ids
+
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Commit all offsets in one request."""
+        """Commit all offsets in one request; there is none if no topic is known."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
         rows = {
-            f"{topic.name}-{each.partition_index}": each
+            f"{name}-{each.partition_index}": each
             for topic in request.topics
+            if (name := self.known_ids.name_of(topic)) is not None
             for each in topic.partitions
         }
+        if request.topics and all(self.known_ids.name_of(each) is None for each in request.topics):
+            return []
         epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
         return [
             protocol.TxnOffsetCommitRequest(
@@ -212,18 +221,16 @@ class TxnOffsetCommit:
         """Return the result for each partition."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
-        (found,) = responses
-        assert isinstance(found, protocol.OffsetCommitResponse)
-        code = ERRORS[found.error].code
         topics = [
             wire.TxnOffsetCommitResponseTopic(
                 topic.name,
+                topic.topic_id,
                 [
                     wire.TxnOffsetCommitResponsePartition(each.partition_index, code)
                     for each in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic, code in commit_results(request.topics, responses, self.known_ids)
         ]
         return wire.TxnOffsetCommitResponse(topics=topics)
 

@@ -19,10 +19,15 @@ from emulator.wire.types import (
 
 
 class ApiVersionsRequest(Message, frozen=True):
-    """Requests the supported versions (KIP-35), with the client's name since 3 (KIP-511)."""
+    """Requests the supported versions (KIP-35), with the client's name since 3 (KIP-511).
+
+    Since 5 it may name the cluster and the broker that the client means to talk to.
+    """
 
     client_software_name: Annotated[String, since(3)] = ""
     client_software_version: Annotated[String, since(3)] = ""
+    cluster_id: Annotated[String | None, since(5)] = None
+    node_id: Annotated[Int32, since(5)] = -1
 
 
 class ApiVersion(Message, frozen=True):

@@ -86,6 +86,7 @@ class DeletableGroupResult(Message, frozen=True):
 
     group_id: String = ""
     error_code: Int16 = 0
+    error_message: Annotated[String | None, since(3)] = None
 
 
 class DeleteGroupsResponse(Message, frozen=True):

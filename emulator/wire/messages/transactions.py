@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from emulator.wire.types import (
+    NO_UUID,
     Bool,
     Int8,
     Int16,
@@ -10,6 +11,7 @@ from emulator.wire.types import (
     Int64,
     Message,
     String,
+    Uuid,
     since,
     until,
 )
@@ -169,7 +171,8 @@ class TxnOffsetCommitRequestPartition(Message, frozen=True):
 class TxnOffsetCommitRequestTopic(Message, frozen=True):
     """One of the ``topics`` of :class:`TxnOffsetCommitRequest`."""
 
-    name: String = ""
+    name: Annotated[String, until(5)] = ""
+    topic_id: Annotated[Uuid, since(6)] = NO_UUID
     partitions: list[TxnOffsetCommitRequestPartition] = []
 
 
@@ -196,7 +199,8 @@ class TxnOffsetCommitResponsePartition(Message, frozen=True):
 class TxnOffsetCommitResponseTopic(Message, frozen=True):
     """One of the ``topics`` of :class:`TxnOffsetCommitResponse`."""
 
-    name: String = ""
+    name: Annotated[String, until(5)] = ""
+    topic_id: Annotated[Uuid, since(6)] = NO_UUID
     partitions: list[TxnOffsetCommitResponsePartition] = []
 
 

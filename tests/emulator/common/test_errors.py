@@ -80,7 +80,11 @@ OLDER_NAMES = {
 """What kafka-python calls some errors."""
 
 
-@pytest.mark.parametrize("name", ERRORS)
+TOO_NEW = {"REBOOTSTRAP_REQUIRED"}
+"""Errors that kafka-python does not know; a broker of 4.4.0 returned this one."""
+
+
+@pytest.mark.parametrize("name", [name for name in ERRORS if name not in TOO_NEW])
 def test_codes_are_those_of_kafka_python(name: str) -> None:
     error = ERRORS[name]
     found = for_code(error.code)

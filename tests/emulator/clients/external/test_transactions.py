@@ -362,7 +362,7 @@ def test_positions_of_a_transaction_count_once_it_is_committed() -> None:
         request = AddOffsetsToTxnRequest(producer.name, producer.id, producer.epoch, "g")
         assert lab.ask(producer.coordinator(), request, 3).error_code == 0
         rows = [TxnOffsetCommitRequestPartition(0, offset)]
-        topics = [TxnOffsetCommitRequestTopic("t", rows)]
+        topics = [TxnOffsetCommitRequestTopic("t", partitions=rows)]
         wanted = TxnOffsetCommitRequest(
             producer.name, "g", producer.id, producer.epoch, topics=topics
         )
