@@ -72,6 +72,22 @@ def test_a_record_costs_the_same_however_long_the_log_is() -> None:
     assert late < 1.15 * early
 
 
+def test_truncating_costs_the_same_however_long_the_log_is() -> None:
+    """The states of producers are not rebuilt from all of it."""
+
+    def truncation(batches: int) -> int:
+        cluster = cluster_with(1, brokers=2)
+        given = Produce(topic="t", partition=0, value="v", count=batches, idempotent=True, acks=-1)
+        do(cluster, given)
+        replica = cluster.brokers[1].replicas.by_name["t-0"]
+        assert replica.log_end == batches
+        assert replica.producers.producers
+        replica.log.truncate(batches - 5)
+        return calls(lambda: replica.producers.truncate(replica.log))
+
+    assert truncation(2_000) <= truncation(100)
+
+
 def group_states(cluster: Cluster) -> Iterator[int]:
     for broker in cluster.brokers.values():
         yield len(broker.coordinator.state.groups)

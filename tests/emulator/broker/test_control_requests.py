@@ -148,6 +148,24 @@ def test_without_a_live_leader_only_the_log_is_made() -> None:
     )
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("leader", [1, -1])
+def test_a_leader_that_is_told_of_nobody_who_lives_goes_on_leading(
+    version: str, leader: int
+) -> None:
+    """``ReplicaManager.makeFollowers``: only a live leader changes a partition's state."""
+    told = Told(version)
+    told.inform(2, {}, live=(0, 2))
+    told.order(2, {NEW: info(2, replicas=(2, 1))}, live=(0, 2))
+    replica = told.lab.replica(2, NEW)
+    assert replica.role == "leader"
+    known = replica.leader_epoch
+    before = len(told.lab.seen.of(ReplicaRoleChanged, tp=NEW, broker=2))
+    told.order(2, {NEW: info(leader, epoch=3, replicas=(2, 1))}, live=(0, 2))
+    assert (replica.role, replica.leader, replica.leader_epoch) == ("leader", 2, known)
+    assert len(told.lab.seen.of(ReplicaRoleChanged, tp=NEW, broker=2)) == before
+
+
 def test_roles_are_stated_with_leader_and_epoch() -> None:
     told = Told()
     told.order(1, {NEW: info(2, epoch=4)})
