@@ -150,7 +150,7 @@ class FetcherManager:
             and replica.epochs.latest >= 0
         )
         fetcher.partitions[tp] = added(replica.leader_epoch, asks_epoch)
-        if fetcher.forgotten:
+        if fetcher.forgotten:  # the leader's session need not lose what it would get back at once
             fetcher.forgotten.pop(tp, None)
         if asks_epoch:
             fetcher.truncating[tp] = None
@@ -235,6 +235,8 @@ class FetcherManager:
         now = self.kernel.state.now_us
         if fetcher.resume_us > now:
             return
+        # Out of range is handled within the fetch that found it, and truncation before the next one
+        # (``AbstractFetcherThread.doWork``): both hold up all partitions of the fetcher.
         if fetcher.out_of_range:
             self._send(fetcher, self.ends_question(next(iter(fetcher.out_of_range))))
             return
@@ -345,6 +347,8 @@ class FetcherManager:
             if fetch_state is None or fetch_state.phase != FETCHING:
                 continue
             replica = replicas[tp]
+            # Truncated, or removed and added again, while the request was in flight: the records
+            # would not follow the log's end.
             if fetch_state.asked_offset != replica.log_end:
                 fetcher.changed[tp] = None
             elif row.is_news(replica.high_watermark, replica.log_end, replica.log_start):
@@ -386,6 +390,8 @@ class FetcherManager:
             if fetch_state is None or fetch_state.phase != TRUNCATING:
                 continue
             replica = self.replicas.by_name[tp]
+            # Requests carry the leader epoch from 2.1 on; before, only the fetcher knows with which
+            # one the partition was added.
             asked_for = fetch_state.asked_epoch if self.rules.fencing else fetch_state.epoch
             if asked_for != replica.leader_epoch:
                 continue
@@ -455,7 +461,7 @@ class FetcherManager:
 
     def _delay(self, fetcher: Fetcher, tp: str, fetch_state: FetchState) -> None:
         fetch_state.advance(ERROR, self._resume(tp))
-        self._leave_session(fetcher, tp)
+        self._leave_session(fetcher, tp)  # drops it from those that changed: mark it afterwards
         fetcher.changed[tp] = None
 
     def _leave_session(self, fetcher: Fetcher, tp: str) -> None:

@@ -40,6 +40,10 @@ WRITE_RETRY_US = 100_000
 ISR_CHECK_US = 2_500_000
 ISR_QUIET_US = 5_000_000
 ISR_CAP_US = 60_000_000
+"""How often a broker may notify, after how long without changes it does, and how long it may wait.
+
+Source: ``ReplicaManager.IsrChangePropagationInterval`` and its neighbours, 0.9 to 2.6.
+"""
 
 
 class IsrManagerState(Struct, array_like=True):
@@ -138,6 +142,7 @@ class IsrManager:
     # ---- storing a change
 
     def _propose(self, replica: Replica, effect: ProposeIsr) -> None:
+        # The first shrink of a periodic task makes the task the cause of this and what follows.
         if effect.change == SHRINK and self.kernel.cause == 0:
             self.kernel.fired(self.context.id, "isr-expiration")
         self.context.emit(
@@ -246,6 +251,8 @@ class IsrManager:
         state.request = 0
         errors = {message.error, *(error for error, _ in message.partitions.values())}
         if "NOT_CONTROLLER" in errors:
+            # It is sent again unchanged (``NodeToControllerRequestThread`` keeps the request), so
+            # what was proposed in the meantime waits for the response to it.
             self.look_again()
             return
         sent, state.unanswered = state.unanswered, None
@@ -254,6 +261,7 @@ class IsrManager:
             return
         for tp, (error, info) in message.partitions.items():
             replica = self.replicas.get(tp)
+            # The response is to an older proposal: the newer one stays pending, and is sent next.
             if replica is not None and sent is not None and _is_another(replica, sent):
                 continue
             epochs = state.pending.pop(tp, [])
