@@ -1,11 +1,21 @@
 """A follower: what it asks, what it cuts, what it writes, and how it goes on after trouble."""
 
+from typing import Literal
+
 import pytest
 
-from emulator.broker.fetcher import EXITED, Fetcher
+from emulator.broker.fetcher import (
+    EXITED,
+    FIRST_THREAD_US,
+    NEXT_THREAD_US,
+    THREAD_US,
+    Fetcher,
+)
+from emulator.cluster import Cluster
 from emulator.events import HighWatermarkChanged, LogTruncated, MessageSent, RecordsAppended
 from emulator.inputs.statements import (
     CrashBroker,
+    CreateCluster,
     CreateTopic,
     CutLink,
     FreezeBroker,
@@ -16,6 +26,7 @@ from emulator.inputs.statements import (
     ResumeReplica,
     StartBroker,
     ThawBroker,
+    Wait,
 )
 from emulator.protocol import FetchedPartition, RecordBatch
 from emulator.releases.profiles import VERSIONS
@@ -23,6 +34,7 @@ from emulator.replication.fetching import FAILED, FETCHING, TRUNCATING, FetchSta
 from emulator.replication.partition import LoseTail
 from tests.support.generations import BY_HIGH_WATERMARK, ON_FETCH, WITH_EPOCHS, since
 from tests.support.lab import TP, Lab
+from tests.support.running import do
 
 ASKING_FIRST = since("0.11", "2.7")
 """A follower asks where its epoch ends before it fetches."""
@@ -441,3 +453,44 @@ def test_partitions_that_are_gathered_are_fetched_by_one_request() -> None:
     fetchers.go_on()
     sent = lab.seen.of(MessageSent, name="FetchRequest", source=1)[before:]
     assert [[row[0] for row in each.detail] for each in sent] == [["t-0", "t-1"]]
+
+
+# ---- what a request says of the follower
+
+
+@pytest.mark.parametrize("version", ASKING_FIRST)
+def test_the_question_for_an_epochs_end_names_the_latest_epoch_of_the_log(version: str) -> None:
+    lab = followed_by_1(version, "a")
+    fetchers, replica = lab.cluster.brokers[1].fetchers, lab.replica(1)
+    fences = version in since("2.1")
+    assert fetchers.epoch_question(replica) == (replica.leader_epoch if fences else -1, 0)
+    assert replica.epochs is not None
+    replica.epochs.entries.clear()
+    assert fetchers.epoch_question(replica)[1] == -1
+
+
+@pytest.mark.parametrize(
+    ("version", "mode", "is_sent"),
+    [("3.9", "zk", False), ("3.4", "kraft", False), ("3.9", "kraft", True), ("4.1", "kraft", True)],
+)
+def test_fetches_carry_the_broker_epoch_without_zookeeper_from_3_5(
+    version: str, mode: Literal["zk", "kraft"], is_sent: bool
+) -> None:
+    cluster = Cluster(CreateCluster(brokers=3, version=version, mode=mode))
+    do(cluster, Wait(duration_us=2_000_000))
+    broker = cluster.brokers[1]
+    expected = broker.context.process.broker_epoch if is_sent else -1
+    assert (broker.fetchers.replica_epoch(), expected > 0) == (expected, is_sent)
+
+
+def test_without_zookeeper_a_fetchers_thread_takes_a_while_to_start() -> None:
+    """The first of a process longest; two of them do not start at the same moment."""
+    cluster = Cluster(CreateCluster(brokers=3, version="4.1"))
+    do(cluster, Wait(duration_us=2_000_000))
+    fetchers = cluster.brokers[2].fetchers
+    now_us = cluster.kernel.now
+    pauses = [fetchers._new_fetcher(source).resume_us - now_us for source in (0, 1)]
+    assert pauses == [FIRST_THREAD_US, FIRST_THREAD_US + NEXT_THREAD_US]
+    do(cluster, Wait(duration_us=100_000))
+    del fetchers.state.by_source[0]
+    assert fetchers._new_fetcher(0).resume_us - cluster.kernel.now == THREAD_US
