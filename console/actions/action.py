@@ -19,7 +19,7 @@ class Action(Struct, frozen=True):
     ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
     it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
     not read-only. ``files``: it writes files where the console was started, so it needs a console
-    that may do more than look.
+    that may do more than look. ``kraft`` is its help in KRaft mode, where that differs.
     """
 
     id: str
@@ -32,6 +32,11 @@ class Action(Struct, frozen=True):
     shown: str = ""
     writes: bool = False
     files: bool = False
+    kraft: str = ""
+
+    def help_in(self, *, kraft: bool) -> str:
+        """What it does on a cluster without ZooKeeper, or on one with it."""
+        return self.kraft if kraft and self.kraft else self.help
 
     @property
     def name(self) -> str:

@@ -35,18 +35,26 @@ class ActionProvider(Provider):
         """The actions that can be chosen, in the registry's order."""
         return available(getattr(self.screen, "context", "anywhere"))
 
+    @property
+    def kraft(self) -> bool:
+        """Whether the cluster on the screen has no ZooKeeper."""
+        screen = self.screen
+        return isinstance(screen, ConsoleScreen) and screen.stage.metadata is not None
+
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
         for action in self.actions():
-            yield DiscoveryHit(Content(title(action)), self._run(action), help=action.id)
+            shown = Content(title(action, kraft=self.kraft))
+            yield DiscoveryHit(shown, self._run(action), help=action.id)
 
     async def search(self, query: str) -> Hits:
         """Those that match what is typed."""
         matcher = self.matcher(query)
         for action in self.actions():
-            score = matcher.match(f"{action.help} {action.id}")
+            score = matcher.match(f"{action.help_in(kraft=self.kraft)} {action.id}")
             if score > 0:
-                yield Hit(score, Content(title(action)), self._run(action), help=action.id)
+                shown = Content(title(action, kraft=self.kraft))
+                yield Hit(score, shown, self._run(action), help=action.id)
 
     def _run(self, action: Action) -> Callable[[], None]:
         """Run an action, with the same checks as for its key."""
@@ -59,8 +67,8 @@ class ActionProvider(Provider):
 class ObjectProvider(Provider):
     """Offers objects by name, and opens them.
 
-    These are topics, partitions, brokers, znodes, the cluster's settings, bookmarks, scenarios, and
-    by their numbers events (``#100``) and records (``record 72004``).
+    These are topics, partitions, brokers, znodes or controllers, the cluster's settings, bookmarks,
+    scenarios, and by their numbers events (``#100``) and records (``record 72004``).
     """
 
     async def search(self, query: str) -> Hits:
@@ -111,7 +119,11 @@ def _named(stage: Stage) -> Iterator[tuple[str, Iterable[str], Callable[[str], R
     yield "partition", stage.index.keys, _open("partition"), "its tapes, replicas and events"
     brokers = [f"broker {broker}" for broker in state.brokers]
     yield "", brokers, lambda b: _open("broker")(b.removeprefix("broker ")), "replicas, session"
-    yield "znode", state.znodes, _open("znode"), "its versions and watchers"
+    if state.quorum is None:
+        yield "znode", state.znodes, _open("znode"), "its versions and watchers"
+    else:
+        controllers = map(str, state.quorum.controllers)
+        yield "controller", controllers, _open("broker"), "its role, and how far it has the log"
     settings = settings_of(state)
     yield "setting", settings, CopyRequested, "copies it"
     marks = {mark.name: mark.seq for mark in stage.source.bookmarks()}
@@ -124,9 +136,11 @@ def _named(stage: Stage) -> Iterator[tuple[str, Iterable[str], Callable[[str], R
 def settings_of(state: ViewState) -> list[str]:
     """Kafka's settings and those that were set, as ``name=value``: the cluster's, then the others'.
 
-    The cluster's are those of its release where nothing was set.
+    The cluster's are those of its release where nothing was set; in KRaft without ZooKeeper's.
     """
     usual = {} if not state.version else _defaults(state.version)
+    if state.quorum is not None:
+        usual = {each: usual[each] for each in usual if not each.startswith("zookeeper.")}
     rows = [f"{name}={value}" for name, value in sorted({**usual, **state.config}.items())]
     for topic, values in state.topic_configs.items():
         rows += [f"{topic}: {name}={value}" for name, value in values.items()]
@@ -157,6 +171,6 @@ def _scenario(card: Card) -> Request:
     )
 
 
-def title(action: Action) -> str:
+def title(action: Action, *, kraft: bool = False) -> str:
     """How an action is listed: what it does, and its keys."""
-    return f"{action.help}  ({' '.join(key_name(key) for key in action.keys)})"
+    return f"{action.help_in(kraft=kraft)}  ({' '.join(key_name(key) for key in action.keys)})"

@@ -77,7 +77,7 @@ def _log_columns(stage: Stage) -> list[Column[BrokerState]]:
 
     def behind(broker: BrokerState) -> int:
         member = _member(stage, broker)
-        return 0 if member is None else member.behind
+        return -1 if member is None else member.behind
 
     def end_cell(broker: BrokerState) -> Cell:
         known = end(broker)
@@ -85,6 +85,8 @@ def _log_columns(stage: Stage) -> list[Column[BrokerState]]:
 
     def behind_cell(broker: BrokerState) -> Cell:
         count = behind(broker)
+        if count < 0:
+            return "?", "muted"
         return (number(count), "warning") if count else (stage.glyphs.no_record, "faint")
 
     return [
@@ -104,7 +106,10 @@ def host_lines(stage: Stage, host: BrokerState, width: int) -> list[Line]:
         line(
             Span(" has it up to ", "muted"),
             "?" if member.end < 0 else number(member.end),
-            Span(f"  {plural(member.behind, 'record')} behind" if member.behind else "", "warning"),
+            Span(
+                f"  {plural(member.behind, 'record')} behind" if member.behind > 0 else "",
+                "warning",
+            ),
         ),
         *_registration(stage, host),
     ]

@@ -1,6 +1,7 @@
 """The controller quorum, and each host's position in the metadata log as a tape."""
 
-from bisect import bisect_left
+import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -26,7 +27,8 @@ class Member(Struct, frozen=True):
     """A host that reads the metadata log.
 
     ``role`` is a controller's in the quorum, or what a broker is to the controller. ``end`` is the
-    offset up to which it has the log (-1: unknown), ``behind`` the committed records after.
+    offset up to which it has the log, ``behind`` the number of committed records after it;
+    both are -1 if nothing is known.
     """
 
     id: int
@@ -50,7 +52,7 @@ def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
     assert quorum is not None
     if host in quorum.controllers:
         is_leader = host == quorum.leader
-        end = end_of(quorum) if is_leader else _end(quorum, host)
+        end = end_of(quorum) if is_leader else controller_end(quorum, host)
         role, state = controller_role(quorum, host), quorum.controllers[host]
     else:
         is_leader = False
@@ -75,12 +77,30 @@ def broker_role(metadata: Metadata, broker: int) -> str:
     return "shutting down" if known["in_controlled_shutdown"] else "active"
 
 
-def _end(quorum: QuorumState, member: int) -> int:
-    """How far a controller has the log: the leader's word, or what it has applied itself."""
-    return max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
+def controller_end(quorum: QuorumState, member: int) -> int:
+    """How far a controller has the log at least; -1 if nothing is known.
+
+    The leader knows it from fetches, and the controller itself from what it has applied. One that
+    led has all records of its epochs, since only a leader appends records.
+    """
+    known = max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
+    if known >= 0 and quorum.roles.get(member) == "follower":
+        return known
+    return max(known, _end_as_leader(quorum.log, member))
+
+
+def _end_as_leader(log: Sequence[CommittedRecord], member: int) -> int:
+    """The end of the newest epoch that a controller led; -1 if it led none."""
+    for record in reversed(log):
+        if record.kind == "LeaderChange" and json.loads(record.data)["leaderId"] == member:
+            last = bisect_right(log, record.epoch, key=lambda each: each.epoch) - 1
+            return log[last].offset + 1
+    return -1
 
 
 def _behind(log: Sequence[CommittedRecord], end: int) -> int:
+    if end < 0:
+        return -1
     return len(log) - bisect_left(log, end, key=lambda record: record.offset)
 
 
@@ -127,7 +147,7 @@ def _member_line(member: Member, newest: Sequence[CommittedRecord], glyphs: Glyp
         else Span(glyphs.no_record, "faint")
         for record in newest
     ]
-    behind = f"  {plural(member.behind, 'record')} behind" if member.behind else ""
+    behind = f"  {plural(member.behind, 'record')} behind" if member.behind > 0 else ""
     return line(
         Span(f"{mark} {member.id:>4}  ", "" if is_up else "error"),
         Span(f"{member.role:<14}", "warning" if is_wrong else "strong" if member.is_leader else ""),

@@ -145,13 +145,18 @@ def choose_sort(screen: ConsoleScreen, table: VirtualTable[Any]) -> None:
 def help_lines(stage: Stage, context: str) -> list[Line]:
     """A screen's keys under their headings, what the state words mean, and what the HW is."""
     rows: list[Line] = []
+    kraft = stage.metadata is not None
     for heading, actions in headings(available(context)).items():
         rows.append(line(Span(heading.upper(), "title")))
         for action in actions:
             keys = " ".join(key_name(key) for key in action.keys)
             live = "  (live only)" if action.writes else ""
             rows.append(
-                line(Span(f"  {fit(keys, KEYS_WIDTH)}", "key"), action.help, Span(live, "muted"))
+                line(
+                    Span(f"  {fit(keys, KEYS_WIDTH)}", "key"),
+                    action.help_in(kraft=kraft),
+                    Span(live, "muted"),
+                )
             )
         rows.append(BLANK)
     rows += [*high_watermark_lines(stage.source.view.state.version), BLANK]

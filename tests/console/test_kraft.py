@@ -2,6 +2,9 @@
 
 import pytest
 
+from console.controllers.palette import ActionProvider, objects
+from console.render.lines import text_of
+from console.screens.page import help_lines
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.kraft import CLUSTER, ELIGIBLE, FENCED, kraft
 
@@ -28,6 +31,31 @@ async def test_no_screen_speaks_of_zookeeper(size: tuple[int, int]) -> None:
             text = driven.text().lower()
             for word in ("znode", "zookeeper", "zk ", " session "):
                 assert word not in text, (keys, word)
+
+
+@pytest.mark.parametrize("screen", "123457")
+async def test_no_help_speaks_of_zookeeper(screen: str) -> None:
+    async with console(kraft(*ELIGIBLE), screen, "question_mark") as driven:
+        rows = [text_of(row) for row in help_lines(driven.app.stage, driven.screen.context)]
+        text = "\n".join(rows).lower()
+        assert "what does the metadata log say" in text
+        assert "znode" not in text
+        assert "zookeeper" not in text
+
+
+async def test_the_palette_offers_controllers_instead_of_znodes() -> None:
+    async with console(kraft(*ELIGIBLE), "2") as driven:
+        stage = driven.app.stage
+        assert ("controller", "100") in {each[:2] for each in objects(stage, "100")}
+        for word in ("znode", "zookeeper", "/"):
+            kinds = {found.kind for found in objects(stage, word)}
+            assert not kinds & {"znode", "setting"}, word
+        shown = [hit.text async for hit in ActionProvider(driven.app.screen).discover()]
+        assert not [text for text in shown if "znode" in str(text).lower()]
+        (chosen,) = (each for each in objects(stage, "101") if each.kind == "controller")
+        driven.app.post_message(chosen.message)
+        await driven.settle()
+        assert driven.screen.trail() == "controller 101"
 
 
 async def test_the_elr_stands_beside_isr_and_osr() -> None:

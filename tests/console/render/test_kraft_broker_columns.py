@@ -81,3 +81,31 @@ def test_with_zookeeper_there_are_brokers_only() -> None:
     state = ListSource(failover()).view.state
     assert hosts(state) == sorted(state.brokers)
     assert controllers_up(state) == ""
+
+
+def test_a_controller_that_led_has_the_records_of_its_epochs() -> None:
+    """The leader never learns the end of its predecessor's log by a fetch, but only it appended."""
+    stage = Stage(kraft(*FENCED, "controller crash active", "wait 12s"), glyphs=ASCII)
+    stage.follow()
+    quorum = stage.view.state.quorum
+    assert quorum is not None
+    (crashed,) = (host for host, state in quorum.controllers.items() if state == "crashed")
+    led = [record for record in quorum.log if record.epoch == 1]
+    since = len(quorum.log) - len(led)
+    assert led
+    assert since
+    assert cells(stage, "metadata")[crashed] == f"{led[-1].offset + 1}"
+    assert cells(stage, "behind")[crashed] == f"{since}"
+
+
+def test_how_far_a_controller_is_behind_is_unknown_until_it_has_fetched() -> None:
+    stage = Stage(kraft(*ALL), glyphs=ASCII)
+    stage.follow()
+    quorum = stage.view.state.quorum
+    assert quorum is not None
+    quorum.fetched.pop(102)
+    quorum.applied.pop(102, None)
+    assert cells(stage, "metadata")[102] == cells(stage, "behind")[102] == "?"
+    host = host_of(stage.view.state, 102)
+    assert host is not None
+    assert not any("behind" in text_of(row) for row in host_lines(stage, host, 60))
