@@ -123,10 +123,10 @@ class BrokerScreen(ConsoleScreen):
         choose_sort(self, self.table)
 
 
-def open_last_touch(screen: ConsoleScreen, name: str) -> None:
-    """Open the event that last touched an object, with its causes."""
+def open_last_touch(screen: ConsoleScreen, *names: str) -> None:
+    """Open the event that last touched one of the objects, with its causes."""
     source = screen.stage.source
-    seq = source.touching([name], source.seq + 1, -1)
+    seq = source.touching(names, source.seq + 1, -1)
     if seq is None:
         screen.notify("nothing has happened to it yet")
     else:

@@ -19,6 +19,9 @@ from console.widgets.metadata_tree import MetadataTreeView
 from console.widgets.text import TextView
 from sessions.text import plural
 
+CHILDREN_MAX = 64
+"""The most children of a node whose events are looked for together."""
+
 
 class MetadataScreen(TreeScreen[MetadataNode]):
     """The image as a tree, the selected node, the quorum, and the node's history."""
@@ -61,7 +64,7 @@ class MetadataScreen(TreeScreen[MetadataNode]):
         detail.entitle(node.path)
         self.detail.show(node_lines(node, self.detail.columns, self.stage.glyphs))
         if log.display:
-            self.log_view.show_touching([node.path])
+            self.log_view.show_touching(subjects_of(node))
             self.log_view.follow()
         log.entitle(f"history of {node.path}", [self.log_view.status()])
 
@@ -78,8 +81,19 @@ class MetadataScreen(TreeScreen[MetadataNode]):
             case ["brokers" | "controllers", host]:
                 self.open("broker", host)
             case _ if not self.tree_view.toggle():
-                open_last_touch(self, node.path)
+                open_last_touch(self, *subjects_of(node))
 
     def explain(self, node: MetadataNode) -> None:
-        """The last event about it."""
-        open_last_touch(self, node.path)
+        """The last event about it, or about a child."""
+        open_last_touch(self, *subjects_of(node))
+
+
+def subjects_of(node: MetadataNode) -> list[str]:
+    """The paths whose events are the node's history.
+
+    No record is about a node such as ``/brokers`` itself: its history is that of its children.
+    """
+    if node.changed >= 0 or not 0 < len(node.children) <= CHILDREN_MAX:
+        return [node.path]
+    parent = node.path.rstrip("/")
+    return [f"{parent}/{child}" for child in node.children]

@@ -43,6 +43,17 @@ async def test_a_node_shows_its_data_and_the_records_about_it() -> None:
         assert "about it  2" in text
 
 
+async def test_the_history_of_a_folder_is_that_of_its_children() -> None:
+    async with console(kraft(*FENCED), "4") as driven:
+        assert driven.screen.selection() == ("/brokers",)
+        _, _, history = driven.text().partition("history of /brokers")
+        for broker in range(3):
+            assert f'{{"brokerId":{broker},' in history
+        assert "Nothing has changed" not in history
+        await driven.press("W")
+        assert "BrokerRegistrationChange" in driven.text()
+
+
 async def test_who_has_read_how_much_is_a_tape() -> None:
     async with console(kraft(*FENCED), "4") as driven:
         rows = {row.split()[1]: row for row in driven.lines() if row[:1] in ("▸", "●", "✖")}
