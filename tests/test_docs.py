@@ -38,6 +38,7 @@ from console.actions.lookup import ACTIONS
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "guide.md"
 EXPLORER = ROOT / "docs" / "explorer.md"
+KRAFT = ROOT / "docs" / "kraft.md"
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
@@ -207,8 +208,29 @@ def test_the_guide_analyzes_what_it_says() -> None:
 
 def test_the_tour_of_the_readme_runs(folder: Path) -> None:
     _, _, tour = README.read_text(encoding="utf-8").partition("## A short tour")
+    run_fences(tour.partition("\n## ")[0], folder)
+    assert {"dataset", "failover.tide", "failover.tide.db", "v7.tide"} <= set(os.listdir())
+
+
+def test_what_the_page_on_kraft_says_to_try_runs(folder: Path) -> None:
+    _, _, page = KRAFT.read_text(encoding="utf-8").partition("## Trying it")
+    trying = page.partition("\n## ")[0]
+    run_fences(trying, folder)
+    assert os.listdir() == ["quorum.tide"]
     shell = Shell()
-    for fence in FENCE.finditer(tour.partition("\n## ")[0]):
+    named = [" ".join(each.split()) for each in re.findall(r"`(tidegauge [^`]+)`", trying)]
+    assert len(named) == 2
+    for command in named:
+        shown = shell.run(command)
+        terminal = not NEEDS_TERMINAL.isdisjoint(command.split())
+        assert shell.status == (ExitCode.USAGE if terminal else ExitCode.OK), shown
+        assert not terminal or (shown and "terminal" in shown), shown
+
+
+def run_fences(text: str, folder: Path) -> None:
+    """Write the scripts of the blocks and run their commands, each of which must succeed."""
+    shell = Shell()
+    for fence in FENCE.finditer(text):
         for script in HEREDOC.finditer(fence["text"]):
             (folder / script["name"]).write_text(script["text"])
         for line in HEREDOC.sub("", fence["text"]).splitlines():
@@ -217,7 +239,6 @@ def test_the_tour_of_the_readme_runs(folder: Path) -> None:
             shown = shell.run(line)
             terminal = not NEEDS_TERMINAL.isdisjoint(line.split()[1:3])
             assert shell.status == (ExitCode.USAGE if terminal else ExitCode.OK), shown
-    assert {"dataset", "failover.tide", "failover.tide.db", "v7.tide"} <= set(os.listdir())
 
 
 def test_the_readme_names_every_command() -> None:
