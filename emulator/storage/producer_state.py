@@ -70,6 +70,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
         if batch.producer_epoch < state.epoch:
             return OLD_EPOCH, -1
         if batch.producer_epoch > state.epoch:
+            # A new epoch starts again at 0 (ProducerAppendInfo.checkSequence).
             return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
         if batch.kind == PLAIN and batch.producer_id in self.transactions.ongoing:
             return INVALID_TXN_STATE, -1
@@ -116,6 +117,8 @@ class ProducerStates(Struct, array_like=True, gc=False):
         length of the log (Kafka reads its latest producer snapshot for the same reason).
         """
         if self.transactions.end > log.end:
+            # A transaction that ended in what was removed is ongoing again, and where it began may
+            # be anywhere in the log.
             self.rebuild(log)
             return
         lost = {
