@@ -209,12 +209,19 @@ def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[St
     return _steps(written)
 
 
+SESSIONS: Final = ".tide.db"
+"""How the names of recordings end."""
+
+
 def read_text(path: Path) -> str:
     """Read a script's text.
 
     Raises:
         CommandError: it cannot be read.
     """
+    if path.name.endswith(SESSIONS) and path.is_file():
+        message = f"'{path}' is a recording, not a script; 'tidegauge replay {path}' opens it"
+        raise CommandError(ExitCode.USAGE, message)
     try:
         text = read_regular(path, SCRIPT_BYTES_MAX).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -160,6 +160,7 @@ class ForwardingManager:
         wanted, request = pending.message.wanted, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error
         errors = {} if response is None else response.errors
+        messages = {} if response is None else response.messages
         reply: Any
         if isinstance(wanted, DescribeQuorumRequest):
             quorum = None if response is None else response.quorum
@@ -167,12 +168,10 @@ class ForwardingManager:
         elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)
-            messages, created = (
-                ({}, {}) if response is None else (response.messages, response.created)
-            )
+            created = {} if response is None else response.created
             reply = TopicsResponse(request, errors, messages, self._described(wanted, created))
         else:
-            reply = OTHERS[type(wanted)](request, error, errors)
+            reply = OTHERS[type(wanted)](request, error, errors, messages)
         self.context.respond(pending.source, request, reply)
 
     def take(self, request: int, response: object) -> bool:

@@ -90,7 +90,8 @@ class AdminClient:
             errors = {tp: error for tp, (error, _) in message.partitions.items()}
             self._on_response(AdminResponse(message.request, message.error, errors))
         elif isinstance(message, TopicsResponse):
-            self._on_response(AdminResponse(message.request, "NONE", message.errors))
+            response = AdminResponse(message.request, "NONE", message.errors, message.messages)
+            self._on_response(response)
         else:
             self._on_response(message)
 
@@ -115,7 +116,10 @@ class AdminClient:
                     call.error = error
                     self._try_again(job)
                 elif not call.tp:
-                    self.state.responses[job] = message.errors
+                    self.state.responses[job] = {
+                        name: (each, message.messages.get(name, ""))
+                        for name, each in message.errors.items()
+                    }
                     self._end(job, message.error)
                 else:
                     self._end(job, error)

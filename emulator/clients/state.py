@@ -243,11 +243,12 @@ class AdminCall(Struct, array_like=True):
 class AdminState(Struct, array_like=True):
     """The calls in progress, by job, and the admin client's view of its connections.
 
-    ``responses`` holds the per-resource errors of completed calls until they are read.
+    ``responses`` holds the per-resource errors of completed calls, each with a sentence that
+    explains it (or an empty one), until they are read.
     """
 
     calls: dict[int, AdminCall] = field(default_factory=dict)
-    responses: dict[int, dict[str, str]] = field(default_factory=dict)
+    responses: dict[int, dict[str, tuple[str, str]]] = field(default_factory=dict)
     connections: Connections = field(default_factory=Connections)
 
 

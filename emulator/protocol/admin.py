@@ -81,11 +81,15 @@ class AlterPartitionReassignmentsRequest(Message, frozen=True):
 
 
 class AdminResponse(Message, frozen=True):
-    """The controller's response: a top-level error, or one for each partition."""
+    """The controller's response: a top-level error, or one for each partition.
+
+    ``messages`` explain some of the errors in a sentence.
+    """
 
     request: int
     error: str
     errors: dict[str, str]
+    messages: dict[str, str] = field(default_factory=dict)
 
 
 class ElectLeadersResponse(AdminResponse, frozen=True):

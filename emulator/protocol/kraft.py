@@ -109,8 +109,6 @@ class IncrementalAlterConfigsRequest(Message, frozen=True):
 class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
     """The response to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
 
-    messages: dict[str, str] = field(default_factory=dict)
-
 
 class DescribeQuorumRequest(Message, frozen=True):
     """Requests the progress of the quorum's members from the active controller (KIP-595)."""

@@ -244,7 +244,7 @@ def _create_partitions(
     if additional <= 0:
         raise ApiException(
             "INVALID_PARTITIONS",
-            f"Topic {wanted.name!r} has {existing} partition(s); {wanted.count} are no more.",
+            f"Topic {wanted.name} has {existing} partition(s); the number can only grow.",
         )
     replication_factor = len(topic.partitions[0].replicas)
     if wanted.assignments is None:

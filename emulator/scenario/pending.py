@@ -217,10 +217,10 @@ def _admin_responded(
     errors = state.admin.responses.pop(pending.job, {})
     if error != "NONE" or not errors:
         return Outcome(error, output=error, result=error)
-    first = next((each for each in errors.values() if each != "NONE"), "NONE")
-    named = {name or "default": each for name, each in errors.items()}
+    first, message = next((each for each in errors.values() if each[0] != "NONE"), ("NONE", ""))
+    named = {name or "default": each for name, (each, _) in errors.items()}
     text = "\n".join(f"{name}: {each}" for name, each in named.items())
-    return Outcome(first, output=text, result=named)
+    return Outcome(first, message, output=text, result=named)
 
 
 def _controller_active(

@@ -199,6 +199,16 @@ def test_a_script_that_is_no_text_does_not_parse(
     assert capsys.readouterr().err == f"'{path}' is not UTF-8 text (byte 9 is wrong)\n"
 
 
+def test_a_recording_given_as_a_script_is_told_with_the_command_that_opens_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.tide.db"
+    path.write_bytes(b"SQLite format 3\0")
+    assert run_program(["run", str(path)]) == ExitCode.USAGE
+    opened = f"'tidegauge replay {path}' opens it"
+    assert capsys.readouterr().err == f"'{path}' is a recording, not a script; {opened}\n"
+
+
 def test_help_answers_at_once() -> None:
     """In processor time: a machine that is busy with something else takes longer."""
     spent = []
