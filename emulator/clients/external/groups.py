@@ -274,7 +274,8 @@ def commit_results(
     found: list[tuple[AnyTopic, int]] = []
     known: list[tuple[AnyTopic, int]] = []
     for topic in topics:
-        if known_ids.name_of(topic) is None:
+        # Without a response no topic was known then, even if one of them is by now.
+        if not responses or known_ids.name_of(topic) is None:
             found.append((topic, UNKNOWN_ID))
         else:
             (response,) = responses
