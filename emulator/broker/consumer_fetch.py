@@ -165,6 +165,8 @@ class ConsumerReads:
         )
         if differs is not None:
             return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
+        # Between the HW and the log end there is nothing to read, but that is no error: a new
+        # leader's HW may be below what its consumers have read (LocalLog.read).
         if requested.offset < log.start or requested.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark

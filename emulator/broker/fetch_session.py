@@ -278,6 +278,8 @@ class FetchSessions:
                 session.news.pop(tp, None)
                 session.outside.pop(tp, None)
         forgets = self.forgets_epochs and not message.new_session and not message.one_shot
+        # A cached partition has no leader epoch in these releases: what the full fetch sent is
+        # gone with the next one, and later fetches are no longer checked (KAFKA-9338).
         if forgets and session.is_full:
             session.partitions = {tp: _unfenced(each) for tp, each in session.partitions.items()}
         session.is_full = message.new_session
@@ -355,6 +357,9 @@ class FetchSessions:
             known = self.alive_broker_epoch(follower)
             if known is not None and session.replica_epoch < known:
                 return self._refuse_stale(session, tp, known)
+            # A newer epoch than this broker knows is a matter of its own metadata being behind: the
+            # records count as fetched, but the follower does not join the ISR yet
+            # (Partition.isReplicaIsrEligible, KIP-903).
             is_current = session.replica_epoch == known
         counted = CountFetch(follower, requested.offset, is_current)
         high_watermark = response.high_watermark
@@ -456,6 +461,7 @@ class FetchSessions:
                     nothing = FetchedPartition(NONE, high_watermark, start, [])
                 row = rows[tp] = nothing
             elif row.high_watermark < high_watermark:
+                # The row was read before this fetch raised the HW: that is for the next response.
                 later[tp] = True
             if self.quick:
                 told = TellHighWatermark(session.follower, row.high_watermark)
@@ -468,6 +474,8 @@ class FetchSessions:
 
         So the partitions that changed least recently come first in the next fetch.
         """
+        # The response to a full fetch creates the session in the order of the request: only
+        # incremental fetches rotate it (IncrementalFetchContext).
         if session.is_full or len(session.partitions) == 1:
             return
         moved = [tp for tp, is_new in session.news.items() if is_new and tp not in rows]

@@ -365,6 +365,8 @@ class Lifecycle:
         if self.locks.state.held or self.controller.thread.without_zookeeper:
             context.later("close-fetchers", HELD_UP_US)
             return
+        # The order of KafkaServer.shutdown: ReplicaManager, LogManager, KafkaController, and the
+        # session last. So the next controller finds the HWs of a clean shutdown on disk.
         for tp in replicas.by_name:
             replicas.index.unchecked_hw[tp] = None
         replicas.checkpoint_high_watermarks()

@@ -303,7 +303,9 @@ class Replicas:
 
     def _restart(self, replica: Replica, effect: RestartLog) -> None:
         replica.log.restart_at(effect.offset)
-        replica.producers.truncate(replica.log)
+        # Not truncated to the new end: that may lie above what producers wrote to the old log
+        # (ProducerStateManager.truncateFullyAndStartAt).
+        replica.producers = NO_PRODUCERS
         tp, me, at = replica.tp, self._id, effect.offset
         reason = "out of range: restart"
         self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)

@@ -208,6 +208,8 @@ class ReplicaManager:
             for tp, info in message.partitions.items():
                 replica = self.replicas.get(tp)
                 if replica is not None and _is_stale(info, replica):
+                    # Not FENCED_LEADER_EPOCH: to Kafka, who names an old leader epoch is a
+                    # controller that has been replaced (ReplicaManager.becomeLeaderOrFollower).
                     errors[tp] = "STALE_CONTROLLER_EPOCH"
                     self.context.refuse(
                         source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch

@@ -287,6 +287,8 @@ class Fetcher:
 
     def _take(self, consumer: Consumer, reading: Reading, message: FetchResponse) -> None:
         tp, row = next(iter(message.partitions.items()))
+        # Whatever error a follower returns, the consumer goes back to the leader (KIP-392:
+        # SubscriptionState.clearPreferredReadReplica).
         if row.error in ROUTING or (row.error != "NONE" and reading.preferred >= 0):
             self._look_again(consumer, reading, row.error)
         elif row.error == "OFFSET_OUT_OF_RANGE" and reading.input.from_beginning:

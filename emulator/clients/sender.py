@@ -123,6 +123,8 @@ class Sender:
         error = flight.error
         if error == "NONE":
             error = "NETWORK_EXCEPTION" if flight.phase == SENT else self.missing(flight)
+        # What is still under way for the first time is not in doubt for Kafka either: of an expired
+        # batch it asks only whether it is being retried (Sender.sendProducerData, inRetry).
         in_doubt = flight.attempts > 1 or (flight.attempts == 1 and flight.phase != SENT)
         self._remove(producer, flight, error)
         if in_doubt and producer.jobs[0].input.idempotent:
@@ -154,6 +156,7 @@ class Sender:
             self.metadata.forget(producer, wanted.topic)
         free = error in ROUTING and self.kernel.now < flight.patience_us
         if wanted.strict_retries and was_sent:
+            # Kafka's Sender counts each attempt that was sent; looking up a leader is none.
             free = False
         if self._lost_identity(producer, flight, error):
             self.give_up(producer, flight, OUT_OF_ORDER)

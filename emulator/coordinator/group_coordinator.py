@@ -161,6 +161,8 @@ class GroupCoordinator:
     def heartbeat(self, _client: int, request: int, message: HeartbeatRequest) -> None:
         """Keep a member's session alive; a group that is loading raises no error."""
         error = self.refusal(message.group)
+        # An error would only make the member look for another coordinator, and there is none; its
+        # session starts anew when the group is loaded (GroupCoordinator.handleHeartbeat).
         if error == "COORDINATOR_LOAD_IN_PROGRESS":
             error = NONE
         elif error == NONE:

@@ -21,6 +21,7 @@ from emulator.coordinator.groups import (
     Position,
     Replacement,
     Store,
+    drop,
     keep,
 )
 from emulator.coordinator.internal_topics import OFFSETS
@@ -57,7 +58,10 @@ STORING_ERRORS: Final = {
     "NOT_ENOUGH_REPLICAS_AFTER_APPEND": UNAVAILABLE,
     "NOT_LEADER_OR_FOLLOWER": "NOT_COORDINATOR",
 }
-"""The error returned to a client for each error of the coordinator's own write."""
+"""The error returned to a client for each error of the coordinator's own write.
+
+Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup``.
+"""
 
 
 AssignmentStored = Callable[[Group, Store, str], None]
@@ -212,6 +216,8 @@ class GroupMetadataManager:
         group = self.group(store.group)
         if store.assignment is not None:
             if group is not None:
+                # A member whose assignment may or may not be stored joins again, whereas a consumer
+                # is told that its commit timed out (GroupMetadataManager.storeGroup).
                 late = "REBALANCE_IN_PROGRESS" if error == "REQUEST_TIMED_OUT" else error
                 self._assignment_stored(group, store, late)
             return
@@ -302,10 +308,8 @@ class GroupMetadataManager:
         if isinstance(record, OffsetRecord):
             if record.offset >= 0:
                 keep(group, record.tp, _position(record))
-            elif record.tp in group.offsets:
-                del group.offsets[record.tp], group.committed_us[record.tp]
-                group.epochs.pop(record.tp, None)
-                group.notes.pop(record.tp, None)
+            else:
+                drop(group, record.tp)
             return
         group.generation, group.leader = max(0, record.generation), record.leader
         group.empty_since_us = record.since_us

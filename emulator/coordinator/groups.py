@@ -126,6 +126,15 @@ def keep(group: Group, tp: str, position: Position) -> None:
         group.notes.pop(tp, None)
 
 
+def drop(group: Group, tp: str) -> int | None:
+    """Remove a committed offset and return it; None if there is none."""
+    offset = group.offsets.pop(tp, None)
+    group.committed_us.pop(tp, None)
+    group.epochs.pop(tp, None)
+    group.notes.pop(tp, None)
+    return offset
+
+
 class Replacement(Struct, frozen=True, array_like=True):
     """A static member that came back: its new member id, and who led the group before.
 

@@ -9,7 +9,7 @@ too. Source: ``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expi
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.coordinator.group_metadata import GroupMetadataManager
-from emulator.coordinator.groups import DEAD, EMPTY, Group, Store
+from emulator.coordinator.groups import DEAD, EMPTY, Group, Store, drop
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
 
 
@@ -50,26 +50,24 @@ class OffsetExpiration:
         """Expire a group's old offsets, except those that are being committed."""
         records: list[Record] = []
         for tp in self._expired(group, under_way):
-            offset = group.offsets.pop(tp)
-            del group.committed_us[tp]
-            group.epochs.pop(tp, None)
-            group.notes.pop(tp, None)
+            offset = group.offsets[tp]
+            drop(group, tp)
             self.kernel.emit(events.OffsetExpired, group.name, tp, self.context.id, offset)
             records.append(OffsetRecord(group.name, tp, -1))
         if group.state == EMPTY and not (group.offsets or group.pending or group.unstable):
-            self.metadata.to(group, DEAD)
-            del self.state.groups[group.name]
-            if group.generation:
-                records.append(GroupRecord(group.name, -1))
-        if records:
+            self._delete(group, records)
+        elif records:
             self.metadata.write(Store(group.name), records)
 
     def forget(self, group: Group) -> None:
         """Delete a group without members, and all its offsets (DeleteGroups)."""
-        records: list[Record] = [OffsetRecord(group.name, tp, -1) for tp in group.offsets]
+        self._delete(group, [OffsetRecord(group.name, tp, -1) for tp in group.offsets])
+
+    def _delete(self, group: Group, records: list[Record]) -> None:
+        """Delete a group, and write its tombstone after those of its offsets."""
         self.metadata.to(group, DEAD)
         del self.state.groups[group.name]
-        if group.generation:
+        if group.generation:  # without a generation no record of the group was ever written
             records.append(GroupRecord(group.name, -1))
         if records:
             self.metadata.write(Store(group.name), records)
@@ -78,10 +76,7 @@ class OffsetExpiration:
         """Delete offsets of partitions that no member reads (OffsetDelete)."""
         records: list[Record] = []
         for tp in partitions:
-            if group.offsets.pop(tp, None) is not None:
-                del group.committed_us[tp]
-                group.epochs.pop(tp, None)
-                group.notes.pop(tp, None)
+            if drop(group, tp) is not None:
                 records.append(OffsetRecord(group.name, tp, -1))
         if records:
             self.metadata.write(Store(group.name), records)

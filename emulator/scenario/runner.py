@@ -292,6 +292,8 @@ class Runner:
         for ticket in tuple(self.state.open):
             pending = ticket.pending
             assert pending is not None
+            # A time limit is reached after all that is due at that microsecond has run: only so is
+            # a script the same run at any speed, and in slices of any length.
             is_up = pending.wake_us <= state.now_us and not (
                 state.queue and state.queue[0][0] <= state.now_us
             )

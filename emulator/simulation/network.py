@@ -86,6 +86,8 @@ class Network:
         kernel = self.kernel
         kernel.emit(events.MessageLost, seq, "host down")
         if link is None or not link.cut:
+            # The host itself refuses (RST), after the way there and back. Behind a cut link nobody
+            # does, and the sender has to wait for its own timeout.
             at_us = kernel.state.now_us + 2 * LATENCY_MIN_US
             kernel.schedule(at_us, source, ConnectionLost(destination, seq), seq, destination)
 
@@ -102,7 +104,7 @@ class Network:
         arrivals = state.arrivals
         key = (source, destination)
         last_us = arrivals.get(key, 0)
-        if at_us <= last_us:
+        if at_us <= last_us:  # TCP: a message does not overtake the one before it
             at_us = last_us + 1
         arrivals[key] = at_us
         kernel.schedule(at_us, destination, message, seq, source)
@@ -258,6 +260,7 @@ class Network:
     def _let_go(self, source: int, destination: int, going: list[Waiting], lose: bool) -> None:
         kernel = self.kernel
         for incarnation, seq, message in going:
+            # A process that has restarted does not have the connection on which they were sent.
             if lose or incarnation != kernel.state.hosts[destination].incarnation:
                 kernel.emit(events.MessageLost, seq, "lost")
                 if lose:

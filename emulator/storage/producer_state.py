@@ -69,17 +69,21 @@ class ProducerStates(Struct, array_like=True, gc=False):
             return self._check_unknown(profile, batch)
         if batch.producer_epoch < state.epoch:
             return OLD_EPOCH, -1
-        if batch.producer_epoch > state.epoch:
-            return None if batch.base_sequence == 0 else (OUT_OF_ORDER, -1)
+        expected = 0  # a new epoch starts again (ProducerAppendInfo.checkSequence)
+        if batch.producer_epoch == state.epoch and state.batches:
+            last = advance(batch.base_sequence, batch.count - 1)
+            window = REMEMBERED_BATCHES if profile.has("producer_state_keeps_five_batches") else 1
+            for known in state.batches[-window:]:
+                if known.first_sequence == batch.base_sequence and known.last_sequence == last:
+                    return NONE, known.base_offset
+            expected = advance(state.batches[-1].last_sequence, 1)
+        if batch.base_sequence != expected:
+            return OUT_OF_ORDER, -1
+        # Checked last, as in ProducerAppendInfo.appendDataBatch: a batch that is sent again is a
+        # duplicate, even if its producer has begun a transaction since.
         if batch.kind == PLAIN and batch.producer_id in self.transactions.ongoing:
             return INVALID_TXN_STATE, -1
-        last = advance(batch.base_sequence, batch.count - 1)
-        window = REMEMBERED_BATCHES if profile.has("producer_state_keeps_five_batches") else 1
-        for known in state.batches[-window:]:
-            if known.first_sequence == batch.base_sequence and known.last_sequence == last:
-                return NONE, known.base_offset
-        expected = advance(state.batches[-1].last_sequence, 1) if state.batches else 0
-        return None if batch.base_sequence == expected else (OUT_OF_ORDER, -1)
+        return None
 
     def check_epoch(self, batch: RecordBatch) -> str:
         """Validate a coordinator's batch, which has no sequence: older epochs are rejected."""
@@ -116,6 +120,8 @@ class ProducerStates(Struct, array_like=True, gc=False):
         length of the log (Kafka reads its latest producer snapshot for the same reason).
         """
         if self.transactions.end > log.end:
+            # A transaction that ended in what was removed is ongoing again, and where it began may
+            # be anywhere in the log.
             self.rebuild(log)
             return
         lost = {

@@ -259,6 +259,8 @@ class ZkClient:
             self._check_connection(path)
         if state.session not in self.zookeeper.sessions.live:
             raise self._lost(path)
+        # The request is executed before the way back is looked at: that is the ConnectionLoss after
+        # which the znode is written, and the caller does not know.
         response = work()
         if network.state.links and not network.passes(ZOOKEEPER, self.host):
             raise self._lost(path)
@@ -321,6 +323,8 @@ class ZkClient:
         """The ping timer: detect a dead connection, send a ping, and reschedule."""
         state = self.state
         silent_us = self.kernel.now - state.heard_us
+        # ClientCnxn: the read timeout is two thirds of the session timeout, so that a third is left
+        # to find another server; a ping is sent after half of the read timeout.
         if state.connection == CONNECTED and silent_us * 3 > self.timeout_us() * 2:
             self._become(DISCONNECTED)
         if state.connection == DISCONNECTED:

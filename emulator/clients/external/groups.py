@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from emulator import protocol
 from emulator.clients.external.call import Call
@@ -18,6 +18,7 @@ from emulator.releases.profiles import Profile
 from emulator.wire.messages import committed_offsets as committing
 from emulator.wire.messages import groups as admin
 from emulator.wire.messages import membership as wire
+from emulator.wire.messages import transactions
 from emulator.wire.types import NO_UUID, Message
 
 US_PER_MS: Final = 1_000
@@ -203,23 +204,15 @@ class OffsetCommit:
         """Commit all offsets in one request; there is none if no topic is known."""
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
-        rows = {
-            f"{name}-{each.partition_index}": each
-            for topic in request.topics
-            if (name := self.known_ids.name_of(topic)) is not None
-            for each in topic.partitions
-        }
-        if request.topics and all(self.known_ids.name_of(each) is None for each in request.topics):
+        committed = committed_by(request, self.known_ids)
+        if committed is None:
             return []
-        epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
         return [
             protocol.OffsetCommitRequest(
                 request.group_id,
                 request.generation_id_or_member_epoch,
                 request.member_id,
-                {tp: each.committed_offset for tp, each in rows.items()},
-                {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
-                {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+                *committed,
                 request.group_instance_id or "",
             )
         ]
@@ -242,6 +235,38 @@ class OffsetCommit:
         return committing.OffsetCommitResponse(topics=topics)
 
 
+class Committed(NamedTuple):
+    """What a request commits, by partition: offsets, and leader epochs and metadata if given."""
+
+    offsets: dict[str, int]
+    leader_epochs: dict[str, int]
+    metadata: dict[str, str]
+
+
+def committed_by(
+    request: committing.OffsetCommitRequest | transactions.TxnOffsetCommitRequest,
+    known_ids: TopicIds,
+) -> Committed | None:
+    """Return what a request commits; None if it names topics, and none of them is known."""
+    rows = {
+        f"{name}-{each.partition_index}": each
+        for topic in request.topics
+        if (name := known_ids.name_of(topic)) is not None
+        for each in topic.partitions
+    }
+    if request.topics and all(known_ids.name_of(each) is None for each in request.topics):
+        return None
+    return Committed(
+        {tp: each.committed_offset for tp, each in rows.items()},
+        {
+            tp: each.committed_leader_epoch
+            for tp, each in rows.items()
+            if each.committed_leader_epoch >= 0
+        },
+        {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+    )
+
+
 def commit_results(
     topics: Sequence[AnyTopic], responses: Sequence[AnyMessage], known_ids: TopicIds
 ) -> list[tuple[AnyTopic, int]]:
@@ -249,7 +274,8 @@ def commit_results(
     found: list[tuple[AnyTopic, int]] = []
     known: list[tuple[AnyTopic, int]] = []
     for topic in topics:
-        if known_ids.name_of(topic) is None:
+        # Without a response no topic was known then, even if one of them is by now.
+        if not responses or known_ids.name_of(topic) is None:
             found.append((topic, UNKNOWN_ID))
         else:
             (response,) = responses

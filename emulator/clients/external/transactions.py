@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
-from emulator.clients.external.groups import commit_results
+from emulator.clients.external.groups import commit_results, committed_by
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -191,15 +191,9 @@ class TxnOffsetCommit:
         """Commit all offsets in one request; there is none if no topic is known."""
         request = call.message
         assert isinstance(request, wire.TxnOffsetCommitRequest)
-        rows = {
-            f"{name}-{each.partition_index}": each
-            for topic in request.topics
-            if (name := self.known_ids.name_of(topic)) is not None
-            for each in topic.partitions
-        }
-        if request.topics and all(self.known_ids.name_of(each) is None for each in request.topics):
+        committed = committed_by(request, self.known_ids)
+        if committed is None:
             return []
-        epochs = {tp: each.committed_leader_epoch for tp, each in rows.items()}
         return [
             protocol.TxnOffsetCommitRequest(
                 request.transactional_id,
@@ -208,9 +202,7 @@ class TxnOffsetCommit:
                 request.group_id,
                 request.generation_id,
                 request.member_id,
-                {tp: each.committed_offset for tp, each in rows.items()},
-                {tp: epoch for tp, epoch in epochs.items() if epoch >= 0},
-                {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+                *committed,
                 request.group_instance_id or "",
                 call.header.api_version >= OFFSETS_ADD_PARTITION_SINCE,
                 call.header.api_version >= OFFSETS_ABORTABLE_SINCE,

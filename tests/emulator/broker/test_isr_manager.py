@@ -15,6 +15,7 @@ from emulator.inputs.statements import (
     ThawBroker,
     Wait,
 )
+from emulator.protocol import AlterPartitionRequest
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.conditions import value_of
 from emulator.zookeeper.data import state_json, state_path
@@ -167,3 +168,37 @@ def test_without_a_change_nobody_is_notified() -> None:
     cluster.brokers[1].isr.propagate_changes()
     do(cluster, Wait(duration_us=20 * SECOND_US))
     assert notified(seen) == 0
+
+
+@pytest.mark.parametrize(("version", "share"), [("0.9", 1), ("0.10.2", 2), ("3.9", 2)])
+def test_members_are_checked_after_half_the_lag_time_from_0_10_2(version: str, share: int) -> None:
+    cluster, _ = with_topic(1, 2, version=version)
+    lag_us = cluster.brokers[1].context.config.replica_lag_time_max_us
+    assert cluster.brokers[1].isr.period_us() == lag_us // share
+
+
+def test_up_to_2_6_a_change_under_an_old_version_is_skipped() -> None:
+    """The controller has written, and its LeaderAndIsr is on the way (Partition.updateIsr)."""
+    cluster, seen = with_topic(1, 2, version="2.5")
+    replica = cluster.brokers[1].replicas.by_name["t-0"]
+    replica.zk_version = 7
+    do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1))
+    do(cluster, Wait(duration_us=60 * SECOND_US))
+    assert any(isinstance(each, events.IsrChangeStarted) for each in seen)
+    assert (replica.isr, replica.zk_version) == ([1, 2], 7)
+    assert value_of(cluster, partition("t-0", "isr")) == [1, 2]
+
+
+@pytest.mark.parametrize(("known", "asks_at_once"), [(3, True), (1, False), (-1, False)])
+def test_a_controller_that_failed_is_not_asked_again_at_once(
+    known: int, *, asks_at_once: bool
+) -> None:
+    cluster, _ = with_topic(1, 2, 3, version="3.9")
+    leader = cluster.brokers[2]
+    isr = leader.isr
+    state = isr.state
+    asked = AlterPartitionRequest(2, 1, {})
+    state.controller, state.request, state.unanswered = 1, 4711, asked
+    leader.context.process.known_controller = known
+    isr.look_again()
+    assert (state.request > 0, state.controller) == (asks_at_once, known if asks_at_once else -1)

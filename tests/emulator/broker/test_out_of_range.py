@@ -9,6 +9,7 @@ from emulator.inputs.statements import CrashBroker, PauseReplica, ResumeReplica,
 from emulator.protocol import ListOffsetsRequest, ListOffsetsResponse
 from emulator.releases.profiles import VERSIONS
 from emulator.replication.fetching import FAILED, FETCHING, OUT_OF_RANGE, TRUNCATING
+from emulator.replication.partition import AdjustToLeader
 from emulator.storage.log import RecordBatches
 from tests.support.generations import since
 from tests.support.lab import SECOND_US, TP, Lab
@@ -224,3 +225,17 @@ def test_after_an_unclean_election_a_longer_log_is_truncated_to_the_leaders_end(
     cuts = lab.truncated(1)
     assert "out of range" in cuts[-1].reason
     assert lab.replica(1).log.end == lab.replica(2).log.end
+
+
+def test_a_log_that_begins_anew_knows_no_producers() -> None:
+    """``ProducerStateManager.truncateFullyAndStartAt``: all of their batches are gone."""
+    lab = Lab("3.9", brokers=3)
+    lab.topic(1, 2)
+    lab.produce("a", "b", acks=-1, idempotent=True, retries=None)
+    follower = lab.replica(2)
+    assert (follower.log_end, len(follower.producers.producers)) == (2, 1)
+    replicas = lab.cluster.brokers[2].replicas
+    replicas.do(follower, AdjustToLeader(log_start=9, log_end=9, unclean_allowed=False))
+    assert (follower.log_start, follower.log_end) == (9, 9)
+    assert follower.producers.producers == {}
+    assert len(lab.replica(1).producers.producers) == 1

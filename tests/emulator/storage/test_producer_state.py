@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from emulator.common.errors import ERRORS
 from emulator.protocol import RecordBatch
+from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
 from emulator.releases.profiles import PROFILES, Profile
 from emulator.storage.log import Log, RecordBatches
 from emulator.storage.producer_state import SEQUENCE_MAX, ProducerStates, advance
@@ -32,10 +33,16 @@ class Leader:
         self.states = ProducerStates()
 
     def send(
-        self, sequence: int, *, count: int = 1, epoch: int = 0, producer: int = 1000
+        self,
+        sequence: int,
+        *,
+        count: int = 1,
+        epoch: int = 0,
+        producer: int = 1000,
+        kind: int = PLAIN,
     ) -> tuple[str, int]:
         """Let a producer send a batch; returns error and base offset."""
-        batch = RecordBatch(self.log.end, count, 0, 0, producer, epoch, sequence)
+        batch = RecordBatch(self.log.end, count, 0, 0, producer, epoch, sequence, kind=kind)
         judged = self.states.check(self.profile, batch)
         if judged is not None:
             return judged
@@ -226,3 +233,16 @@ def test_a_batch_whose_sequence_numbers_go_round_ends_after_its_records() -> Non
     leader.states.append(batch)
     (remembered,) = leader.states.producers[1000].batches
     assert (remembered.last_sequence, remembered.end_offset) == (1, 4)
+
+
+def test_within_a_transaction_what_is_not_part_of_it_is_checked_last() -> None:
+    """``ProducerAppendInfo.appendDataBatch``: duplicates and the sequence come first."""
+    leader = Leader(NOW)
+    assert leader.send(0) == ("NONE", 0)
+    assert leader.send(1, kind=TRANSACTIONAL) == ("NONE", 1)
+    assert leader.send(0) == ("NONE", 0)
+    assert leader.send(3) == OUT_OF_ORDER
+    assert leader.send(2) == ("INVALID_TXN_STATE", -1)
+    assert leader.send(1, epoch=1) == OUT_OF_ORDER
+    assert leader.send(0, epoch=1) == ("INVALID_TXN_STATE", -1)
+    assert leader.send(2, kind=TRANSACTIONAL) == ("NONE", 2)
