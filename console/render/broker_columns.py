@@ -138,7 +138,7 @@ def connection_columns(stage: Stage) -> list[Column[BrokerState]]:
         return age(oldest_fetch_us(stage, broker)), "muted"
 
     def epoch_cell(broker: BrokerState) -> Cell:
-        return number(broker.broker_epoch), "muted"
+        return number(broker.broker_epoch) if broker.broker_epoch else "-", "muted"
 
     def rack_cell(broker: BrokerState) -> Cell:
         return clean(broker.rack or ""), "muted"

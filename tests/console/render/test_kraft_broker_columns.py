@@ -52,6 +52,12 @@ def test_controllers_are_rows_beside_brokers(stage: Stage) -> None:
     assert host_of(stage.view.state, 7) is None
 
 
+def test_controllers_have_no_broker_epoch(stage: Stage) -> None:
+    epochs = cells(stage, "epoch")
+    assert {host for host, epoch in epochs.items() if epoch == "-"} == {100, 101, 102}
+    assert all(int(epochs[broker]) > 0 for broker in (0, 1, 2))
+
+
 def test_how_far_each_has_the_metadata_is_told(stage: Stage) -> None:
     behind = cells(stage, "behind")
     assert {host for host, count in behind.items() if count == ASCII.no_record} == {
