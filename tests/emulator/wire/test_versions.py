@@ -17,6 +17,19 @@ FROM_BROKERS = {
 }
 ADVERTISED = json.loads(Path(__file__).with_name("advertised.json").read_text("utf-8"))
 """What brokers of releases and modes answered ApiVersions 0 with, when asked for this test."""
+UNSERVED = {
+    **dict.fromkeys((4, 5, 6, 7, 56, 58, 67), "what brokers ask each other and the controller"),
+    **dict.fromkeys((29, 30, 31), "access control lists"),
+    **dict.fromkeys((38, 39, 40, 41), "delegation tokens"),
+    **dict.fromkeys((48, 49), "quotas"),
+    **dict.fromkeys((50, 51), "SCRAM credentials"),
+    **dict.fromkeys((57, 64, 80, 81), "changes of features, brokers and voters"),
+    **dict.fromkeys((68, 69), "consumers with group.protocol=consumer (KIP-848)"),
+    74: "client metrics (KIP-714, KIP-1142)",
+    **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92), "share groups (KIP-932)"),
+    **dict.fromkeys((88, 89, 93, 94), "Kafka Streams groups (KIP-1071)"),
+}
+"""The requests that only real brokers take, by key."""
 LIST_TRANSACTIONS = 66
 ONLY_KRAFT = {55, 75}
 """DescribeQuorum and DescribeTopicPartitions, which kafka-python asked brokers with ZooKeeper."""
@@ -44,6 +57,7 @@ def test_versions_are_those_of_real_brokers(asked: str) -> None:
         if int(key) in APIS
     }
     assert versions_of(release, without_zookeeper=mode == "kraft") == expected
+    assert {int(key) for key in ADVERTISED[asked]} - expected.keys() <= UNSERVED.keys()
 
 
 @pytest.mark.parametrize("release", NAMES)
