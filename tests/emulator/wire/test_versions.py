@@ -23,11 +23,11 @@ UNSERVED = {
     **dict.fromkeys((38, 39, 40, 41), "delegation tokens"),
     **dict.fromkeys((48, 49), "quotas"),
     **dict.fromkeys((50, 51), "SCRAM credentials"),
-    **dict.fromkeys((57, 64, 80, 81), "changes of features, brokers and voters"),
+    **dict.fromkeys((57, 64, 80, 81, 94), "changes of features, brokers, controllers and voters"),
     **dict.fromkeys((68, 69), "consumers with group.protocol=consumer (KIP-848)"),
-    74: "client metrics (KIP-714, KIP-1142)",
+    74: "a list of client metrics, and of other configured things (KIP-714, KIP-1142)",
     **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92), "share groups (KIP-932)"),
-    **dict.fromkeys((88, 89, 93, 94), "Kafka Streams groups (KIP-1071)"),
+    **dict.fromkeys((88, 89, 93), "Kafka Streams groups (KIP-1071)"),
 }
 """The requests that only real brokers take, by key."""
 LIST_TRANSACTIONS = 66
