@@ -296,6 +296,8 @@ class ExternalClients:
 
     def take(self, message: AnyMessage) -> bool:
         """Handle a response to an external client's message; return False if it is for another."""
+        if isinstance(message, ConnectionLost):
+            return False  # it names a request, too, but is no response to it
         request: int = getattr(message, "request", 0)
         number = self.state.requests.pop(request, None)
         if number is None:

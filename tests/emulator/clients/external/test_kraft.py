@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.common.errors import ERROR_NAMES, ERRORS
-from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic
+from emulator.inputs.statements import CrashBroker, CreateTopic, DeleteTopic, StartBroker
 from emulator.wire.messages import alter_configs
 from emulator.wire.messages.cluster import (
     ApiVersionsRequest,
@@ -34,7 +34,7 @@ from emulator.wire.messages.quorum import (
     DescribeQuorumTopic,
 )
 from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
-from emulator.wire.types import NO_UUID
+from emulator.wire.types import NO_UUID, Message
 from tests.support.wire_client import WireLab, batch_of, values_in
 
 METADATA, PRODUCE, FETCH = 13, 13, 17
@@ -269,3 +269,23 @@ def test_configs_of_brokers_are_set_and_refused_as_by_real_brokers() -> None:
     assert change(4, "1", ("min.insync.replicas", 0, "2")) == "INVALID_REQUEST"
     assert change(4, "0", ("num.partitions", 0, "2")) == "INVALID_REQUEST"
     assert change(4, "0", ("min.insync.replicas", 0, "many")) == "INVALID_REQUEST"
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"), [(ApiVersionsRequest(), 3), (MetadataRequest([]), METADATA)]
+)
+def test_a_broker_whose_ports_are_closed_yet_refuses_connections(
+    lab: WireLab, request_: Message, version: int
+) -> None:
+    """It opens them when it is first unfenced (``BrokerServer.startup``)."""
+    lab.run(CrashBroker(broker=1))
+    lab.pass_time(1_000_000)
+    lab.give(StartBroker(broker=1))
+    lab.pass_time(1_000)
+    assert not lab.cluster.brokers[1].takes_requests
+    here = lab.connect(1)
+    lab.send(here, request_, version)
+    lab.pass_time(10_000)
+    assert (here in lab.closed, lab.responses[here]) == (True, [])
+    lab.pass_time(30_000_000)
+    assert lab.ask(lab.connect(1), MetadataRequest([]), METADATA).controller_id == 1
