@@ -14,6 +14,7 @@ from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external import (
     admin,
+    committed_offsets,
     fetch,
     groups,
     log_dirs,
@@ -121,8 +122,8 @@ class ExternalClients:
             "SyncGroup": groups.SyncGroup(),
             "Heartbeat": groups.Heartbeat(),
             "LeaveGroup": groups.LeaveGroup(),
-            "OffsetCommit": groups.OffsetCommit(known_ids),
-            "OffsetFetch": groups.OffsetFetch(known_ids),
+            "OffsetCommit": committed_offsets.OffsetCommit(known_ids),
+            "OffsetFetch": committed_offsets.OffsetFetch(known_ids),
             "DescribeGroups": groups.DescribeGroups(context.profile),
             "ListGroups": groups.ListGroups(),
             "DeleteGroups": groups.DeleteGroups(),
@@ -135,7 +136,7 @@ class ExternalClients:
             "AlterConfigs": admin.AlterConfigs(),
             "DescribeLogDirs": log_dirs.DescribeLogDirs(),
             "AlterReplicaLogDirs": log_dirs.AlterReplicaLogDirs(),
-            "OffsetDelete": groups.OffsetDelete(),
+            "OffsetDelete": committed_offsets.OffsetDelete(),
             "ElectLeaders": admin.ElectLeaders(),
             "ListPartitionReassignments": admin.ListPartitionReassignments(),
             "AlterPartitionReassignments": admin.AlterPartitionReassignments(),

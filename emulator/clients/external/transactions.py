@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
-from emulator.clients.external.groups import commit_results, committed_by
+from emulator.clients.external.committed_offsets import commit_results, committed_by
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage

@@ -1,0 +1,271 @@
+"""Committed offsets of external clients' groups: by the names of topics, or by their ids."""
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Final, NamedTuple, TypeVar
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.metadata import NamedTopic, TopicIds
+from emulator.common.errors import ERRORS, NONE
+from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
+from emulator.wire.messages import committed_offsets as committing
+from emulator.wire.messages import groups as admin
+from emulator.wire.messages import transactions
+from emulator.wire.types import NO_UUID, Message
+
+GROUPS_SINCE: Final = 8
+"""The first OffsetFetch version with several groups (KIP-709)."""
+IDS_SINCE: Final = 10
+"""The first OffsetFetch version with topic ids (KIP-848)."""
+UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
+UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
+IN_ZOOKEEPER: Final = 0
+"""The OffsetFetch and OffsetCommit version that stores offsets in ZooKeeper."""
+
+AnyTopic = TypeVar("AnyTopic", bound=NamedTopic)
+"""A topic of some request."""
+
+
+class OffsetCommit:
+    """OffsetCommit: completed when the offsets are replicated."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Commit all offsets in one request; there is none if no topic is known."""
+        request = call.message
+        assert isinstance(request, committing.OffsetCommitRequest)
+        committed = committed_by(request, self.known_ids)
+        if committed is None:
+            return []
+        return [
+            protocol.OffsetCommitRequest(
+                request.group_id,
+                request.generation_id_or_member_epoch,
+                request.member_id,
+                *committed,
+                request.group_instance_id or "",
+            )
+        ]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the result for each partition."""
+        request = call.message
+        assert isinstance(request, committing.OffsetCommitRequest)
+        topics = [
+            committing.OffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [
+                    committing.OffsetCommitResponsePartition(each.partition_index, code)
+                    for each in topic.partitions
+                ],
+            )
+            for topic, code in commit_results(request.topics, responses, self.known_ids)
+        ]
+        return committing.OffsetCommitResponse(topics=topics)
+
+
+class Committed(NamedTuple):
+    """What a request commits, by partition: offsets, and leader epochs and metadata if given."""
+
+    offsets: dict[str, int]
+    leader_epochs: dict[str, int]
+    metadata: dict[str, str]
+
+
+def committed_by(
+    request: committing.OffsetCommitRequest | transactions.TxnOffsetCommitRequest,
+    known_ids: TopicIds,
+) -> Committed | None:
+    """Return what a request commits; None if it names topics, and none of them is known."""
+    rows = {
+        f"{name}-{each.partition_index}": each
+        for topic in request.topics
+        if (name := known_ids.name_of(topic)) is not None
+        for each in topic.partitions
+    }
+    if request.topics and all(known_ids.name_of(each) is None for each in request.topics):
+        return None
+    return Committed(
+        {tp: each.committed_offset for tp, each in rows.items()},
+        {
+            tp: each.committed_leader_epoch
+            for tp, each in rows.items()
+            if each.committed_leader_epoch >= 0
+        },
+        {tp: note for tp, each in rows.items() if (note := each.committed_metadata)},
+    )
+
+
+def commit_results(
+    topics: Sequence[AnyTopic], responses: Sequence[AnyMessage], known_ids: TopicIds
+) -> list[tuple[AnyTopic, int]]:
+    """Return the topics of a request with their error codes: those of unknown ids come first."""
+    found: list[tuple[AnyTopic, int]] = []
+    known: list[tuple[AnyTopic, int]] = []
+    for topic in topics:
+        # Without a response no topic was known then, even if one of them is by now.
+        if not responses or known_ids.name_of(topic) is None:
+            found.append((topic, UNKNOWN_ID))
+        else:
+            (response,) = responses
+            assert isinstance(response, protocol.OffsetCommitResponse)
+            known.append((topic, ERRORS[response.error].code))
+    return found + known
+
+
+class OffsetFetch:
+    """OffsetFetch: for one group, or for several from version 8 on."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look up topics, which are named by id from version 10 on, in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request each group's offsets, and the ids of the topics that are not named."""
+        request = call.message
+        assert isinstance(request, committing.OffsetFetchRequest)
+        version, stable = call.header.api_version, request.require_stable
+        if version < GROUPS_SINCE:
+            named = None if request.topics is None else _named(request.topics)
+            return [protocol.OffsetFetchRequest(request.group_id, named, stable)]
+        asked: list[AnyMessage] = [
+            protocol.OffsetFetchRequest(group.group_id, self._named(group), stable)
+            for group in request.groups
+        ]
+        is_open = any(group.topics is None for group in request.groups)
+        return [*asked, ClusterMetadataRequest(None)] if is_open and version >= IDS_SINCE else asked
+
+    def _named(self, group: committing.OffsetFetchRequestGroup) -> list[str] | None:
+        """The partitions that are requested of a group; None for all."""
+        if group.topics is None:
+            return None
+        return [
+            f"{name}-{index}"
+            for topic in group.topics
+            if (name := self.known_ids.name_of(topic)) is not None
+            for index in topic.partition_indexes
+        ]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the offsets of each group."""
+        request = call.message
+        assert isinstance(request, committing.OffsetFetchRequest)
+        if call.header.api_version >= GROUPS_SINCE:
+            for each in responses:
+                if isinstance(each, ClusterMetadataResponse):
+                    self.known_ids.learn(each)
+            groups = map(self._group, request.groups, responses, repeat(call.header.api_version))
+            return committing.OffsetFetchResponse(groups=list(groups))
+        (only,) = responses
+        assert isinstance(only, protocol.OffsetFetchResponse)
+        code = ERRORS[only.error].code
+        positions = _positions(only, code)
+        if call.header.api_version == IN_ZOOKEEPER:
+            positions = _without_notes(positions)
+        topics = [
+            committing.OffsetFetchResponseTopic(
+                topic, [committing.OffsetFetchResponsePartition(*row) for row in rows]
+            )
+            for topic, rows in positions.items()
+        ]
+        return committing.OffsetFetchResponse(topics=topics, error_code=code)
+
+    def _group(
+        self, asked: committing.OffsetFetchRequestGroup, found: AnyMessage, version: int
+    ) -> committing.OffsetFetchResponseGroup:
+        """One group's offsets; those of unknown topic ids come last."""
+        assert isinstance(found, protocol.OffsetFetchResponse)
+        topics = [
+            committing.OffsetFetchResponseTopics(
+                topic,
+                self.known_ids.id(topic) if version >= IDS_SINCE else NO_UUID,
+                [committing.OffsetFetchResponsePartitions(*row) for row in rows],
+            )
+            for topic, rows in _positions(found, 0).items()
+        ]
+        topics += [
+            committing.OffsetFetchResponseTopics(
+                "",
+                topic.topic_id,
+                [
+                    committing.OffsetFetchResponsePartitions(index, -1, -1, "", UNKNOWN_ID)
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in asked.topics or ()
+            if self.known_ids.name_of(topic) is None
+        ]
+        return committing.OffsetFetchResponseGroup(asked.group_id, topics, ERRORS[found.error].code)
+
+
+def _named(topics: Sequence[committing.OffsetFetchRequestTopic]) -> list[str]:
+    """The requested partitions."""
+    return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
+
+
+Position = tuple[int, int, int, str, int]
+"""Partition, offset, leader epoch, metadata and error code name."""
+
+
+def _without_notes(topics: dict[str, list[Position]]) -> dict[str, list[Position]]:
+    """Return offsets as ZooKeeper stored them: without metadata, with an error if there is none."""
+    unknown = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
+    return {
+        topic: [
+            (partition, offset, epoch, "", unknown if offset < 0 and not error else error)
+            for partition, offset, epoch, _, error in rows
+        ]
+        for topic, rows in topics.items()
+    }
+
+
+def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list[Position]]:
+    """Committed offsets by topic."""
+    topics: dict[str, list[Position]] = {}
+    for tp, offset in found.offsets.items():
+        topic, _, partition = tp.rpartition("-")
+        epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
+        error = UNSTABLE if tp in found.unstable else code
+        topics.setdefault(topic, []).append((int(partition), offset, epoch, note, error))
+    return topics
+
+
+class OffsetDelete:
+    """OffsetDelete (KIP-496)."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Delete the offsets of all partitions in one request."""
+        request = call.message
+        assert isinstance(request, admin.OffsetDeleteRequest)
+        named = [
+            f"{t.name}-{each.partition_index}" for t in request.topics for each in t.partitions
+        ]
+        return [protocol.OffsetDeleteRequest(request.group_id, named)]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the result for each partition; a top-level error has no partitions."""
+        request = call.message
+        assert isinstance(request, admin.OffsetDeleteRequest)
+        (found,) = responses
+        assert isinstance(found, protocol.OffsetDeleteResponse)
+        if found.error != NONE:
+            return admin.OffsetDeleteResponse(ERRORS[found.error].code)
+        topics = [
+            admin.OffsetDeleteResponseTopic(
+                topic.name,
+                [
+                    admin.OffsetDeleteResponsePartition(
+                        each.partition_index,
+                        ERRORS[found.errors[f"{topic.name}-{each.partition_index}"]].code,
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        return admin.OffsetDeleteResponse(topics=topics)
