@@ -318,14 +318,10 @@ class ReplicaManager:
 
     def describe_log_dirs(self, client: int, request: int, message: DescribeLogDirsRequest) -> None:
         """Describe the logs on this broker's disk (``ReplicaManager.describeLogDirs``)."""
-        wanted = message.partitions
-        logs = {
-            tp: (replica.log.size_bytes, max(replica.high_watermark - replica.log_end, 0))
-            if replica.role != OFFLINE
-            else (replica.log.size_bytes, -1)
-            for tp, replica in self.replicas.by_name.items()
-            if wanted is None or tp in wanted
-        }
+        replicas = self.replicas.by_name
+        wanted = replicas if message.partitions is None else message.partitions
+        found = [replicas[tp] for tp in wanted if tp in replicas]
+        logs = {each.tp: (each.log.size_bytes, _offset_lag(each)) for each in found}
         self.context.respond(client, request, DescribeLogDirsResponse(request, logs))
 
     def alter_log_dirs(
@@ -403,6 +399,13 @@ class ReplicaManager:
 def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
     """Whether a replica has seen a leader epoch that is as new."""
     return replica.is_known and info.leader_epoch <= replica.leader_epoch
+
+
+def _offset_lag(replica: Replica) -> int:
+    """How far a log ends below its high watermark; -1 if the broker does not replicate it."""
+    if replica.role == OFFLINE:
+        return -1
+    return max(replica.high_watermark - replica.log_end, 0)
 
 
 def _nothing() -> None:

@@ -393,8 +393,10 @@ class TransactionCoordinator:
         """
         name = message.transactional_id
         error, known = self.refusal(name), self.state.transactions.get(name)
-        if error == NONE and (known is None or not _is_of(known, message)):
-            error = "INVALID_REQUEST" if not name else "INVALID_PRODUCER_ID_MAPPING"
+        if not name:
+            error = "INVALID_REQUEST"
+        elif error == NONE and (known is None or not _is_of(known, message)):
+            error = "INVALID_PRODUCER_ID_MAPPING"
         if error == NONE and known is not None:
             error = _may_end_and_bump(known, message)
         if error != NONE or known is None:
@@ -599,14 +601,10 @@ def _is_retried(known: Transaction, message: EndTxnRequest) -> bool:
 
 def _may_end_and_bump(known: Transaction, message: EndTxnRequest) -> str:
     """The error for a producer that ends its transaction and asks for the next epoch."""
-    state, is_retried = known.state, _is_retried(known, message)
-    is_current = message.producer_epoch == known.epoch
-    if not {
-        PREPARE_COMMIT: is_retried,
-        PREPARE_ABORT: is_retried,
-        COMPLETE_COMMIT: is_retried or is_current,
-        COMPLETE_ABORT: is_retried or is_current,
-    }.get(state, is_current):
+    state = known.state
+    is_current = message.producer_epoch == known.epoch and state not in PREPARED
+    is_retried = _is_retried(known, message) and state not in (EMPTY, ONGOING)
+    if not (is_current or is_retried):
         return FENCED
     if known.pending:
         return CONCURRENT

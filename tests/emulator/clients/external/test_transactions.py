@@ -503,3 +503,11 @@ def test_a_leader_waits_a_while_for_the_end_of_a_producers_previous_transaction(
     assert producer.end(commit=True) == "NONE"
     lab.pass_time(1_000_000)
     assert read(lab, topic) == ["a", "b"]
+
+
+def test_the_end_of_a_transaction_without_an_id_is_an_invalid_request() -> None:
+    """Whichever broker is asked: that it coordinates no such id is not looked at."""
+    lab = made("4.1")
+    for broker in lab.cluster.brokers:
+        response = lab.ask(lab.connect(broker), EndTxnRequest("", 1, 0, True), NEWER["end"])
+        assert NAMES[response.error_code] == "INVALID_REQUEST"
