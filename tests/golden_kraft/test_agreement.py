@@ -34,8 +34,8 @@ SEEDS = {
 }
 """Where another seed than the first is one with which the races go as they were recorded.
 
-In k05 the leader returns to two followers that restarted before it. Kafka's recordings differ in
-who joins first: broker 3 in 3.9.2, 4.1.2 and 4.3.1, broker 2 in 4.0.2 and 4.4.0.
+In k04 and k05 the leader returns to two followers that restarted before it. Who joins first is
+chance: each release, recorded again (``-again``), did it the other way round too.
 """
 
 CHANCE = {
