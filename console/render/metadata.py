@@ -1,9 +1,9 @@
 """One node of KRaft's metadata image as lines."""
 
-from console.model.metadata_image import MetadataNode
 from console.render.lines import BLANK, Line, Span, cut, line, wrap
 from console.render.tree import data_lines, natural
 from console.styles.glyphs import Glyphs
+from sessions.model.metadata_image import MetadataNode
 from sessions.text import clean, number
 
 CHILDREN_SHOWN_MAX = 200
