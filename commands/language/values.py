@@ -212,7 +212,9 @@ def host(word: str) -> int:
         return HOSTS[word]
     if _DIGITS.fullmatch(word):
         return int(word)
-    raise BadWord(f"'{word}' is not a host (a broker id, zk or clients){nearest(word, HOSTS)}")
+    raise BadWord(
+        f"'{word}' is not a host (a broker or controller id, zk or clients){nearest(word, HOSTS)}"
+    )
 
 
 def host_text(number: int) -> str:
@@ -312,6 +314,13 @@ def znode_path(word: str) -> str:
     if word.startswith("/"):
         return word
     raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
+
+
+def metadata_path(word: str) -> str:
+    """Parse the path of a node of KRaft's metadata image, such as ``/topics/orders``."""
+    if word.startswith("/"):
+        return word if word == "/" else word.rstrip("/")
+    raise BadWord(f"'{word}' is not a path in the metadata image (written /topics/orders)")
 
 
 def version(word: str) -> str:
