@@ -31,6 +31,8 @@ SEEDS = {
     ("4.1.2", "k05-elr-crash"): 3,
     ("4.1.2", "c14-elr-config"): 6,
     ("4.1.2", "c46-frozen-trio"): 3,
+    ("4.1.2", "z25-idle-followers"): 4,
+    ("4.1.2", "z31-reassign-several"): 3,
 }
 """Where another seed than the first is one with which the races go as they were recorded.
 
@@ -119,6 +121,8 @@ CHANCE = {
     ("4.1.2", "c42-moves-deleted"): {"thawed: log order", "under-way: log order"},
     ("4.1.2", "c44-balancing"): {"given-back: log order"},
     ("4.1.2", "c46-frozen-trio"): {"all: log order", "two: log order"},
+    ("4.1.2", "z11-stale-high-watermark"): {"cut: log of broker 3", "cut: log order"},
+    ("4.1.2", "z20-bounces"): {"follower: log of broker 2", "follower: log order"},
     ("4.3.1", "k05-elr-crash"): {"all: log of broker 1", "all: log of t-0"},
     ("4.3.1", "k09-reassign"): {"more: log of t-0"},
 }
