@@ -581,6 +581,10 @@ class Broker:
                 self.locks.hold_fetchers(STATE_CHANGE)
             self.stop()
 
+    def thaw(self) -> None:
+        """Continue after a freeze with the messages that were received meanwhile."""
+        self.kernel.thaw_host(self.id)
+
     def end_process(self, status: str) -> None:
         """Discard the process's state: only what is on disk survives."""
         mine = self.state
