@@ -14,6 +14,7 @@ from sessions.analysis.logs import PARTITION, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier
+from sessions.dataset.schema import SESSION
 
 KEPT: Final = "fates"
 """Name under which the rows of :func:`fates` are materialised for several jobs."""
@@ -47,15 +48,26 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
     known = _acknowledged(source).unionByName(_consumed(source))
-    asked = known.join(led, list(PARTITION), "left_semi")
+    asked = _of_this_topic(source, known).join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
     return compared.where("held is null or held < count").drop("held")
+
+
+def _of_this_topic(source: DatasetTables, known: DataFrame) -> DataFrame:
+    """Leave out what clients were told of topics that have been deleted since."""
+    deleted = (
+        facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
+    )
+    since = known.join(deleted, [SESSION, "topic"], "left").where("gone is null or gone < seq")
+    return since.drop("topic", "seq", "gone")
 
 
 def _acknowledged(source: DatasetTables) -> DataFrame:
     """Return the runs acknowledged to producers; ``base`` -1: without an offset."""
     return facts(source, "ProduceAcknowledged").select(
         *PARTITION,
+        "topic",
+        "seq",
         F.lit("lost").alias("fate"),
         F.col("first_record").alias("first"),
         "count",
@@ -67,9 +79,18 @@ def _consumed(source: DatasetTables) -> DataFrame:
     """Return the runs returned to consumers."""
     consumed = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
-    each = consumed.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
+    each = consumed.select(
+        *PARTITION,
+        "topic",
+        "seq",
+        "offset",
+        "runs",
+        F.posexplode("runs").alias("place", "run"),
+    )
     return each.select(
         *PARTITION,
+        "topic",
+        "seq",
         F.lit("consumed_lost").alias("fate"),
         F.col("run")[0].alias("first"),
         F.col("run")[1].alias("count"),
