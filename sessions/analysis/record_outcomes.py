@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
-from sessions.analysis.logs import PARTITION, final_logs, records_of
+from sessions.analysis.logs import PARTITION, REPLICA, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
 from sessions.analysis.tables import DatasetTables
-from sessions.analysis.windows import earlier
+from sessions.analysis.windows import earlier, later
 from sessions.dataset.schema import SESSION
 
 KEPT: Final = "fates"
@@ -50,7 +50,37 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
     known = _acknowledged(source).unionByName(_consumed(source))
     asked = _of_this_topic(source, known).join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
-    return compared.where("held is null or held < count").drop("held")
+    doubtful = compared.where("held is null or held < count").drop("held")
+    since = doubtful.join(_removed(source), list(PARTITION), "left").fillna(0, ["removed"])
+    return since.where("first + count > removed")
+
+
+def _removed(source: DatasetTables) -> DataFrame:
+    """Return below which record id a log was deleted, by retention or on request: ``removed``."""
+    moves = facts(source, "LogStartOffsetChanged")
+    replicas = moves.select(*REPLICA).distinct()
+    others = facts(source, "RecordsAppended", "LogTruncated", "LogLoaded", "LogDeleted")
+    kind = F.col("type")
+    line = (
+        others.join(replicas, list(REPLICA), "left_semi")
+        .unionByName(moves)
+        .withColumns(
+            {
+                "start": F.when(kind == "LogStartOffsetChanged", F.col("log_start")),
+                "cut": F.when(kind.isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")),
+                "life": F.count_if(kind == "LogDeleted").over(earlier(REPLICA)),
+            }
+        )
+    )
+    after = later((*REPLICA, "life"))
+    runs = line.select(
+        *(*PARTITION, "type", "base_offset", "count", "first_record"),
+        F.max("start").over(after).alias("start"),
+        F.min("cut").over(after).alias("cut"),
+    ).where("type = 'RecordsAppended' and start is not null")
+    gone = F.least("start", "cut", F.col("base_offset") + F.col("count")) - F.col("base_offset")
+    below = F.when(gone > 0, F.col("first_record") + gone)
+    return runs.groupBy(*PARTITION).agg(F.max(below).alias("removed"))
 
 
 def _of_this_topic(source: DatasetTables, known: DataFrame) -> DataFrame:
@@ -139,11 +169,13 @@ def missing(expected: DataFrame, records: DataFrame) -> DataFrame:
     apart = expected.select("*", place).select(
         *PARTITION,
         "fate",
+        "removed",
         known.cast("bigint").alias("offset"),
         (F.col("first") + F.col("place")).alias("record"),
     )
     held = records.where("leads").select(*PARTITION, "record")
-    return apart.join(held, [*PARTITION, "record"], "left_anti").select(*apart.columns)
+    kept = apart.where("record >= removed").drop("removed")
+    return kept.join(held, [*PARTITION, "record"], "left_anti")
 
 
 def duplicated(records: DataFrame) -> DataFrame:

@@ -52,7 +52,11 @@ def _fates(partition: Partition, told: dict[str, list[tuple[int, int]]]) -> list
         start, log = logs[leader]
         held = set(log)
         for fate, records in told.items():
-            found += [(fate, offset, record) for offset, record in records if record not in held]
+            found += [
+                (fate, offset, record)
+                for offset, record in records
+                if record not in held and record >= partition.removed
+            ]
         seen: set[int] = set()
         for offset, record in enumerate(log, start):
             if record in seen:

@@ -37,7 +37,8 @@ JOBS = (
 
 def story(version: str, controllers: int = 3) -> tuple[Runner, list[Event]]:
     events: list[Event] = []
-    spec = CreateCluster(version=version, mode="kraft", controllers=controllers, config=CONFIG)
+    config = {**CONFIG, "log.retention.check.interval.ms": "2000"}
+    spec = CreateCluster(version=version, mode="kraft", controllers=controllers, config=config)
     runner = Runner(Cluster(spec, observers=[events.append]))
     give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1, 2], [1, 2, 0]]))
     return runner, events
@@ -78,7 +79,8 @@ def told_story() -> tuple[list[Event], int]:
 def recreated_story() -> tuple[list[Event], int]:
     """A topic is deleted while a replica is away, and created again; then its minimum changes.
 
-    At that time broker 1, its last leader, is the only eligible replica.
+    At that time broker 1, its last leader, is the only eligible replica. Of another topic the
+    oldest records are deleted by retention.
     """
     runner, events = story("4.1")
     minimum = "min.insync.replicas"
@@ -97,7 +99,10 @@ def recreated_story() -> tuple[list[Event], int]:
     give(runner, inputs.FreezeBroker(broker=1))
     wait(runner, 6_000)
     give(runner, inputs.ConfigureTopic(topic="again", config={minimum: "2"}))
-    wait(runner, 1_000)
+    short = {"retention.bytes": "300", "segment.bytes": "300", minimum: "1"}
+    give(runner, inputs.CreateTopic(topic="short", assignment=[[0]], config=short))
+    give(runner, inputs.Produce(topic="short", count=30, acks=-1))
+    wait(runner, 40_000)
     return events, runner.now_us
 
 
@@ -121,6 +126,8 @@ def test_jobs_know_sessions_without_zookeeper(
     of_quorum(told, found)
     of_replay(told, found)
     of_durability(told, found)
+    types = {type(event).__name__ for event in told["recreated"][0]}
+    assert {"TopicDeleted", "LogStartOffsetChanged"} <= types
     mine = {name: [r for r in rows if r.get("session") == "told"] for name, rows in found.items()}
     by_process = {row["process"]: row for row in mine["fencings"]}
     assert [row["process"] for row in mine["fencings"]] == ["crashed", "frozen", "running"]
