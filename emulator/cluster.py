@@ -195,6 +195,7 @@ class Cluster:
         self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
         if self.controllers:
             self.metadata_facts.on_lost = self.invariants.metadata_lost
+            self.invariants.eligible_of = self.metadata_facts.eligible
 
     def _controllers(self, kraft: KRaftState) -> dict[int, ControllerServer]:
         state = self.state

@@ -150,7 +150,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", [GUIDE, EXPLORER], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [GUIDE, EXPLORER, KRAFT], ids=lambda page: page.stem)
 def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
     for kind, text in blocks(page):

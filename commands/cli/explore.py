@@ -114,7 +114,9 @@ def explore(
     isr_changes: Annotated[
         int | None, counted("isr-changes", "times that a follower lags for too long (0)")
     ] = None,
-    crashes: Annotated[int | None, counted("crashes", "crashes of brokers (1)")] = None,
+    crashes: Annotated[
+        int | None, counted("crashes", "crashes of brokers, as by kill -9 (1)")
+    ] = None,
     power_losses: Annotated[
         int | None, counted("power-losses", "crashes that lose what is not flushed (0)")
     ] = None,

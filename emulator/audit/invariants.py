@@ -5,7 +5,7 @@ later releases exist); such a violation is marked as known. The names follow
 hachikuji/kafka-specification where it defines one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from sys import intern
 
 from msgspec import Struct, field
@@ -31,6 +31,7 @@ INVARIANTS = {
     "OneLeaderPerEpoch": "no two brokers lead a partition in one epoch",
     "TrueLeader": "a leader elected from the ISR has every record that was ever below a HW",
     "CommittedInIsr": "an ISR member never truncates, nor joins without, what was ever below a HW",
+    "CommittedInElr": "nor does an eligible leader replica lack it, but by power or disk (KIP-966)",
     "OneLeaderPerQuorumEpoch": "no two controllers lead the quorum in one epoch",
     "CommittedMetadata": "what is committed of the metadata log is in the log of each later leader",
     "LastReplica": "nor does one lead that has lost its tail with its power or its disk",
@@ -71,6 +72,13 @@ class InvariantState(Struct, array_like=True, gc=False):
 
 ReplicaOf = Callable[[str, int], Partition | None]
 """Returns a broker's replica of a partition."""
+EligibleOf = Callable[[str], Collection[int]]
+"""Returns a partition's eligible leader replicas (KRaft)."""
+
+
+def nobody_eligible(_tp: str) -> Collection[int]:
+    """With ZooKeeper there are no eligible leader replicas."""
+    return ()
 
 
 class Invariants:
@@ -83,6 +91,7 @@ class Invariants:
         self.state = state
         self.kernel = kernel
         self.replica_of = replica_of
+        self.eligible_of: EligibleOf = nobody_eligible
         self.known = known_violations(profile)
         kernel.subscribe(self._high_watermark, [events.HighWatermarkChanged])
         kernel.subscribe(self._state_changed, [events.PartitionStateChanged])
@@ -164,7 +173,16 @@ class Invariants:
             for broker in event.isr:
                 if broker not in watched.isr:
                     self._joined(watched, event, broker)
+            self._check_eligible(watched, event)
         watched.isr = event.isr
+
+    def _check_eligible(self, watched: Watched, event: events.PartitionStateChanged) -> None:
+        for broker in self.eligible_of(event.tp):
+            end = self.end_of(event.tp, broker)
+            if end < watched.committed and broker not in watched.torn:
+                detail = f"broker {broker} is eligible with LEO {end}"
+                detail += f", committed up to {watched.committed}"
+                self._broken("CommittedInElr", event.tp, detail, event.seq)
 
     def _joined(self, watched: Watched, event: events.PartitionStateChanged, broker: int) -> None:
         watched.torn.pop(broker, None)
@@ -182,10 +200,14 @@ class Invariants:
             return
         self.state.cut.append((event.tp, event.broker, event.seq))
         watched = self._of(event.tp)
-        if event.broker in watched.isr and event.log_end_offset < watched.committed:
-            detail = f"broker {event.broker} truncates to {event.log_end_offset}"
-            detail += f", committed up to {watched.committed}"
+        if event.log_end_offset >= watched.committed:
+            return
+        detail = f"broker {event.broker} truncates to {event.log_end_offset}"
+        detail += f", committed up to {watched.committed}"
+        if event.broker in watched.isr:
             self._broken("CommittedInIsr", event.tp, detail, event.seq)
+        elif event.broker in self.eligible_of(event.tp) and event.broker not in watched.torn:
+            self._broken("CommittedInElr", event.tp, detail, event.seq)
 
     def _role(self, event: events.ReplicaRoleChanged) -> None:
         if event.role != "leader":

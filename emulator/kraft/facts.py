@@ -92,6 +92,14 @@ class MetadataFacts:
             self._partition(controller, key, change)
         self._configs(delta)
 
+    def eligible(self, tp: str) -> tuple[int, ...]:
+        """Return a partition's eligible leader replicas (KIP-966); none if it does not exist."""
+        name, _, number = tp.rpartition("-")
+        image = self.state.image
+        topic = image.topics.get(image.topic_ids.get(name, ""))
+        partition = None if topic is None else topic.partitions.get(int(number))
+        return () if partition is None else partition.elr
+
     # ---- topics
 
     def _state_topics(self, records: tuple[AnyRecord, ...], delta: MetadataDelta) -> None:

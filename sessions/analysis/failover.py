@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
+from sessions.analysis.metadata_log import said
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.quorum import DOWN, FENCED, GONE, REGISTRATION_CHANGE, said
+from sessions.analysis.quorum import DOWN, FENCED, GONE, REGISTRATION_CHANGE
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells

@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, in_ms, shown
+from sessions.analysis.metadata_log import said
 from sessions.analysis.results.quorum import FENCINGS, METADATA_WORK, QUORUM_TERMS
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
@@ -18,11 +19,6 @@ GONE: Final = ("crashed", "stopped")
 REGISTRATION_CHANGE: Final = "BrokerRegistrationChange"
 FENCED: Final = 1
 UNFENCED: Final = -1
-
-
-def said(name: str, kind: str = "int") -> Column:
-    """Return a field of a record's data."""
-    return F.get_json_object("data", f"$.{name}").cast(kind)
 
 
 def fencing_records(records: DataFrame) -> DataFrame:

@@ -10,10 +10,11 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from sessions.analysis.events import facts
-from sessions.analysis.logs import PARTITION, final_logs, records_of
+from sessions.analysis.logs import PARTITION, REPLICA, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
 from sessions.analysis.tables import DatasetTables
-from sessions.analysis.windows import earlier
+from sessions.analysis.windows import earlier, later
+from sessions.dataset.schema import SESSION
 
 KEPT: Final = "fates"
 """Name under which the rows of :func:`fates` are materialised for several jobs."""
@@ -47,15 +48,56 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
     known = _acknowledged(source).unionByName(_consumed(source))
-    asked = known.join(led, list(PARTITION), "left_semi")
+    asked = _of_this_topic(source, known).join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
-    return compared.where("held is null or held < count").drop("held")
+    doubtful = compared.where("held is null or held < count").drop("held")
+    since = doubtful.join(_removed(source), list(PARTITION), "left").fillna(0, ["removed"])
+    return since.where("first + count > removed")
+
+
+def _removed(source: DatasetTables) -> DataFrame:
+    """Return below which record id a log was deleted, by retention or on request: ``removed``."""
+    moves = facts(source, "LogStartOffsetChanged")
+    replicas = moves.select(*REPLICA).distinct()
+    others = facts(source, "RecordsAppended", "LogTruncated", "LogLoaded", "LogDeleted")
+    kind = F.col("type")
+    line = (
+        others.join(replicas, list(REPLICA), "left_semi")
+        .unionByName(moves)
+        .withColumns(
+            {
+                "start": F.when(kind == "LogStartOffsetChanged", F.col("log_start")),
+                "cut": F.when(kind.isin("LogTruncated", "LogLoaded"), F.col("log_end_offset")),
+                "life": F.count_if(kind == "LogDeleted").over(earlier(REPLICA)),
+            }
+        )
+    )
+    after = later((*REPLICA, "life"))
+    runs = line.select(
+        *(*PARTITION, "type", "base_offset", "count", "first_record"),
+        F.max("start").over(after).alias("start"),
+        F.min("cut").over(after).alias("cut"),
+    ).where("type = 'RecordsAppended' and start is not null")
+    gone = F.least("start", "cut", F.col("base_offset") + F.col("count")) - F.col("base_offset")
+    below = F.when(gone > 0, F.col("first_record") + gone)
+    return runs.groupBy(*PARTITION).agg(F.max(below).alias("removed"))
+
+
+def _of_this_topic(source: DatasetTables, known: DataFrame) -> DataFrame:
+    """Leave out what clients were told of topics that have been deleted since."""
+    deleted = (
+        facts(source, "TopicDeleted").groupBy(SESSION, "topic").agg(F.max("seq").alias("gone"))
+    )
+    since = known.join(deleted, [SESSION, "topic"], "left").where("gone is null or gone < seq")
+    return since.drop("topic", "seq", "gone")
 
 
 def _acknowledged(source: DatasetTables) -> DataFrame:
     """Return the runs acknowledged to producers; ``base`` -1: without an offset."""
     return facts(source, "ProduceAcknowledged").select(
         *PARTITION,
+        "topic",
+        "seq",
         F.lit("lost").alias("fate"),
         F.col("first_record").alias("first"),
         "count",
@@ -67,9 +109,18 @@ def _consumed(source: DatasetTables) -> DataFrame:
     """Return the runs returned to consumers."""
     consumed = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
-    each = consumed.select(*PARTITION, "offset", "runs", F.posexplode("runs").alias("place", "run"))
+    each = consumed.select(
+        *PARTITION,
+        "topic",
+        "seq",
+        "offset",
+        "runs",
+        F.posexplode("runs").alias("place", "run"),
+    )
     return each.select(
         *PARTITION,
+        "topic",
+        "seq",
         F.lit("consumed_lost").alias("fate"),
         F.col("run")[0].alias("first"),
         F.col("run")[1].alias("count"),
@@ -118,11 +169,13 @@ def missing(expected: DataFrame, records: DataFrame) -> DataFrame:
     apart = expected.select("*", place).select(
         *PARTITION,
         "fate",
+        "removed",
         known.cast("bigint").alias("offset"),
         (F.col("first") + F.col("place")).alias("record"),
     )
     held = records.where("leads").select(*PARTITION, "record")
-    return apart.join(held, [*PARTITION, "record"], "left_anti").select(*apart.columns)
+    kept = apart.where("record >= removed").drop("removed")
+    return kept.join(held, [*PARTITION, "record"], "left_anti")
 
 
 def duplicated(records: DataFrame) -> DataFrame:

@@ -3,6 +3,8 @@
 The state is rebuilt by independent means: Spark takes the last value of each field and rebuilds the
 logs from appends and truncations, while the recorded state was maintained event by event, and the
 lost, duplicated and diverged records were reported by the cluster, which examined its own logs.
+What the partitions' state znodes say at the end must be that state too; in KRaft mode, what the
+records of the metadata log add up to.
 """
 
 from typing import Final
@@ -22,11 +24,12 @@ from sessions.analysis.final_state import (
 )
 from sessions.analysis.job import Job, Result, answered, shown
 from sessions.analysis.logs import PARTITION, REPLICA
+from sessions.analysis.metadata_log import final_registrations
 from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import REPLAY, REPLAY_DIFFERENCES
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import EVENTS, PARTITION_STATES, REPLICA_STATES
+from sessions.dataset.tables import EVENTS, METADATA_RECORDS, PARTITION_STATES, REPLICA_STATES
 
 COUNTS: Final = ("acked", "lost", "duplicated", "diverged", "consumed_lost")
 TOTALS: Final = "totals"
@@ -43,13 +46,17 @@ def replay_differences(source: DatasetTables) -> DataFrame:
     totals = source.materialised(TOTALS, _totals)
     replicas = source.materialised(REPLICAS, final_replicas)
     partitions = source.materialised(PARTITIONS, final_partitions)
-    recorded = states_in(source.materialised(ZNODES, final_znodes))
+    znodes = states_in(source.materialised(ZNODES, final_znodes))
+    registrations = final_registrations(source).withColumnRenamed("partition_epoch", "zk_version")
+    exist = states.where("state <> 'nonexistent'")
+    kraft = source.table(METADATA_RECORDS).select(SESSION).distinct()
     found = (
         _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
                    source.sessions, (SESSION,), OF_SESSION),
         _different("partition", partitions, states, PARTITION, OF_PARTITION),
         _different("replica", replicas, copies, REPLICA, OF_REPLICA),
-        _different("znode", recorded, states.where("state <> 'nonexistent'"), PARTITION, ZNODE),
+        _different("znode", znodes, exist.join(kraft, SESSION, "left_anti"), PARTITION, ZNODE),
+        _different("metadata", registrations, exist.join(kraft, SESSION), PARTITION, ZNODE),
     )  # fmt: skip
     whole = found[0]
     for more in found[1:]:

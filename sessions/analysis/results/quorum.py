@@ -27,7 +27,11 @@ QUORUM_TERMS: Final = Table(
         time("from_us", "virtual time of that event"),
         event("to_seq", "it changed its role or stopped, or another became leader", UNTIL_END),
         time("to_us", "virtual time of that event", UNTIL_END),
-        time("without_us", "time without a leader before it", "it is the session's first leader"),
+        time(
+            "without_us",
+            "time without a leader before it; a frozen leader still counts as one",
+            "it is the session's first leader",
+        ),
         count("candidacies", "candidacies", "candidacies of any controller since the last term"),
         count("records", "records", "committed records that were written in this epoch"),
         count("batches", "batches", "their batches"),

@@ -156,7 +156,9 @@ REPLAY_DIFFERENCES: Final = Table(
     "",
     (
         session_column(),
-        text("what", "`session`, `partition`, `replica` or `znode`"),
+        text(
+            "what", "`session`, `partition`, `replica`, `znode`, or in KRaft mode `metadata` (log)"
+        ),
         text("tp", "topic-partition", "`session`"),
         broker("broker", "the replica's broker", "not `replica`"),
         text("field", "the column's name"),

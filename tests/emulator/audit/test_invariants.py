@@ -339,3 +339,45 @@ def test_what_a_release_breaks_is_an_invariant_with_a_reason(version: str) -> No
     for name, reason in known_violations(PROFILES[version]).items():
         assert name in INVARIANTS
         assert reason
+
+
+@pytest.mark.parametrize(("end", "found"), [(4, [("CommittedInElr", False)]), (5, [])])
+def test_who_is_eligible_has_all_that_is_committed(end: int, found: list[tuple[str, bool]]) -> None:
+    checks, kernel, seen = _checked("4.1")
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.eligible_of = lambda _: [2]
+    checks.replica_of = lambda _, broker: _replica(end if broker == 2 else 5)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 1)
+    checks.flush()
+    assert _named(seen) == found
+
+
+def test_an_eligible_replica_truncates_nothing_that_is_committed() -> None:
+    checks, kernel, seen = _checked("4.1")
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.eligible_of = lambda _: [2]
+    kernel.emit(events.LogTruncated, "t-0", 2, 5, 7, "to end of epoch")
+    kernel.emit(events.LogTruncated, "t-0", 3, 4, 7, "to end of epoch")
+    checks.flush()
+    assert seen == []
+    kernel.emit(events.LogTruncated, "t-0", 2, 4, 5, "to end of epoch")
+    checks.flush()
+    assert _named(seen) == [("CommittedInElr", False)]
+
+
+def test_an_eligible_replica_may_lose_its_tail_with_its_power() -> None:
+    checks, kernel, seen = _checked("4.1")
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1, 2], 1, 0)
+    kernel.emit(events.ReplicaRoleChanged, "t-0", 1, "leader", 1, 0)
+    kernel.emit(events.HighWatermarkChanged, "t-0", 1, 5, 0, "fetch")
+    checks.eligible_of = lambda _: [2]
+    kernel.emit(events.LogTruncated, "t-0", 2, 3, 5, POWER_LOSS)
+    checks.replica_of = lambda _, broker: _replica(3 if broker == 2 else 5)
+    kernel.emit(events.PartitionStateChanged, "t-0", 1, 0, [1], 1, 1)
+    kernel.emit(events.LogTruncated, "t-0", 2, 2, 3, "to end of epoch")
+    checks.flush()
+    assert seen == []

@@ -45,6 +45,8 @@ class Partition:
     roles: dict[int, tuple[str, int]] = field(default_factory=dict)
     logs: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
     frozen: set[int] = field(default_factory=set)
+    removed: int = 0
+    """Records below were deleted from the start of a log, by retention or on request."""
 
     @property
     def leading(self) -> int:
@@ -162,9 +164,11 @@ class Followed:
                 if not log:
                     self.of(event.tp).logs[event.broker] = (event.log_end_offset, [])
             case LogStartOffsetChanged():
-                start, log = self.of(event.tp).logs[event.broker]
-                kept = log[max(0, event.log_start - start) :]
-                self.of(event.tp).logs[event.broker] = (event.log_start, kept)
+                found = self.of(event.tp)
+                start, log = found.logs[event.broker]
+                gone = max(0, event.log_start - start)
+                found.logs[event.broker] = (event.log_start, log[gone:])
+                found.removed = max((found.removed, *(record + 1 for record in log[:gone])))
 
 
 def place(session: str, tp: str) -> Row:

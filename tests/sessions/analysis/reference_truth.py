@@ -8,6 +8,7 @@ from emulator.events import (
     Event,
     ProduceAcknowledged,
     RecordsConsumed,
+    TopicDeleted,
 )
 from sessions.analysis.durability import generation_of
 from tests.sessions.analysis.followed import Followed, Partition, Row, place
@@ -32,6 +33,8 @@ def expected_fates(events: list[Event]) -> dict[str, list[Found]]:
                 of_tp = told.setdefault(event.tp, {})
                 records = [first + i for first, count in event.runs for i in range(count)]
                 of_tp.setdefault("consumed_lost", []).extend(enumerate(records, event.offset))
+            case TopicDeleted():
+                told = {tp: of for tp, of in told.items() if tp.rpartition("-")[0] != event.topic}
     return {
         tp: sorted(_fates(partition, told.get(tp, {})))
         for tp, partition in followed.partitions.items()
@@ -49,7 +52,11 @@ def _fates(partition: Partition, told: dict[str, list[tuple[int, int]]]) -> list
         start, log = logs[leader]
         held = set(log)
         for fate, records in told.items():
-            found += [(fate, offset, record) for offset, record in records if record not in held]
+            found += [
+                (fate, offset, record)
+                for offset, record in records
+                if record not in held and record >= partition.removed
+            ]
         seen: set[int] = set()
         for offset, record in enumerate(log, start):
             if record in seen:

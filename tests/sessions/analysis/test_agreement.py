@@ -147,10 +147,20 @@ def of_latency(told: Told, found: dict[str, list[Row]]) -> None:
 
 def of_truth(told: Told, found: dict[str, list[Row]]) -> None:
     """Durability and anomalies."""
+    of_durability(told, found)
+    of_anomalies(told, found)
+
+
+def of_durability(told: Told, found: dict[str, list[Row]]) -> None:
+    """What became of records."""
     fates = by_session(told, lambda n, e, _: reference_truth.expected_durability_records(n, e))
     same(found["durability_records"], fates)
     cells = reference_truth.expected_durability({n: events for n, (events, _) in told.items()})
     same(found["durability"], cells)
+
+
+def of_anomalies(told: Told, found: dict[str, list[Row]]) -> None:
+    """What clients observed."""
     anomalies = by_session(told, lambda n, e, _: reference_truth.expected_anomalies(n, e))
     same(found["anomalies"], anomalies)
     versions = {name: version_of(events) for name, (events, _) in told.items()}

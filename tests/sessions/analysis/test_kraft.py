@@ -13,7 +13,15 @@ from emulator.inputs.statements import CreateCluster
 from emulator.scenario.runner import Runner
 from tests.sessions.analysis import reference_quorum
 from tests.sessions.analysis.followed import Row
-from tests.sessions.analysis.test_agreement import Told, analysed, by_session, of_clusters, same
+from tests.sessions.analysis.test_agreement import (
+    Told,
+    analysed,
+    by_session,
+    of_clusters,
+    of_durability,
+    of_replay,
+    same,
+)
 from tests.support.kraft_faults import CONFIG, end_faults, faults, give, wait
 
 if TYPE_CHECKING:
@@ -21,12 +29,16 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 SECOND_US = 1_000_000
-JOBS = ("availability", "failover", "isr", "leaders", "controller", "quorum")
+JOBS = (
+    *("availability", "failover", "isr", "durability"),
+    *("leaders", "controller", "quorum", "replay"),
+)
 
 
 def story(version: str, controllers: int = 3) -> tuple[Runner, list[Event]]:
     events: list[Event] = []
-    spec = CreateCluster(version=version, mode="kraft", controllers=controllers, config=CONFIG)
+    config = {**CONFIG, "log.retention.check.interval.ms": "2000"}
+    spec = CreateCluster(version=version, mode="kraft", controllers=controllers, config=config)
     runner = Runner(Cluster(spec, observers=[events.append]))
     give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1, 2], [1, 2, 0]]))
     return runner, events
@@ -64,6 +76,36 @@ def told_story() -> tuple[list[Event], int]:
     return events, runner.now_us
 
 
+def recreated_story() -> tuple[list[Event], int]:
+    """A topic is deleted while a replica is away, and created again; then its minimum changes.
+
+    At that time broker 1, its last leader, is the only eligible replica. Of another topic the
+    oldest records are deleted by retention.
+    """
+    runner, events = story("4.1")
+    minimum = "min.insync.replicas"
+    again = inputs.CreateTopic(topic="again", assignment=[[1, 2]], config={minimum: "1"})
+    give(runner, again)
+    give(runner, inputs.Produce(topic="again", value="old", count=2, acks=-1))
+    wait(runner, 2_000)
+    give(runner, inputs.Consume(topic="again", consumer="k", offset=0))
+    wait(runner, 2_000)
+    give(runner, inputs.CrashBroker(broker=2))
+    wait(runner, 6_000)
+    give(runner, inputs.DeleteTopic(topic="again"))
+    give(runner, again)
+    give(runner, inputs.Produce(topic="again", value="new", acks=-1))
+    wait(runner, 2_000)
+    give(runner, inputs.FreezeBroker(broker=1))
+    wait(runner, 6_000)
+    give(runner, inputs.ConfigureTopic(topic="again", config={minimum: "2"}))
+    short = {"retention.bytes": "300", "segment.bytes": "300", minimum: "1"}
+    give(runner, inputs.CreateTopic(topic="short", assignment=[[0]], config=short))
+    give(runner, inputs.Produce(topic="short", count=30, acks=-1))
+    wait(runner, 40_000)
+    return events, runner.now_us
+
+
 def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
     """The quorum's leaders, the log's records, and who was fenced."""
     terms = by_session(told, lambda n, e, _: reference_quorum.expected_terms(n, e))
@@ -77,11 +119,15 @@ def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
 def test_jobs_know_sessions_without_zookeeper(
     compiled_spark: "SparkSession", tmp_path: Path
 ) -> None:
-    told: Told = {"told": told_story()}
+    told: Told = {"told": told_story(), "recreated": recreated_story()}
     told |= {f"{v}-{seed}": with_faults(v, seed) for v in ("3.9", "4.0", "4.1") for seed in (1, 2)}
     found = analysed(told, tmp_path, JOBS)
     of_clusters(told, found)
     of_quorum(told, found)
+    of_replay(told, found)
+    of_durability(told, found)
+    types = {type(event).__name__ for event in told["recreated"][0]}
+    assert {"TopicDeleted", "LogStartOffsetChanged"} <= types
     mine = {name: [r for r in rows if r.get("session") == "told"] for name, rows in found.items()}
     by_process = {row["process"]: row for row in mine["fencings"]}
     assert [row["process"] for row in mine["fencings"]] == ["crashed", "frozen", "running"]
