@@ -118,10 +118,13 @@ BAD = [
     ("tick ist", "'tick': 'ist' is not a choice here; did you mean 'isr'?"),
     ("broker crash", "'broker crash' needs B"),
     ("broker crash one", "'broker crash': 'one' is not a broker id (a number such as 0)"),
-    ("network cut 1 zook", "'network cut': 'zook' is not a host (a broker id, zk or clients)"),
+    (
+        "network cut 1 zook",
+        "'network cut': 'zook' is not a host (an id, zk or clients)",
+    ),
     (
         "network cut 1 client",
-        "'network cut': 'client' is not a host (a broker id, zk or clients); did you mean",
+        "'network cut': 'client' is not a host (an id, zk or clients); did you mean",
     ),
     ("network cut 1 1", "'network cut': takes two different hosts"),
     ("network heal 1", "'network heal': takes two hosts, or none"),
