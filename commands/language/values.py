@@ -212,9 +212,7 @@ def host(word: str) -> int:
         return HOSTS[word]
     if _DIGITS.fullmatch(word):
         return int(word)
-    raise BadWord(
-        f"'{word}' is not a host (a broker or controller id, zk or clients){nearest(word, HOSTS)}"
-    )
+    raise BadWord(f"'{word}' is not a host (an id, zk or clients){nearest(word, HOSTS)}")
 
 
 def host_text(number: int) -> str:

@@ -137,8 +137,9 @@ def _check_supported(release: str, name: str, level: int) -> None:
     known = {each.name: each.highest for each in supported_features(release).values()}
     known[METADATA_VERSION] = latest_level(release)
     if name not in known:
-        nearest = get_close_matches(name, known, 1, cutoff=0.0)[0]
-        raise _refused(f"{release} has no feature {name!r}; the nearest is {nearest!r}.")
+        near = get_close_matches(name, known, 1)
+        hint = f"the nearest is {near[0]!r}" if near else f"it has {', '.join(sorted(known))}"
+        raise _refused(f"{release} has no feature {name!r}; {hint}.")
     lowest = 1 if name == METADATA_VERSION else 0
     if not lowest <= level <= known[name]:
         raise _refused(f"{name} goes from {lowest} to {known[name]} in {release}, not to {level}.")

@@ -14,6 +14,7 @@ from emulator.scenario.refusals import (
     RefusedError,
     needs,
     needs_broker,
+    needs_member,
     needs_partition,
 )
 
@@ -244,8 +245,8 @@ class Processes:
 
     def _both(self, source: int, destination: int, one_way: bool) -> list[tuple[int, int]]:
         for number in (source, destination):
-            if number >= 0 and number not in self.cluster.controllers:
-                self.broker(number)
+            if number >= 0:
+                needs_member(self.cluster, number)
             if number == ZOOKEEPER and self.cluster.kraft is not None:
                 raise RefusedError("UNSUPPORTED_VERSION", NO_ZOOKEEPER)
         if source == destination:
@@ -271,8 +272,7 @@ class Processes:
     def isolate(self, wanted: inputs.IsolateBroker) -> None:
         """Partition a broker from all other brokers and from ZooKeeper."""
         number = wanted.broker
-        if number not in self.cluster.controllers:
-            self.broker(number)
+        needs_member(self.cluster, number)
         above = self.cluster.controllers or (ZOOKEEPER,)
         for other in (*self.cluster.brokers, *above):
             if other != number:

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from emulator.cluster import Cluster
 from emulator.coordinator.internal_topics import OFFSETS, hindrance
-from emulator.inputs.conditions import Clause
+from emulator.inputs.conditions import Clause, Value
 from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
+from emulator.scenario.refusals import why_no_value
 
 NEVER_US: Final = 1 << 62
 """A time that is never reached."""
@@ -161,7 +162,7 @@ def _conditions(
     if not is_up:
         return replace(pending, seen=cluster.sequence)
     clause, actual = failure
-    message = f"{clause.text} did not come to hold: it is {shown(actual)}"
+    message = f"{clause.text} did not come to hold: {actually(cluster, clause, actual)}"
     return Outcome("REQUEST_TIMED_OUT", message, passed=False, actual=actual, refused=True)
 
 
@@ -281,6 +282,15 @@ def _is_stuck(cluster: Cluster, pending: FetchRounds) -> bool:
 
 def _late(what: str) -> Outcome:
     return Outcome("REQUEST_TIMED_OUT", f"{what} took longer than 120 s.", refused=True)
+
+
+def actually(cluster: Cluster, clause: Clause, actual: Value) -> str:
+    """Say what a condition that does not hold finds instead, or why it finds nothing."""
+    if actual is conditions.NOTHING and not clause.joins:
+        reason = why_no_value(cluster, clause.left)
+        if reason:
+            return f"{reason[0].lower()}{reason[1:].removesuffix('.')}"
+    return f"it is {shown(actual)}"
 
 
 def shown(value: object) -> str:

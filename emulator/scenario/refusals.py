@@ -1,12 +1,22 @@
 """Rejected statements: an error name and a sentence."""
 
 from difflib import get_close_matches
+from typing import Final
 
 from emulator.cluster import Cluster
+from emulator.inputs.conditions import Subject
 from emulator.releases.profiles import Profile
 
 NO_ZOOKEEPER = "There is no ZooKeeper in KRaft mode: the controllers keep a metadata log."
 """The reason for rejecting a ZooKeeper statement."""
+
+ONLY_KRAFT: Final = frozenset(
+    {
+        *("elr", "last_known_elr", "partition_epoch", "recovery", "adding", "removing"),
+        *("fenced", "in_controlled_shutdown", "registrations"),
+    }
+)
+"""The fields of partitions and brokers that only the metadata log has."""
 
 
 class RefusedError(Exception):
@@ -43,6 +53,38 @@ def needs_broker(cluster: Cluster, number: int) -> None:
         ids = ", ".join(map(str, cluster.brokers))
         message = f"There is no broker {number}; there are {ids}."
         raise RefusedError("BROKER_NOT_AVAILABLE", message)
+
+
+def needs_member(cluster: Cluster, number: int) -> None:
+    """Reject an id of neither a broker nor a controller, listing the existing ones."""
+    if not cluster.controllers:
+        needs_broker(cluster, number)
+    elif number not in cluster.brokers and number not in cluster.controllers:
+        brokers, controllers = (
+            ", ".join(map(str, ids)) for ids in (cluster.brokers, cluster.controllers)
+        )
+        message = f"There is no host {number}; brokers are {brokers}, controllers {controllers}."
+        raise RefusedError("BROKER_NOT_AVAILABLE", message)
+
+
+def why_no_value(cluster: Cluster, subject: Subject) -> str:
+    """Say why a condition's subject has no value; empty if it may have one later."""
+    kind, name = subject.kind, subject.name
+    try:
+        if kind in ("partition", "replica"):
+            needs_partition(cluster, name.partition("@")[0])
+        elif kind == "broker":
+            needs_broker(cluster, int(name))
+        elif kind == "quorum" and name and cluster.kraft is not None:
+            needs_member(cluster, int(name))
+        elif kind == "zk" and cluster.kraft is not None:
+            return NO_ZOOKEEPER
+    except RefusedError as refused:
+        return str(refused)
+    if cluster.kraft is None and (kind == "quorum" or subject.field in ONLY_KRAFT):
+        what = "a quorum" if kind == "quorum" else f"'{subject.field}'"
+        return f"There is {what} only in KRaft mode."
+    return ""
 
 
 def _unknown(sentence: str, name: str, known: list[str]) -> RefusedError:

@@ -47,7 +47,7 @@ from emulator.scenario.pending import (
     JobFinished,
     Quiet,
     TimePassing,
-    shown,
+    actually,
 )
 from emulator.scenario.refusals import RefusedError
 from emulator.simulation.snapshot import copier
@@ -415,7 +415,7 @@ class Runner:
         if failure is None:
             return Outcome(passed=True)
         clause, actual = failure
-        message = f"{clause.text}: it is {shown(actual)}"
+        message = f"{clause.text}: {actually(self.cluster, clause, actual)}"
         return Outcome(message=message, passed=False, actual=actual)
 
     def _expect_error(self, wanted: inputs.ExpectError) -> Outcome:

@@ -120,12 +120,11 @@ BAD = [
     ("broker crash one", "'broker crash': 'one' is not a broker id (a number such as 0)"),
     (
         "network cut 1 zook",
-        "'network cut': 'zook' is not a host (a broker or controller id, zk or clients)",
+        "'network cut': 'zook' is not a host (an id, zk or clients)",
     ),
     (
         "network cut 1 client",
-        "'network cut': 'client' is not a host (a broker or controller id, zk or clients); "
-        "did you mean",
+        "'network cut': 'client' is not a host (an id, zk or clients); did you mean",
     ),
     ("network cut 1 1", "'network cut': takes two different hosts"),
     ("network heal 1", "'network heal': takes two hosts, or none"),
