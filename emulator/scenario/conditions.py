@@ -232,8 +232,10 @@ def _broker_registration(cluster: Cluster, broker: int, field: str) -> Value:
 
 def _quorum(cluster: Cluster, _name: str, field: str) -> Value:
     """The quorum according to its leader; without a leader it has no value."""
+    if cluster.kraft is None:
+        return NOTHING
     active = cluster.active_controller()
-    if cluster.kraft is None or active is None:
+    if active is None:
         return NOTHING
     if field in ("log_start", "snapshot"):
         return _metadata_log(cluster.kraft, active, field)
