@@ -69,10 +69,10 @@ def matrix(
     """Run the built-in scenarios on several releases and print a table of the outcomes.
 
     Without --versions the recommended releases are used; 4.0 and 4.1 run in KRaft mode, with the
-    metadata log held back where other releases have LeaderAndIsr requests held back. Every outcome
-    is found by running the scenario: lost acknowledged records, diverged logs, ISR members without
-    committed records. With --scenario it also prints what to watch, and which change fixed the
-    problem.
+    metadata log held back where other releases have LeaderAndIsr requests held back. 4.2 to 4.4
+    have the same outcomes as 4.1. Every outcome is found by running the scenario: lost acknowledged
+    records, diverged logs, ISR members without committed records. With --scenario it also prints
+    what to watch, and which change fixed the problem.
     Exit status 1: an outcome differs from the known behaviour of Kafka, or a script failed.
     """
     from commands.library.index import SCENARIOS, find

@@ -172,6 +172,7 @@ JUDGED: Final = (
     "V14-stale-epoch-fetch",
     "V16-unclean",
     "V24-last-replica-power-loss",
+    "V24-power-loss-below-minimum",
     "V6-acks-1",
 )
 """The scenarios that ``tidegauge matrix`` runs on every release, in the order of its rows."""

@@ -15,6 +15,7 @@ from commands.runs.matrix import Cell, cells, grid, judged, legend, run_cell, sh
 from emulator.cluster import Cluster
 from emulator.inputs.statements import Statement
 from emulator.releases.profiles import RECOMMENDED
+from emulator.releases.versions import RELEASES
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState, ReplicaState, Run
@@ -25,21 +26,23 @@ GENERATIONS = {
     "G1": ["0.11", "1.1"],
     "G2": ["2.0.0"],
     "G2b": ["2.0.1"],
-    "G3+": ["2.1", "2.2", "2.4", "2.5", "2.7", "2.8", "3.5", "3.9", "4.0", "4.1"],
+    "G3": ["2.1", "2.2", "2.4", "2.5", "2.7", "2.8", "3.5", "3.9", "4.0"],
+    "ELR": ["4.1"],
 }
 
 TABLE = """
-| scenario | SEED | G0 | G1 | G2 | G2b | G3+ |
-| V7-stale-hw-restart | loss | loss (+diverge) | ok | ok | ok | ok |
-| V8-literal | loss | ok | ok | ok | ok | ok |
-| V10-power-loss-divergence | diverge | diverge | ok | ok | ok | ok |
-| V11-fast-failover | ok | ok | diverge | ok | ok | ok |
-| V12-hw-fallback | short | short | short | short | short | ok |
-| KAFKA-7128-early-isr-expand | loss | loss | loss | loss | ok | ok |
-| V14-stale-epoch-fetch | short | short | short | short | short | ok |
-| V16-unclean | loss (+diverge) | loss+diverge | loss | loss | loss | loss |
-| V24-last-replica-power-loss | loss | loss | loss | loss | loss | loss |
-| V6-acks-1 | loss | loss | loss | loss | loss | loss |
+| scenario | SEED | G0 | G1 | G2 | G2b | G3 | ELR |
+| V7-stale-hw-restart | loss | loss (+diverge) | ok | ok | ok | ok | ok |
+| V8-literal | loss | ok | ok | ok | ok | ok | ok |
+| V10-power-loss-divergence | diverge | diverge | ok | ok | ok | ok | ok |
+| V11-fast-failover | ok | ok | diverge | ok | ok | ok | ok |
+| V12-hw-fallback | short | short | short | short | short | ok | ok |
+| KAFKA-7128-early-isr-expand | loss | loss | loss | loss | ok | ok | ok |
+| V14-stale-epoch-fetch | short | short | short | short | short | ok | ok |
+| V16-unclean | loss (+diverge) | loss+diverge | loss | loss | loss | loss | loss |
+| V24-last-replica-power-loss | loss | loss | loss | loss | loss | loss | loss |
+| V24-power-loss-below-minimum | loss | loss | loss | loss | loss | loss | ok |
+| V6-acks-1 | loss | loss | loss | loss | loss | loss | loss |
 """
 """Which monitors fire in which generation; what is in brackets may fire as well."""
 
@@ -73,6 +76,13 @@ def test_the_outcome_is_the_tables(scenario: Scenario, generation: str, version:
     assert cell.wrong == []
     assert bool(cell.lost) == ("loss" in cell.outcome)
     assert bool(cell.diverged) == ("diverge" in cell.outcome)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_the_latest_release_has_the_outcomes_of_4_1(scenario: Scenario) -> None:
+    cell = run_cell(scenario, RELEASES[-1])
+    assert cell.outcome in _table()[scenario.name, "ELR"]
+    assert cell.wrong == []
 
 
 def test_the_table_speaks_of_every_scenario_and_release() -> None:
