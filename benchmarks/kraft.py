@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from time import perf_counter, process_time
 from typing import Literal
 
-from console.model.metadata_image import MetadataReader
 from emulator.cluster import Cluster
 from emulator.inputs.statements import ChangeController, CreateCluster, CreateTopic, Statement
 from emulator.scenario.runner import Runner
 from sessions.garbage_collection import collector_resting
 from sessions.model.cluster_view import ClusterView
+from sessions.model.metadata_image import MetadataReader
 
 BROKERS = 12
 VERSION = "3.9"

@@ -5,7 +5,9 @@ nothing that was produced can move the terminal's cursor; markup is never interp
 are built from spans and not from markup.
 """
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -15,6 +17,7 @@ SECONDS_PER_MINUTE = 60
 SECONDS_PER_HOUR = 3_600
 TENTHS_MAX_S = 10
 """Ages below this are written with tenths of a second."""
+DIGITS: Final = re.compile(r"(\d+)")
 
 
 def clean(text: str) -> str:
@@ -105,3 +108,9 @@ def _named(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_named(item) for item in value]
     return value
+
+
+def natural_key(name: str) -> list[tuple[int, int, str]]:
+    """A sort key by which ``10`` comes after ``9``."""
+    parts = DIGITS.split(name)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part]

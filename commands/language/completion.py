@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from commands.language.grammar import find, program
-from commands.language.values import HOSTS, apis
+from commands.language.values import CONTROLLERS, HOSTS, apis
 from sessions.grammar.clauses import FIELDS
 from sessions.grammar.conditions import OPERATORS
 from sessions.grammar.words import BadWord
@@ -30,6 +30,8 @@ WORDS_OF_FIELDS: Final = {
     "role": ("leader", "follower", "offline"),
     "exists": ("true", "false"),
     "under_replicated": ("true", "false"),
+    "fenced": ("true", "false"),
+    "in_controlled_shutdown": ("true", "false"),
 }
 """Values that a condition's right side can have besides these fields."""
 PLACES: Final = ("LEFT", "OP", "RIGHT", "and")
@@ -132,7 +134,7 @@ def _conditional(name: str, rest: Sequence[str], prefix: str, state: ViewState) 
 def _right(left: str, prefix: str, state: ViewState) -> Iterator[str]:
     field = left.rpartition(".")[2]
     if field in ("leader", "broker"):
-        yield from _brokers(state)
+        yield from _controllers(state) if left.startswith("quorum.") else _brokers(state)
         yield "-1"
     yield from WORDS_OF_FIELDS.get(field, ())
     if prefix:
@@ -151,12 +153,17 @@ def _subjects(prefix: str, state: ViewState) -> Iterator[str]:
 
 def _bases(prefix: str, state: ViewState) -> Iterator[tuple[str, str]]:
     yield from (("controller", "controller"), ("audit", "audit"))
+    if state.quorum is not None:
+        yield "quorum", "quorum"
+        yield from ((f"quorum.{host}", "member") for host in _controllers(state))
     yield from ((f"broker.{broker}", "broker") for broker in _brokers(state))
     yield from ((f"producer.{name}", "producer") for name in sorted(state.producers))
     yield from ((f"consumer.{name}", "consumer") for name in sorted(state.consumers))
     yield from ((tp, "partition") for tp in state.partitions)
     if "@" in prefix:
         yield from ((replica, "replica") for replica in _replicas(state))
+    if state.quorum is not None:
+        return
     if prefix.startswith("zk."):
         yield from ((f"zk.{path}", "zk") for path in sorted(state.znodes))
     else:
@@ -178,6 +185,25 @@ def _topics(state: ViewState) -> Iterable[str]:
 
 def _brokers(state: ViewState) -> list[str]:
     return [str(broker) for broker in sorted(state.brokers)]
+
+
+def _controllers(state: ViewState) -> list[str]:
+    return [] if state.quorum is None else [str(each) for each in sorted(state.quorum.controllers)]
+
+
+def _hosts(state: ViewState) -> list[str]:
+    """Return the ids of brokers and controllers, and the names of the other ends of links."""
+    others = [host for host in HOSTS if host != "zk" or state.quorum is None]
+    return [*_brokers(state), *_controllers(state), *others]
+
+
+def _metadata_paths(state: ViewState) -> Iterable[str]:
+    """Return the paths of the metadata image, from the root down."""
+    from sessions.model.metadata_image import MetadataReader
+    from sessions.text import natural_key
+
+    metadata = MetadataReader().at(state)
+    return () if metadata is None else sorted(metadata.paths(), key=natural_key)
 
 
 def _replicas(state: ViewState) -> Iterator[str]:
@@ -219,8 +245,10 @@ KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
     "TP": lambda state: state.partitions,
     "TP@B": _replicas,
     "B": _brokers,
-    "HOST": lambda state: [*_brokers(state), *HOSTS],
+    "C": lambda state: [*_controllers(state), *CONTROLLERS],
+    "HOST": _hosts,
     "PATH": lambda state: sorted(state.znodes),
+    "NODE": _metadata_paths,
     "PRODUCER": lambda state: sorted(state.producers),
     "CONSUMER": lambda state: sorted(state.consumers),
     "VERSION": _versions,

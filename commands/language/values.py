@@ -314,6 +314,13 @@ def znode_path(word: str) -> str:
     raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
 
 
+def metadata_path(word: str) -> str:
+    """Parse the path of a node of KRaft's metadata image, such as ``/topics/orders``."""
+    if word.startswith("/"):
+        return word if word == "/" else word.rstrip("/")
+    raise BadWord(f"'{word}' is not a path in the metadata image (written /topics/orders)")
+
+
 def version(word: str) -> str:
     """Parse a release: ``3.6.1``, ``3.6`` (its latest patch release), or ``seed``."""
     from emulator.releases import versions

@@ -7,13 +7,16 @@ import msgspec
 
 from commands.language.statements.show import Show
 from commands.output.grids import Cell, Grid
+from commands.output.kraft_tables import metadata_grids, metadata_of, quorum_grids
 from emulator.events import Event
 from emulator.releases.profiles import Profile
 from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
-from sessions.model.states import PartitionState, ReplicaState
+from sessions.model.metadata_image import Metadata
+from sessions.model.quorum import broker_role, controller_of
+from sessions.model.states import PartitionState, QuorumState, ReplicaState
 from sessions.model.truths import truths
 from sessions.text import clock, hexadecimal
 
@@ -31,14 +34,15 @@ def grids(show: Show, view: ClusterView) -> list[Grid]:
 
 
 def _cluster(view: ClusterView, _target: str) -> list[Grid]:
-    state, counts = view.state, view.counts()
+    state, counts, quorum = view.state, view.counts(), view.state.quorum
     rows: list[tuple[Cell, ...]] = [
         ("version", state.version),
         ("seed", state.seed),
         ("time", clock(state.time_us)),
         ("events", state.seq),
-        ("controller", state.controller.broker),
-        ("controller epoch", state.controller.epoch),
+        ("controller", controller_of(state)),
+        ("controller epoch", state.controller.epoch if quorum is None else quorum.epoch),
+        *(() if quorum is None else _controllers_and_fencing(quorum)),
         ("brokers up", f"{counts.brokers_up} of {counts.brokers}"),
         ("partitions", counts.partitions),
         ("offline", counts.offline),
@@ -49,6 +53,13 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
     return [Grid("cluster", ("WHAT", "VALUE"), rows)]
 
 
+def _controllers_and_fencing(quorum: QuorumState) -> Iterator[tuple[Cell, ...]]:
+    running = sum(state == "running" for state in quorum.controllers.values())
+    registered = metadata_of(quorum).image.brokers.values()
+    yield "controllers up", f"{running} of {len(quorum.controllers)}"
+    yield "fenced brokers", sum(each["fenced"] for each in registered)
+
+
 def _partitions(view: ClusterView, topic: str) -> list[Grid]:
     partitions = list(view.state.partitions.values())
     if topic:
@@ -57,23 +68,19 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
             known = {partition.topic for partition in view.state.partitions.values()}
             raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
     partitions.sort(key=lambda partition: (partition.topic, partition.partition))
-    columns = (
-        "PARTITION",
-        "STATE",
-        "LEADER",
-        "EPOCH",
-        "REPLICAS",
-        "ISR",
-        "OSR",
-        "HW",
-        "LEO",
-        "STATUS",
-    )
-    return [Grid("partitions", columns, [_partition_row(view, each) for each in partitions])]
+    quorum = view.state.quorum
+    metadata = None if quorum is None else metadata_of(quorum)
+    eligible = () if metadata is None else ("ELR",)
+    columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", *eligible)
+    rows = [_partition_row(view, metadata, each) for each in partitions]
+    return [Grid("partitions", (*columns, "HW", "LEO", "STATUS"), rows)]
 
 
-def _partition_row(view: ClusterView, partition: PartitionState) -> tuple[Cell, ...]:
+def _partition_row(
+    view: ClusterView, metadata: Metadata | None, partition: PartitionState
+) -> tuple[Cell, ...]:
     leader = partition.leader_replica
+    eligible = () if metadata is None else (metadata.elr(partition),)
     return (
         partition.name,
         partition.state,
@@ -82,6 +89,7 @@ def _partition_row(view: ClusterView, partition: PartitionState) -> tuple[Cell, 
         partition.replicas,
         partition.isr,
         partition.osr,
+        *eligible,
         None if leader is None else leader.high_watermark,
         None if leader is None else leader.log_end_offset,
         view.status(partition).replace("_", " "),
@@ -111,6 +119,8 @@ def _brokers(view: ClusterView, _target: str) -> list[Grid]:
         leads[partition.leader] = leads.get(partition.leader, 0) + 1
         for broker in partition.replicas:
             holds[broker] = holds.get(broker, 0) + 1
+    quorum = view.state.quorum
+    metadata = None if quorum is None else metadata_of(quorum)
     rows: list[tuple[Cell, ...]] = [
         (
             broker.id,
@@ -120,12 +130,16 @@ def _brokers(view: ClusterView, _target: str) -> list[Grid]:
             broker.broker_epoch or None,
             leads.get(broker.id, 0),
             holds.get(broker.id, 0),
-            "controller" if view.state.controller.broker == broker.id else "",
+            _role(view, broker.id) if metadata is None else broker_role(metadata, broker.id),
         )
         for _, broker in sorted(view.state.brokers.items())
     ]
     columns = ("BROKER", "STATE", "RACK", "SESSION", "EPOCH", "LEADS", "REPLICAS", "ROLE")
     return [Grid("brokers", columns, rows)]
+
+
+def _role(view: ClusterView, broker: int) -> str:
+    return "controller" if view.state.controller.broker == broker else ""
 
 
 def _producers(view: ClusterView, _target: str) -> list[Grid]:
@@ -317,6 +331,8 @@ TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "producers": lambda view, target: [*_producers(view, target), *_consumers(view, target)],
     "clients": _clients,
     "groups": _groups,
+    "quorum": quorum_grids,
+    "metadata": metadata_grids,
     "audit": _audit,
     "epochs": _epochs,
     "log": _log,

@@ -41,6 +41,7 @@ MOVED_BY: Final[Mapping[str, Mapping[str, tuple[type[Event], ...]]]] = {
     "broker": {"": _PROCESS},
     "controller": {"": (events.ControllerElected,)},
     "quorum": {"": (events.QuorumRoleChanged,)},
+    "member": {"": (events.QuorumRoleChanged,)},
     "zk": {"": _ZNODES, "watchers": (events.WatchFired,)},
     "producer": {
         "acked": (events.ProduceAcknowledged,),

@@ -17,7 +17,8 @@ from emulator import events
 from emulator.events import Event
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import BY_FLAG, BY_MILD_FLAG
-from sessions.model.states import PartitionState, ViewState
+from sessions.model.quorum import controller_of
+from sessions.model.states import PartitionState
 from sessions.sources.source import Source
 from sessions.text import US_PER_SECOND
 
@@ -246,11 +247,6 @@ class _Told(ClusterView):
         if (partition := self.partitions.get(tp)) is not None:
             self.tell(partition, None, self.state.time_us)
         super().remove_partition(tp)
-
-
-def controller_of(state: ViewState) -> int | None:
-    """The active controller: a broker, or in KRaft the leader of the quorum."""
-    return state.controller.broker if state.quorum is None else state.quorum.leader
 
 
 def rank_of(flags: int) -> int:

@@ -11,7 +11,6 @@ from console.model.faults import Fault
 from console.model.history import History
 from console.model.library import Card, Library
 from console.model.lookback import Writes
-from console.model.metadata_image import Metadata, MetadataReader
 from console.model.pacer import Pacer
 from console.model.partition_index import PartitionIndex
 from console.model.reader import EventReader
@@ -20,6 +19,7 @@ from console.model.why import Explainer
 from console.styles.glyphs import UNICODE, Glyphs
 from sessions.garbage_collection import collect_while_drawing
 from sessions.model.cluster_view import ClusterView
+from sessions.model.metadata_image import Metadata, MetadataReader
 from sessions.model.states import PartitionState
 from sessions.sources.source import Source
 

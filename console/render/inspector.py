@@ -6,7 +6,6 @@ it knows about its followers), each replica's own, and those of the controller a
 
 from typing import Final
 
-from console.model.metadata_image import RECOVERY_WORDS, Metadata
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
 from console.model.why import chain, state_path
@@ -16,6 +15,7 @@ from console.render.columns import rounded
 from console.render.lines import BLANK, Line, Span, cut, line
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
+from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
 from sessions.text import age, brackets, number, plain

@@ -9,7 +9,8 @@ from console.render.broker_columns import (
 )
 from console.render.columns import Cell, Column
 from console.render.lines import BLANK, Line, Span, cut, line
-from console.render.quorum import AMISS, Member, member_of
+from console.render.quorum import AMISS
+from sessions.model.quorum import Member, member_of
 from sessions.model.states import BrokerState, ViewState
 from sessions.text import number, plural
 

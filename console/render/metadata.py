@@ -1,10 +1,10 @@
 """One node of KRaft's metadata image as lines."""
 
-from console.model.metadata_image import MetadataNode
 from console.render.lines import BLANK, Line, Span, cut, line, wrap
-from console.render.tree import data_lines, natural
+from console.render.tree import data_lines
 from console.styles.glyphs import Glyphs
-from sessions.text import clean, number
+from sessions.model.metadata_image import MetadataNode
+from sessions.text import clean, natural_key, number
 
 CHILDREN_SHOWN_MAX = 200
 
@@ -26,6 +26,6 @@ def node_lines(node: MetadataNode, width: int, glyphs: Glyphs) -> list[Line]:
             *([BLANK] if rows else []),
             line(Span("CHILDREN", "title"), Span(f"  {number(len(node.children))}", "muted")),
         ]
-        text = clean("  ".join(sorted(node.children, key=natural)[:CHILDREN_SHOWN_MAX]))
+        text = clean("  ".join(sorted(node.children, key=natural_key)[:CHILDREN_SHOWN_MAX]))
         rows += [line(f" {row}") for row in wrap(text, max(8, width - 2))]
     return [cut(row, width, glyphs.more) for row in rows]

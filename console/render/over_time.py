@@ -7,13 +7,14 @@ from typing import Any, Final
 from console.model.history import sparkline
 from console.model.links import Link
 from console.model.severity import HEALTHY
-from console.model.timeline import GONE, NOBODY, Track, controller_of
+from console.model.timeline import GONE, NOBODY, Track
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, cells, cut, fit, line
 from console.render.rows import Row
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.time_bar import place
 from console.render.topics import signs
+from sessions.model.quorum import controller_of
 from sessions.text import US_PER_SECOND, age, clean, number, short_clock
 
 LABEL_WIDTH: Final = 20

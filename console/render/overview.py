@@ -4,12 +4,12 @@ from itertools import groupby
 from typing import Final
 
 from console.model.history import sparkline
-from console.model.timeline import controller_of
 from console.model.workspace import Stage
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
 from sessions.model.health import COUNTED, Counts
+from sessions.model.quorum import controller_of
 from sessions.text import clean, clock, number, plural
 
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})

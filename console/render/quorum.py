@@ -1,107 +1,21 @@
 """The controller quorum, and each host's position in the metadata log as a tape."""
 
-import json
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from msgspec import Struct
-
-from console.model.metadata_image import Metadata
 from console.model.tape_window import EPOCH_ROLES
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, line
 from console.styles.glyphs import Glyphs
 from sessions.model.metadata_log import end_of
-from sessions.model.states import CommittedRecord, QuorumState, ViewState
+from sessions.model.quorum import GONE, Member, members
+from sessions.model.states import CommittedRecord, ViewState
 from sessions.text import number, plural
 
 HEAD_WIDTH = 40
 """Columns before a tape: id, role, process, offset, distance."""
-GONE = ("stopped", "crashed")
 AMISS = ("fenced", "candidate", "prospective", "resigned", "unattached", "unregistered")
 """Roles of hosts that do not take part as they should."""
 PROCESS_ROLES = {"running": "", "starting": "warning", "frozen": "error"}
-
-
-class Member(Struct, frozen=True):
-    """A host that reads the metadata log.
-
-    ``role`` is a controller's in the quorum, or what a broker is to the controller. ``end`` is the
-    offset up to which it has the log, ``behind`` the number of committed records after it;
-    both are -1 if nothing is known.
-    """
-
-    id: int
-    role: str
-    state: str
-    end: int
-    behind: int
-    is_leader: bool = False
-
-
-def members(view: ViewState, metadata: Metadata) -> list[Member]:
-    """Controllers first, then brokers, by id."""
-    controllers = () if view.quorum is None else view.quorum.controllers
-    hosts = [*sorted(controllers), *sorted(view.brokers)]
-    return [member_of(view, metadata, host) for host in hosts]
-
-
-def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
-    """Return one host: the leader's view of it, and its own."""
-    quorum = view.quorum
-    assert quorum is not None
-    if host in quorum.controllers:
-        is_leader = host == quorum.leader
-        end = end_of(quorum) if is_leader else controller_end(quorum, host)
-        role, state = controller_role(quorum, host), quorum.controllers[host]
-    else:
-        is_leader = False
-        end = quorum.applied.get(host, -1)
-        role, state = broker_role(metadata, host), view.brokers[host].state
-    return Member(host, role, state, end, _behind(quorum.log, end), is_leader)
-
-
-def controller_role(quorum: QuorumState, controller: int) -> str:
-    """A controller's role in the quorum, as it knows it itself; a dash if its process is down."""
-    is_gone = quorum.controllers.get(controller) in GONE
-    return "-" if is_gone else quorum.roles.get(controller, "unattached")
-
-
-def broker_role(metadata: Metadata, broker: int) -> str:
-    """Return a broker's fields in the metadata."""
-    known = metadata.image.brokers.get(broker)
-    if known is None:
-        return "unregistered"
-    if known["fenced"]:
-        return "fenced"
-    return "shutting down" if known["in_controlled_shutdown"] else "active"
-
-
-def controller_end(quorum: QuorumState, member: int) -> int:
-    """How far a controller has the log at least; -1 if nothing is known.
-
-    The leader knows it from fetches, and the controller itself from what it has applied. One that
-    led has all records of its epochs, since only a leader appends records.
-    """
-    known = max(quorum.fetched.get(member, -1), quorum.applied.get(member, -1))
-    if known >= 0 and quorum.roles.get(member) == "follower":
-        return known
-    return max(known, _end_as_leader(quorum.log, member))
-
-
-def _end_as_leader(log: Sequence[CommittedRecord], member: int) -> int:
-    """The end of the newest epoch that a controller led; -1 if it led none."""
-    for record in reversed(log):
-        if record.kind == "LeaderChange" and json.loads(record.data)["leaderId"] == member:
-            last = bisect_right(log, record.epoch, key=lambda each: each.epoch) - 1
-            return log[last].offset + 1
-    return -1
-
-
-def _behind(log: Sequence[CommittedRecord], end: int) -> int:
-    if end < 0:
-        return -1
-    return len(log) - bisect_left(log, end, key=lambda record: record.offset)
 
 
 def quorum_title(view: ViewState) -> list[str]:

@@ -1,7 +1,6 @@
 """A tree of paths as lines, and a node's data as lines."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
@@ -9,10 +8,9 @@ from msgspec import Struct
 
 from console.render.lines import Line, Span, data, line, wrap
 from console.styles.glyphs import Glyphs
-from sessions.text import clean
+from sessions.text import clean, natural_key
 
 ROOT = "/"
-DIGITS = re.compile(r"(\d+)")
 DATA_SHOWN_MAX = 60
 """Characters of a node's data that are shown beside its name."""
 
@@ -52,12 +50,6 @@ def parent_path(path: str) -> str:
     return path.rpartition("/")[0] or ROOT
 
 
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """A sort key by which ``10`` comes after ``9``."""
-    parts = DIGITS.split(name)
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part]
-
-
 def unfolded(nodes: Mapping[str, TreeNode], is_open: Callable[[str], bool]) -> Iterator[Branch]:
     """The lines of the tree: the root's children and those of open branches, in natural order."""
     if ROOT in nodes:
@@ -67,7 +59,7 @@ def unfolded(nodes: Mapping[str, TreeNode], is_open: Callable[[str], bool]) -> I
 def _below(
     nodes: Mapping[str, TreeNode], parent: str, depth: int, is_open: Callable[[str], bool]
 ) -> Iterator[Branch]:
-    for name in sorted(nodes[parent].children, key=natural):
+    for name in sorted(nodes[parent].children, key=natural_key):
         path = child_path(parent, name)
         node = nodes.get(path)
         if node is None:
@@ -79,7 +71,7 @@ def _below(
 
 def matching(nodes: Mapping[str, TreeNode], wanted: Callable[[str], bool]) -> list[Branch]:
     """The nodes whose path is wanted, as a flat list."""
-    found = sorted((path for path in nodes if path != ROOT and wanted(path)), key=natural)
+    found = sorted((path for path in nodes if path != ROOT and wanted(path)), key=natural_key)
     return [Branch(path, path, 0, len(nodes[path].children)) for path in found]
 
 

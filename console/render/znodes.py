@@ -2,12 +2,12 @@
 
 from console.render.event_text import writer_name
 from console.render.lines import BLANK, Line, Span, cut, line, wrap
-from console.render.tree import data_lines, natural
+from console.render.tree import data_lines
 from console.styles.glyphs import Glyphs
 from emulator.zookeeper.watches import Watches
 from emulator.zookeeper.zkcli import date_text
 from sessions.model.states import ZnodeState
-from sessions.text import clean, clock, hexadecimal
+from sessions.text import clean, clock, hexadecimal, natural_key
 
 
 def znode_lines(node: ZnodeState, width: int, glyphs: Glyphs) -> list[Line]:
@@ -20,7 +20,7 @@ def znode_lines(node: ZnodeState, width: int, glyphs: Glyphs) -> list[Line]:
     rows += [line(Span(f" {name:<15}", "muted"), value) for name, value in stat_of(node)]
     if node.children:
         rows += [BLANK, line(Span("CHILDREN", "title"), Span(f"  {len(node.children):,}", "muted"))]
-        text = clean("  ".join(sorted(node.children, key=natural)[:200]))
+        text = clean("  ".join(sorted(node.children, key=natural_key)[:200]))
         rows += [line(f" {row}") for row in wrap(text, max(8, width - 2))]
     return [cut(row, width, glyphs.more) for row in rows]
 

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.metadata_image import MetadataNode
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.metadata import node_lines
@@ -17,6 +16,7 @@ from console.screens.broker import open_last_touch
 from console.screens.tree import TreeScreen
 from console.widgets.metadata_tree import MetadataTreeView
 from console.widgets.text import TextView
+from sessions.model.metadata_image import MetadataNode
 from sessions.text import plural
 
 CHILDREN_MAX = 64

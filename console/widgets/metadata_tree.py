@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from console.model.metadata_image import MetadataNode
 from console.widgets.tree import TreeView
+from sessions.model.metadata_image import MetadataNode
 
 
 class MetadataTreeView(TreeView[MetadataNode]):

@@ -581,6 +581,17 @@ class Broker:
                 self.locks.hold_fetchers(STATE_CHANGE)
             self.stop()
 
+    def thaw(self) -> None:
+        """Continue after a freeze with the messages that were received meanwhile.
+
+        Fetches that timed out during the freeze are given up before their responses are read:
+        continuing a stopped process interrupts its wait for the network, so its clients see the
+        timeouts first (``NetworkClient.poll``; recorded with 4.1.2).
+        """
+        if self.context.profile.has("timeouts_precede_responses"):
+            self.fetchers.check_timeouts()
+        self.kernel.thaw_host(self.id)
+
     def end_process(self, status: str) -> None:
         """Discard the process's state: only what is on disk survives."""
         mine = self.state

@@ -133,6 +133,11 @@ class KRaftBroker(Broker):
         self.own.end_process()
         super().end_process(status)
 
+    def thaw(self) -> None:
+        """Continue after a freeze."""
+        self.raft.thaw()
+        super().thaw()
+
     # ---- dispatch
 
     def handle(self, source: int, message: messages.AnyMessage) -> None:

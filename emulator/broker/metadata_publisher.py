@@ -25,7 +25,11 @@ from emulator.replication.local_changes import command_for
 from emulator.replication.partition import Restart, Stop
 
 DELETE_DELAY_US: Final = 60_000_000
-"""How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms)."""
+"""How long a folder marked ``-delete`` stays (log.segment.delete.delay.ms).
+
+The delay begins when the folder is renamed, and again when its broker restarts and finds it.
+Source: ``LogManager.loadLog``, ``LogManager.addLogToBeDeleted``.
+"""
 FOLDERS_TASK: Final = "folders"
 
 
@@ -199,6 +203,9 @@ class MetadataPublisher:
         """Load the logs on disk: only now are the topics known (``LogManager.startup``)."""
         for replica in self.replicas.by_name.values():
             self.replicas.do(replica, Restart(replica.checkpointed_hw))
+        gone_us, folders = self.context.kernel.now + DELETE_DELAY_US, self.state.folders
+        for name, times in folders.items():
+            folders[name] = [gone_us if each else each for each in times]
         self._mark_strays()
 
     def _mark_strays(self) -> None:

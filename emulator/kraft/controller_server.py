@@ -182,6 +182,11 @@ class ControllerServer:
         self.kernel.end_host(self.id)
         self.network.host_ended(self.id)
 
+    def thaw(self) -> None:
+        """Continue after a freeze with the messages that were received meanwhile."""
+        self.raft.thaw()
+        self.kernel.thaw_host(self.id)
+
     def set_status(self, status: str) -> None:
         """Set the process's status."""
         self.state.status = status

@@ -98,6 +98,16 @@ class RaftClient:
         """End the process."""
         self.state.end_process()
 
+    def thaw(self) -> None:
+        """Give up the requests that timed out during a freeze, before their responses are read.
+
+        Continuing a stopped process interrupts its wait for the network, so its clients see the
+        timeouts first: they disconnect, and the responses that have arrived are lost
+        (``NetworkClient.poll``; recorded with 4.1.2).
+        """
+        self.member.give_up_requests()
+        self._look_ahead()
+
     # ---- incoming
 
     def handle(self, source: int, message: Message) -> None:

@@ -174,7 +174,7 @@ class QuorumMember:
         state = self.state
         if not state.running:
             return
-        self._give_up_requests()
+        self.give_up_requests()
         if state.role == LEADER:
             self._poll_leader()
         elif self.is_voter and state.due_us <= self.around.now_us():
@@ -201,7 +201,8 @@ class QuorumMember:
         times += [each.until_us for each in state.resting.values() if each.until_us > now_us]
         return min((each for each in times if each > now_us), default=NEVER_US)
 
-    def _give_up_requests(self) -> None:
+    def give_up_requests(self) -> None:
+        """Disconnect from the members whose response is overdue, and back off."""
         state, now_us = self.state, self.around.now_us()
         for peer in [peer for peer, asked in state.asked.items() if asked.due_us <= now_us]:
             del state.asked[peer]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.broker.replica import OFFLINE, Replica
-from emulator.cluster import Cluster
+from emulator.cluster import Cluster, KRaftState
 from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
@@ -230,30 +230,38 @@ def _broker_registration(cluster: Cluster, broker: int, field: str) -> Value:
     return value
 
 
-def _quorum(cluster: Cluster, name: str, field: str) -> Value:
+def _quorum(cluster: Cluster, _name: str, field: str) -> Value:
     """The quorum according to its leader; without a leader it has no value."""
     if cluster.kraft is None:
         return NOTHING
     active = cluster.active_controller()
-    if field in ("log_start", "snapshot"):
-        return _metadata_log(cluster, active if not name else int(name), field)
     if active is None:
         return NOTHING
-    leader = cluster.kraft.controllers[active]
-    if field != "member":
-        return active if field == "leader" else leader.quorum.epoch
+    if field in ("log_start", "snapshot"):
+        return _metadata_log(cluster.kraft, active, field)
+    return active if field == "leader" else cluster.kraft.controllers[active].quorum.epoch
+
+
+def _member(cluster: Cluster, name: str, field: str) -> Value:
+    """A host that reads the metadata log: its own copy, and what the quorum's leader knows."""
+    if cluster.kraft is None:
+        return NOTHING
+    if field in ("log_start", "snapshot"):
+        return _metadata_log(cluster.kraft, int(name), field)
+    active = cluster.active_controller()
+    if active is None:
+        return NOTHING
     if int(name) == active:
         return "equal"
+    leader = cluster.kraft.controllers[active]
     progress = leader.quorum.progress.get(int(name))
     if progress is None:
         return NOTHING
     return "equal" if progress.end_offset > leader.last_record else "behind"
 
 
-def _metadata_log(cluster: Cluster, host: int | None, field: str) -> Value:
+def _metadata_log(kraft: KRaftState, host: int, field: str) -> Value:
     """A host's metadata log on disk."""
-    kraft = cluster.kraft
-    assert kraft is not None
     if host in kraft.controllers:
         log = kraft.controllers[host].quorum.log
     elif host in kraft.brokers:
@@ -359,6 +367,7 @@ _LOOKS: Final[dict[str, Callable[[Cluster, str, str], Value]]] = {
     "controller": _controller,
     "broker": _broker,
     "quorum": _quorum,
+    "member": _member,
     "zk": _zk,
     "producer": _producer,
     "consumer": _consumer,

@@ -130,7 +130,7 @@ class Processes:
         if not self.kernel.state.hosts[broker.id].frozen:
             raise RefusedError("NONE", f"Broker {broker.id} is not frozen.")
         self.kernel.emit(events.BrokerStateChanged, broker.id, broker.state.state)
-        self.kernel.thaw_host(broker.id)
+        broker.thaw()
 
     # ---- controllers
 
@@ -187,7 +187,7 @@ class Processes:
                     self.kernel.emit(events.ControllerStateChanged, controller.id, "frozen")
                 case "thaw":
                     self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
-                    self.kernel.thaw_host(controller.id)
+                    controller.thaw()
         return [each.id for each in chosen]
 
     def _check_controller(self, controller: ControllerServer, action: str) -> None:

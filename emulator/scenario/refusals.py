@@ -75,14 +75,15 @@ def why_no_value(cluster: Cluster, subject: Subject) -> str:
             needs_partition(cluster, name.partition("@")[0])
         elif kind == "broker":
             needs_broker(cluster, int(name))
-        elif kind == "quorum" and name and cluster.kraft is not None:
+        elif kind == "member" and cluster.kraft is not None:
             needs_member(cluster, int(name))
         elif kind == "zk" and cluster.kraft is not None:
             return NO_ZOOKEEPER
     except RefusedError as refused:
         return str(refused)
-    if cluster.kraft is None and (kind == "quorum" or subject.field in ONLY_KRAFT):
-        what = "a quorum" if kind == "quorum" else f"'{subject.field}'"
+    is_of_quorum = kind in ("quorum", "member")
+    if cluster.kraft is None and (is_of_quorum or subject.field in ONLY_KRAFT):
+        what = "a quorum" if is_of_quorum else f"'{subject.field}'"
         return f"There is {what} only in KRaft mode."
     return ""
 

@@ -30,7 +30,8 @@ FIELDS: Final = {
     ),
     "controller": ("broker", "epoch"),
     "broker": ("state", "session", "fenced", "in_controlled_shutdown", "registrations"),
-    "quorum": ("leader", "epoch", "log_start", "snapshot", "member"),
+    "quorum": ("leader", "epoch", "log_start", "snapshot"),
+    "member": ("member", "log_start", "snapshot"),
     "zk": (
         *("exists", "data", "version", "children", "owner", "watchers"),
         *("czxid", "mzxid", "pzxid", "ctime", "mtime"),
@@ -49,6 +50,7 @@ CALLED: Final = {
     "zk": "a znode",
     "controller": "the controller",
     "quorum": "the quorum",
+    "member": "a host of the quorum",
     "audit": "the audit",
 }
 """Kinds of subjects that are not called ``a KIND``."""
@@ -172,7 +174,7 @@ def _subjects(word: str) -> list[Subject]:
     if match := _CLIENT.fullmatch(word):
         found.append(Subject(match[1], match[2], match[3]))
     if match := _MEMBER.fullmatch(word):
-        return [Subject("quorum", match[1], "member" if match[2] is None else match[2])]
+        return [Subject("member", match[1], "member" if match[2] is None else match[2])]
     if match := _WHOLE.fullmatch(word):
         found.append(Subject(match[1], "", match[2]))
     if word in FIELDS["cluster"]:

@@ -6,7 +6,8 @@ from console.controllers.palette import ActionProvider, objects
 from console.render.lines import text_of
 from console.screens.page import help_lines
 from tests.console.driving import LARGE, SMALL, console
-from tests.console.kraft import CLUSTER, ELIGIBLE, FENCED, kraft
+from tests.console.kraft import kraft
+from tests.support.kraft_events import CLUSTER, ELIGIBLE, FENCED
 
 WIDEST = (200, 60)
 SCREENS = (

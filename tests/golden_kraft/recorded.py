@@ -1,6 +1,7 @@
 """The recordings of real clusters in KRaft mode, their metadata logs read back as records.
 
-``own`` holds those that were made later, in regions that the others do not reach. In all of them a
+``own`` holds those that were made later, in regions that the others do not reach; ``z*`` are the
+scripts of ``tests/golden`` without what only a cluster with ZooKeeper has. In all of them a
 partition's epoch counts the records about it, from its first on: Kafka's own is higher by one
 wherever a ClearElr record emptied its ELR (c01 shows it).
 """

@@ -11,6 +11,7 @@ from sessions.text import (
     clock,
     hexadecimal,
     json_text,
+    natural_key,
     number,
     plain,
     plural,
@@ -91,3 +92,7 @@ def test_json_names_the_fields_of_structs() -> None:
     text = json_text([ReplicaState(2, remote_leo={3: 4})])
     assert text.startswith('[{"broker":2,"role":"offline"')
     assert '"remote_leo":{"3":4}' in text
+
+
+def test_numbers_in_names_count_as_numbers() -> None:
+    assert sorted(["p10", "p9", "p"], key=natural_key) == ["p", "p9", "p10"]

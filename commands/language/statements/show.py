@@ -5,6 +5,7 @@ from typing import Annotated
 import click
 from msgspec import Struct
 
+from commands.language import values
 from commands.language.declaration import RAW, argument, statement
 from commands.language.statements.parameters import ReplicaName, TopicPartition
 from sessions.grammar.event_patterns import pattern
@@ -39,6 +40,7 @@ _plain("brokers", "Every broker: state, session, leaders, replicas.")
 _plain("producers", "Every producer: acknowledged, failed, retries.")
 _plain("clients", "Every connection of a client: library, last request, errors, lag.")
 _plain("groups", "Every consumer group: state, members, committed offsets, lag.")
+_plain("quorum", "Every controller and broker: role, end of its metadata log, lag (KRaft).")
 _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
 
@@ -56,8 +58,25 @@ def log(replica: ReplicaName) -> Show:
 
 @statement(app, "truths")
 def truths(partition: TopicPartition) -> Show:
-    """Print what ZooKeeper, the controller, each broker and the clients know about a partition."""
+    """Print what the metadata, the controller, each broker and clients know about a partition.
+
+    The metadata are ZooKeeper's znodes, or in KRaft mode the committed metadata log.
+    """
     return Show(what="truths", target=partition)
+
+
+@statement(app, "metadata")
+def metadata(
+    path: Annotated[
+        str, argument("NODE", values.metadata_path, "a node of the image: /topics/orders")
+    ] = "/",
+) -> Show:
+    """Print a node of the metadata image and those directly below it (KRaft).
+
+    The image is what the committed records of the metadata log add up to, with the paths of
+    kafka-metadata-shell; topics are found by name.
+    """
+    return Show(what="metadata", target=path)
 
 
 @statement(app, "events", RAW)

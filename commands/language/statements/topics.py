@@ -55,7 +55,7 @@ def create(
     ] = "seed",
     config: Settings = None,
 ) -> CreateTopic:
-    """Create a topic; ends when its znodes are written."""
+    """Create a topic; ends when its znodes, or in KRaft mode its records, are written."""
     numbers = (partitions, replication_factor)
     if assignment and numbers != (None, None):
         raise BadWord("takes --replica-assignment or the two numbers, not both")

@@ -108,6 +108,13 @@ REPLICATION: Final = (
         "a shutdown does not wait for the fetcher thread that began it, which would be for ever",
     ),
     Feature(
+        "timeouts_precede_responses",
+        "0.9",
+        None,
+        "KAFKA-2411",
+        "a fetcher thread continued after a freeze finds a timed-out fetch before its response",
+    ),
+    Feature(
         "isr_expiration_at_half_lag_time",
         "0.10.2",
         None,

@@ -9,6 +9,7 @@ from sessions.model.states import (
     ViewState,
     ZnodeState,
 )
+from tests.support.kraft_events import FENCED, events_of
 
 
 @pytest.fixture
@@ -85,6 +86,28 @@ def test_what_may_stand_at_the_cursor_is_offered(
     view: ClusterView, text: str, expected: list[str]
 ) -> None:
     assert complete(text, len(text), view) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("controller crash 10", ["100", "101", "102"]),
+        ("controller thaw ", ["100", "101", "102", "active", "standby", "any", "last"]),
+        ("network cut 1", ["100", "101", "102"]),
+        ("network cut 1 z", []),
+        ("wait until quorum.l", ["leader", "log_start"]),
+        ("wait until quorum.1", ["100.", "101.", "102."]),
+        ("wait until quorum.leader == 10", ["100", "101", "102"]),
+        ("wait until broker.1.fenced == ", ["true", "false"]),
+        ("wait until zk", []),
+        ("show metadata /brokers/", ["/brokers/0", "/brokers/1", "/brokers/2"]),
+    ],
+)
+def test_a_kraft_cluster_offers_its_controllers(text: str, expected: list[str]) -> None:
+    view = ClusterView()
+    view.apply_all(events_of(*FENCED))
+    found = complete(text, len(text), view)
+    assert [each.removeprefix("quorum.") for each in found] == expected
 
 
 def test_an_empty_line_may_begin_with_any_statement(view: ClusterView) -> None:

@@ -5,8 +5,9 @@ from console.model.faults import Fault, faults_of, subject_of, together
 from emulator import events
 from sessions.model.cluster_view import ClusterView
 from tests.console.fakes import Script, failover
-from tests.console.kraft import FENCED, kraft
+from tests.console.kraft import kraft
 from tests.console.libraries import failing_over
+from tests.support.kraft_events import FENCED
 
 
 def view() -> ClusterView:

@@ -7,7 +7,8 @@ from console.model.workspace import Stage
 from emulator import events
 from emulator.events import Event
 from tests.console.fakes import ListSource, failover
-from tests.console.kraft import FENCED, kraft
+from tests.console.kraft import kraft
+from tests.support.kraft_events import FENCED
 
 BEFORE = FENCED[:-2]
 LOOKS = 50

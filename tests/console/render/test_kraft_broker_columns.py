@@ -12,7 +12,8 @@ from console.render.kraft_broker_columns import (
 from console.render.lines import text_of
 from console.styles.glyphs import ASCII
 from tests.console.fakes import ListSource, failover
-from tests.console.kraft import FENCED, kraft
+from tests.console.kraft import kraft
+from tests.support.kraft_events import FENCED
 
 ALL = (*FENCED, "controller crash 102")
 

@@ -5,8 +5,9 @@ from console.screens.metadata import MetadataScreen
 from console.screens.znodes import ZnodesScreen
 from emulator import events
 from tests.console.driving import LARGE, SMALL, console
-from tests.console.kraft import CLUSTER, FENCED, kraft
+from tests.console.kraft import kraft
 from tests.console.test_every_key import note_actions, press
+from tests.support.kraft_events import CLUSTER, FENCED
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL])

@@ -22,6 +22,7 @@ leader_and_isr_waits_for_idle_fetchers documents..0.11
 out_of_range_is_fatal 0.8.2..2.0.0
 fatal_fetch_error_exits_in_order 0.10.0..2.0.0
 exiting_thread_has_ended 0.11..3.9
+timeouts_precede_responses 0.9..3.9
 isr_expiration_at_half_lag_time 0.10.2..3.9
 caught_up_replicas_hold_high_watermark 0.10.2..3.9
 caught_up_at_previous_fetch 0.10.2..3.9

@@ -1,10 +1,10 @@
 import msgspec
 import pytest
 
-from console.model.metadata_image import Metadata, MetadataLog, MetadataReader
 from sessions.model.cluster_view import ClusterView
+from sessions.model.metadata_image import Metadata, MetadataLog, MetadataReader
 from sessions.model.states import CommittedRecord, PartitionState
-from tests.console.kraft import ELIGIBLE, events_of
+from tests.support.kraft_events import ELIGIBLE, events_of
 
 
 def record(offset: int, kind: str, data: str) -> CommittedRecord:
