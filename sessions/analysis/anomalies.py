@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from sessions.analysis.batches import batches, given
 from sessions.analysis.job import Job, Result, shown
+from sessions.analysis.metadata_log import releases
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
@@ -216,10 +217,10 @@ def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
 
 def anomaly_counts(source: DatasetTables) -> DataFrame:
     """Return the table :data:`ANOMALY_COUNTS`: a row for each release and anomaly, also if zero."""
-    named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    named, release = releases(source), ("version", "mode")
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
-    cells = named.groupBy("version").agg(F.count("*").alias("sessions")).select("*", names)
-    found = source.result(ANOMALIES).join(named, SESSION).groupBy("version", "name")
+    cells = named.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
+    found = source.result(ANOMALIES).join(named, SESSION).groupBy(*release, "name")
     example = F.min(F.struct(SESSION, "seq"))
     counts = found.agg(
         F.count_distinct(SESSION).alias("sessions_with"),
@@ -227,7 +228,7 @@ def anomaly_counts(source: DatasetTables) -> DataFrame:
         example[SESSION].alias("example_session"),
         example["seq"].alias("example_seq"),
     )
-    whole = cells.join(counts, ["version", "name"], "left").fillna(0, ["sessions_with", "times"])
+    whole = cells.join(counts, [*release, "name"], "left").fillna(0, ["sessions_with", "times"])
     return whole.select(*ANOMALY_COUNTS.names)
 
 
@@ -259,6 +260,7 @@ JOB: Final = Job(
             "Anomalies by release",
             shown(
                 version="version",
+                mode="mode",
                 anomaly="name",
                 sessions="sessions",
                 sessions_with="sessions_with",
@@ -267,7 +269,7 @@ JOB: Final = Job(
                 at_event="example_seq",
             ),
             ("times",),
-            ("version", "name"),
+            ("version", "mode", "name"),
         ),
     ),
 )

@@ -15,6 +15,7 @@ from sessions.analysis.batches import batches, records_by_outcome
 from sessions.analysis.events import facts
 from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.logs import REPLICA
+from sessions.analysis.metadata_log import releases
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCY
 from sessions.analysis.state_intervals import partition_spells
@@ -40,9 +41,8 @@ def commit_latency(source: DatasetTables) -> DataFrame:
 
 def latency_by_release(source: DatasetTables) -> DataFrame:
     """Return the table :data:`LATENCY`: a row for each release and producer setting."""
-    version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
-    produced = timed(source).join(version, SESSION)
-    keys = ("version", "acks")
+    produced = timed(source).join(releases(source), SESSION)
+    keys = ("version", "mode", "acks")
     slowest = F.max(
         F.when(
             F.col("commit_us").isNotNull(),

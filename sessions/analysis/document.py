@@ -36,6 +36,9 @@ everything is computed again.
 - Percentiles are exact. A percentile P is the smallest value that at least P percent of the values
   do not exceed, so it is always one of the values.
 - The number of values behind a percentile is in the column `.._n`.
+- In KRaft mode the metadata log takes the place of the state znodes: read *state znode* as the
+  partition's registration, its dataVersion as the partition epoch, and *controller epoch* as the
+  quorum's.
 - A partition is *leaderless* while no broker with a running process acts as its leader. A frozen
   broker does not count.
 - A broker that thaws, or leads again after a restart, before another leader has been elected has

@@ -9,12 +9,13 @@ from pyspark.sql import functions as F
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.job import ACKS, Job, Result, answered, shown
+from sessions.analysis.metadata_log import said
 from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES, UNACKNOWLEDGED
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import PRODUCED
+from sessions.dataset.tables import METADATA_RECORDS, PRODUCED
 
 GENERATIONS: Final = {
     "high_watermark_needs_min_isr": "KAFKA-15583",
@@ -26,6 +27,9 @@ GENERATIONS: Final = {
 }
 """Features that distinguish generations of the protocol, newest first, with their names."""
 OLDEST: Final = "HW"
+KRAFT: Final = "KIP-500"
+ELIGIBLE: Final = "KIP-966"
+ELR: Final = "eligible.leader.replicas.version"
 CELL: Final = ("generation", "acks", "min_isr", "unclean")
 
 
@@ -94,15 +98,24 @@ def _settings(source: DatasetTables) -> DataFrame:
     """Return each partition's last configuration, and its replication protocol's generation."""
     last = F.max_by(F.struct("min_isr", "unclean_election"), "from_seq")
     of_partition = partition_spells(source).groupBy(SESSION, "tp").agg(last.alias("last"))
-    version = source.sessions.select(SESSION, "version", _generation().alias("generation"))
-    return of_partition.join(version, SESSION).select(
+    version = source.sessions.select(SESSION, "version", _generation().alias("release_generation"))
+    named = version.join(_without_zookeeper(source), SESSION, "left")
+    return of_partition.join(named, SESSION).select(
         SESSION,
         "tp",
         "version",
-        "generation",
+        F.coalesce("kraft_generation", "release_generation").alias("generation"),
         F.col("last.min_isr").alias("min_isr"),
         F.col("last.unclean_election").alias("unclean"),
     )
+
+
+def _without_zookeeper(source: DatasetTables) -> DataFrame:
+    """Return the generation of each session in KRaft mode, by its finalized features."""
+    is_elr = (F.col("type") == "FeatureLevel") & (said("name", "string") == ELR)
+    level = F.max_by(said("featureLevel"), F.when(is_elr, F.col("seq")))
+    name = F.when(level > 0, F.lit(ELIGIBLE)).otherwise(F.lit(KRAFT))
+    return source.table(METADATA_RECORDS).groupBy(SESSION).agg(name.alias("kraft_generation"))
 
 
 def _generation() -> Column:

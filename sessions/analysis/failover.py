@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
-from sessions.analysis.metadata_log import said
+from sessions.analysis.metadata_log import releases, said
 from sessions.analysis.percentiles import percentiles
 from sessions.analysis.quorum import DOWN, FENCED, GONE, REGISTRATION_CHANGE
 from sessions.analysis.results.columns import MARKS
@@ -29,7 +29,7 @@ from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import CONTROLLER, ELECTIONS, EVENTS, FAULTS, METADATA_RECORDS
 
 PARTS: Final = ("detection", "election", "takeover", "total")
-KIND: Final = ("version", "fault", "was_controller")
+KIND: Final = ("version", "mode", "fault", "was_controller")
 
 
 def failovers(source: DatasetTables) -> DataFrame:
@@ -230,8 +230,7 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
 
 def failover(source: DatasetTables) -> DataFrame:
     """Return the table :data:`FAILOVER`: percentiles by release and kind of fault."""
-    version = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
-    every = source.result(FAILOVERS).join(version, SESSION)
+    every = source.result(FAILOVERS).join(releases(source), SESSION)
     rows = every.where("outcome <> 'returned'")
     slowest = F.max(
         F.when(
@@ -301,6 +300,7 @@ JOB: Final = Job(
             "Failover by release and fault",
             shown(
                 version="version",
+                mode="mode",
                 fault="fault",
                 of_controller="was_controller",
                 failovers="failovers",

@@ -79,6 +79,7 @@ JOB: Final = Job(
             "Commit latency by release and acks",
             shown(
                 version="version",
+                mode="mode",
                 acks=ACKS,
                 sessions="sessions",
                 records="records",
@@ -91,7 +92,7 @@ JOB: Final = Job(
                 ack_p99_ms=in_ms("ack_p99_us"),
             ),
             (),
-            ("version", "acks"),
+            ("version", "mode", "acks"),
         ),
         Result(
             HW_LAG,

@@ -13,6 +13,9 @@ from sessions.analysis.windows import earlier, nearest
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import METADATA_RECORDS
 
+ZOOKEEPER: Final = "zk"
+KRAFT: Final = "kraft"
+"""Modes of a cluster, as ``--mode`` names them."""
 ELIGIBLE: Final = ("eligibleLeaderReplicas", "lastKnownElr")
 NOBODY: Final = "[]"
 
@@ -20,6 +23,15 @@ NOBODY: Final = "[]"
 def said(name: str, kind: str = "int") -> Column:
     """Return a field of a record's data, null if the record does not set it."""
     return F.get_json_object("data", f"$.{name}").cast(kind)
+
+
+def releases(source: DatasetTables) -> DataFrame:
+    """Return each session's ``version`` (empty: none) and ``mode``, ``zk`` or ``kraft``."""
+    kraft = source.table(METADATA_RECORDS).select(SESSION).distinct()
+    named = source.sessions.select(SESSION, F.coalesce("version", F.lit("")).alias("version"))
+    return named.join(kraft.withColumn("mode", F.lit(KRAFT)), SESSION, "left").fillna(
+        ZOOKEEPER, ["mode"]
+    )
 
 
 def final_registrations(source: DatasetTables) -> DataFrame:

@@ -77,6 +77,9 @@ All tables join on `{SESSION}`; within a session:
 A row that is valid until the session's end has no `to_seq`: compare with
 `coalesce(to_seq, 9223372036854775807)`.
 
+In KRaft mode the metadata log takes the place of the state znodes: `zk_version` is the partition
+epoch, `controller_epoch` the epoch of the quorum.
+
 This page is generated from the declarations that readers and writers use
 (`python -m sessions.dataset > docs/dataset.md`).
 """

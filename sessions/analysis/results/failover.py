@@ -61,6 +61,7 @@ FAILOVER: Final = Table(
     "",
     (
         text("version", "the emulated release"),
+        text("mode", "`zk`, or `kraft`: without ZooKeeper"),
         text("fault", "as in `failovers`"),
         Column("was_controller", "bool", "", "whether the broker was also the controller"),
         count("failovers", "failovers", "partitions whose leader failed and did not return"),

@@ -42,6 +42,7 @@ LATENCY: Final = Table(
     "",
     (
         text("version", "the emulated release"),
+        text("mode", "`zk`, or `kraft`: without ZooKeeper"),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
         count("sessions", "sessions", "sessions with records produced with this setting"),
         count("records", "records", "records produced with this setting"),

@@ -67,7 +67,8 @@ DURABILITY: Final = Table(
             "generation",
             "generation of the replication protocol: `HW` (logs are truncated to the HW), or the "
             "newest of `KIP-101` (leader epochs), `KIP-279`, `KIP-320` (fencing), `KIP-497`, "
-            "`KIP-595` (truncation on fetch), `KAFKA-15583`",
+            "`KIP-595` (truncation on fetch), `KAFKA-15583`; without ZooKeeper `KIP-500`, or "
+            "`KIP-966` (eligible leader replicas)",
         ),
         Column("acks", "int32", "", "0, 1 or -1 (all)"),
         Column("min_isr", "int32", "replicas", "min.insync.replicas of the topic at the end"),
@@ -113,6 +114,7 @@ ANOMALY_COUNTS: Final = Table(
     "",
     (
         text("version", "the emulated release"),
+        text("mode", "`zk`, or `kraft`: without ZooKeeper"),
         text("name", "as in `anomalies`"),
         count("sessions", "sessions", "sessions of the release"),
         count("sessions_with", "sessions", "sessions with the anomaly"),

@@ -13,6 +13,7 @@ COUNTS: Final = Shown(
     "Anomalies by release, over all sessions",
     {
         "release": "version",
+        "mode": "mode",
         "anomaly": "name",
         "sessions": "sessions",
         "sessions with it": "sessions_with",
@@ -41,10 +42,10 @@ def anomalies(of: Material) -> Element:
     import pyarrow.compute as pc
 
     happened = pc.field("times") > 0
-    order = (("times", DOWN), ("name", UP), ("version", UP))
+    order = (("times", DOWN), ("name", UP), ("version", UP), ("mode", UP))
     counts = of.results.top(ANOMALY_COUNTS, order, ROWS_MAX, happened)
-    order = (("name", UP), ("session", UP), ("seq", UP))
-    seen = of.results.top(ANOMALIES, order, ROWS_MAX)
+    earliest = (("name", UP), ("session", UP), ("seq", UP))
+    seen = of.results.top(ANOMALIES, earliest, ROWS_MAX)
     return section(
         "anomalies",
         "Anomalies",

@@ -42,6 +42,7 @@ BY_KIND: Final = Shown(
     "Failovers by release and fault, over all sessions",
     {
         "release": "version",
+        "mode": "mode",
         "fault": "fault",
         "was controller": "was_controller",
         "failovers": "failovers",
@@ -72,7 +73,7 @@ def failover(of: Material) -> Element:
     ended = of.results.top(FAILOVERS, ORDER, BARS_MAX, pc.field("outcome") == "failed over")
     drawn = [_bar(row) for row in ended]
     kinds = of.results.top(
-        FAILOVER, (("version", UP), ("fault", UP), ("was_controller", UP)), ROWS_MAX
+        FAILOVER, (("version", UP), ("mode", UP), ("fault", UP), ("was_controller", UP)), ROWS_MAX
     )
     legend = [(phase, f"{phase}: {meaning}") for phase, meaning in PHASES.items()]
     if any(part.kind == UNKNOWN for bar in drawn for part in bar.parts):

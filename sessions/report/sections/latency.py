@@ -37,6 +37,7 @@ BY_WAY: Final = Shown(
     "Latency by release and acks, over all sessions",
     {
         "release": "version",
+        "mode": "mode",
         "acks": "acks",
         "sessions": "sessions",
         "records": "records",
@@ -66,7 +67,7 @@ def latency(of: Material) -> Element:
     )
     kinds = dict.fromkeys((row["what"], row["acks"]) for row in sums)
     rows = of.results.top(COMMIT_LATENCY, ORDER, ROWS_MAX)
-    ways = of.results.top(LATENCY, (("version", UP), ("acks", UP)), ROWS_MAX)
+    ways = of.results.top(LATENCY, (("version", UP), ("mode", UP), ("acks", UP)), ROWS_MAX)
     return section(
         "latency",
         "Commit latency",

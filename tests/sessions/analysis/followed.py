@@ -18,6 +18,7 @@ from emulator.events import (
     LogLoaded,
     LogStartOffsetChanged,
     LogTruncated,
+    MetadataRecordCommitted,
     PartitionsAdded,
     PartitionStateChanged,
     PartitionStateRemoved,
@@ -169,6 +170,17 @@ class Followed:
                 gone = max(0, event.log_start - start)
                 found.logs[event.broker] = (event.log_start, log[gone:])
                 found.removed = max((found.removed, *(record + 1 for record in log[:gone])))
+
+
+Release = tuple[str, str]
+"""A version and ``zk`` or ``kraft``."""
+
+
+def release_of(events: list[Event]) -> Release:
+    """The release that a session ran by, and its mode."""
+    version = next(event.version for event in events if isinstance(event, ClusterCreated))
+    kraft = any(isinstance(event, MetadataRecordCommitted) for event in events)
+    return version, "kraft" if kraft else "zk"
 
 
 def place(session: str, tp: str) -> Row:

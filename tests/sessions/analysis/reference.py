@@ -9,7 +9,7 @@ from emulator.events import (
     RecordsAppended,
     ReplicaRoleChanged,
 )
-from tests.sessions.analysis.followed import Followed, Row, percentiles, place
+from tests.sessions.analysis.followed import Followed, Release, Row, percentiles, place
 from tests.sessions.dataset.reference import Moment, expected_produced
 
 TIMES = [
@@ -47,19 +47,20 @@ def expected_hw_lag(session: str, events: list[Event], end_us: int) -> list[Row]
     ]
 
 
-def expected_latency(told: dict[str, list[Event]], versions: dict[str, str]) -> list[Row]:
+def expected_latency(told: dict[str, list[Event]], releases: dict[str, Release]) -> list[Row]:
     """The rows of ``latency`` of all sessions, by release and acks."""
     rows = [
-        {**row, "session": name, "version": versions[name]}
+        {**row, "session": name, "release": releases[name]}
         for name, events in told.items()
         for row in expected_produced(events)
     ]
     found = []
-    for version, acks in sorted({(row["version"], row["acks"]) for row in rows}):
-        mine = [row for row in rows if (row["version"], row["acks"]) == (version, acks)]
+    for release, acks in sorted({(row["release"], row["acks"]) for row in rows}):
+        mine = [row for row in rows if (row["release"], row["acks"]) == (release, acks)]
         found.append(
             {
-                "version": version,
+                "version": release[0],
+                "mode": release[1],
                 "acks": acks,
                 "sessions": len({row["session"] for row in mine}),
                 **{key: value for key, value in _records(mine).items() if key in OF_RELEASE},

@@ -21,7 +21,7 @@ from emulator.events import (
     SessionCreated,
     SessionEnded,
 )
-from tests.sessions.analysis.followed import Followed, Row, percentiles, place
+from tests.sessions.analysis.followed import Followed, Release, Row, percentiles, place
 
 KINDS = ("offline", "leaderless", "under_min_isr", "under_replicated")
 DOWN = ("crashed", "stopped", "frozen")
@@ -261,16 +261,16 @@ def _complete(row: Row) -> Row:
     return whole
 
 
-def expected_failover(failovers: list[Row], versions: dict[str, str]) -> list[Row]:
+def expected_failover(failovers: list[Row], releases: dict[str, Release]) -> list[Row]:
     """The rows of ``failover``, of all sessions' failovers."""
     rows = []
-    kinds = {(versions[r["session"]], r["fault"], r["was_controller"]) for r in failovers}
-    for version, fault, was_controller in sorted(kinds):
+    kinds = {(releases[r["session"]], r["fault"], r["was_controller"]) for r in failovers}
+    for release, fault, was_controller in sorted(kinds):
         every = [
             row
             for row in failovers
-            if (versions[row["session"]], row["fault"], row["was_controller"])
-            == (version, fault, was_controller)
+            if (releases[row["session"]], row["fault"], row["was_controller"])
+            == (release, fault, was_controller)
         ]
         mine = [row for row in every if row["outcome"] != "returned"]
         served = [row for row in mine if row["total_us"] is not None]
@@ -278,7 +278,8 @@ def expected_failover(failovers: list[Row], versions: dict[str, str]) -> list[Ro
             served, key=lambda r: (r["total_us"], r["session"], -r["fault_seq"]), default=None
         )
         row = {
-            "version": version, "fault": fault, "was_controller": was_controller,
+            "version": release[0], "mode": release[1],
+            "fault": fault, "was_controller": was_controller,
             "failovers": len(mine),
             "served": len(served),
             "returned": len(every) - len(mine),

@@ -1,11 +1,13 @@
 """The jobs ``durability`` and ``anomalies`` in plain Python, record by record."""
 
+import json
 from collections import Counter
 
 from emulator.events import (
     ClusterCreated,
     ConsumeFinished,
     Event,
+    MetadataRecordCommitted,
     ProduceAcknowledged,
     RecordsConsumed,
     TopicDeleted,
@@ -14,6 +16,7 @@ from sessions.analysis.durability import generation_of
 from tests.sessions.analysis.followed import Followed, Partition, Row, place
 from tests.sessions.dataset.reference import expected_produced
 
+ELR = "eligible.leader.replicas.version"
 Found = tuple[str, int, int]
 """A fate, an offset and a record."""
 
@@ -96,6 +99,16 @@ def _fate(fate: str, row: Row | None) -> str:
     return "unacknowledged" if fate == "lost" and row and row["acks"] == 0 else fate
 
 
+def _generation(version: str, events: list[Event]) -> str:
+    """The generation of the protocol; without ZooKeeper it depends on a feature of the cluster."""
+    records = [event for event in events if isinstance(event, MetadataRecordCommitted)]
+    levels = [json.loads(each.data) for each in records if each.kind == "FeatureLevel"]
+    elr = [each["featureLevel"] for each in levels if each["name"] == ELR]
+    if not records:
+        return generation_of(version)
+    return "KIP-966" if elr and elr[-1] else "KIP-500"
+
+
 def expected_durability(told: dict[str, list[Event]]) -> list[Row]:
     """The rows of ``durability`` of all sessions, without the columns that name examples."""
     cells: dict[tuple[object, ...], Counter[str]] = {}
@@ -106,11 +119,12 @@ def expected_durability(told: dict[str, list[Event]]) -> list[Row]:
         for _ in followed:
             pass
         fates = expected_fates(events)
+        generation = _generation(created.version, events)
         cell_of = {}
         for row in expected_produced(events):
             partition = followed.partitions[row["tp"]]
             cell = (
-                generation_of(created.version), row["acks"], partition.min_isr, partition.unclean,
+                generation, row["acks"], partition.min_isr, partition.unclean,
             )  # fmt: skip
             cell_of[row["record"]] = cell
             cells.setdefault(cell, Counter()).update(["records", row["outcome"]])

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from emulator.cluster import Cluster
-from emulator.events import ClusterCreated, Event
+from emulator.events import Event
 from emulator.scenario.runner import Runner
 from sessions.analysis.results.truth import ANOMALIES_KNOWN
 from sessions.analyze import analyze
@@ -20,7 +20,7 @@ from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.tables import SESSIONS
 from tests.sessions.analysis import reference, reference_cluster, reference_truth
-from tests.sessions.analysis.followed import Row
+from tests.sessions.analysis.followed import Row, release_of
 from tests.sessions.dataset.streams import Story, stories
 from tests.support.random_scripts import run, script_of, spec_of
 
@@ -120,8 +120,8 @@ def of_clusters(told: Told, found: dict[str, list[Row]]) -> None:
     same(found["availability_timeline"], by_session(told, reference_cluster.expected_timeline))
     failovers = by_session(told, lambda n, e, _: reference_cluster.expected_failovers(n, e))
     same(found["failovers"], failovers)
-    versions = {name: version_of(events) for name, (events, _) in told.items()}
-    same(found["failover"], reference_cluster.expected_failover(failovers, versions))
+    releases = {name: release_of(events) for name, (events, _) in told.items()}
+    same(found["failover"], reference_cluster.expected_failover(failovers, releases))
     same(found["isr_churn"], by_session(told, reference_cluster.expected_isr_churn))
     same(found["leader_balance"], by_session(told, reference_cluster.expected_leader_balance))
     works = [
@@ -137,8 +137,8 @@ def of_latency(told: Told, found: dict[str, list[Row]]) -> None:
     same(found["commit_latency"], of_acks)
     same(found["hw_lag"], by_session(told, reference.expected_hw_lag))
     assert all(row["hw_lag_max"] is None or row["hw_lag_max"] >= 0 for row in found["hw_lag"])
-    versions = {name: version_of(events) for name, (events, _) in told.items()}
-    of_release = reference.expected_latency({n: e for n, (e, _) in told.items()}, versions)
+    releases = {name: release_of(events) for name, (events, _) in told.items()}
+    of_release = reference.expected_latency({n: e for n, (e, _) in told.items()}, releases)
     same(found["latency"], of_release)
     same(found["hw_lag_timeline"], by_session(told, reference.expected_lag_timeline))
     histogram = by_session(told, lambda n, e, _: reference.expected_histogram(n, e))
@@ -163,25 +163,21 @@ def of_anomalies(told: Told, found: dict[str, list[Row]]) -> None:
     """What clients observed."""
     anomalies = by_session(told, lambda n, e, _: reference_truth.expected_anomalies(n, e))
     same(found["anomalies"], anomalies)
-    versions = {name: version_of(events) for name, (events, _) in told.items()}
+    releases = {name: release_of(events) for name, (events, _) in told.items()}
     counts = [
         {
-            "version": version,
+            "version": release[0],
+            "mode": release[1],
             "name": name,
-            "sessions": list(versions.values()).count(version),
+            "sessions": list(releases.values()).count(release),
             "times": sum(
-                row["name"] == name and versions[row["session"]] == version for row in anomalies
+                row["name"] == name and releases[row["session"]] == release for row in anomalies
             ),
         }
-        for version in sorted(set(versions.values()))
+        for release in sorted(set(releases.values()))
         for name in ANOMALIES_KNOWN
     ]
     same(found["anomaly_counts"], counts)
-
-
-def version_of(events: list[Event]) -> str:
-    """The release that a session ran by."""
-    return next(event.version for event in events if isinstance(event, ClusterCreated))
 
 
 QUESTIONS: dict[tuple[str, ...], Callable[[Told, dict[str, list[Row]]], None]] = {

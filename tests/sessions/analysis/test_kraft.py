@@ -17,6 +17,7 @@ from tests.sessions.analysis.test_agreement import (
     Told,
     analysed,
     by_session,
+    cluster_told,
     of_clusters,
     of_durability,
     of_replay,
@@ -119,7 +120,7 @@ def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
 def test_jobs_know_sessions_without_zookeeper(
     compiled_spark: "SparkSession", tmp_path: Path
 ) -> None:
-    told: Told = {"told": told_story(), "recreated": recreated_story()}
+    told: Told = {"told": told_story(), "recreated": recreated_story(), "zk": cluster_told(7)}
     told |= {f"{v}-{seed}": with_faults(v, seed) for v in ("3.9", "4.0", "4.1") for seed in (1, 2)}
     found = analysed(told, tmp_path, JOBS)
     of_clusters(told, found)
@@ -128,6 +129,8 @@ def test_jobs_know_sessions_without_zookeeper(
     of_durability(told, found)
     types = {type(event).__name__ for event in told["recreated"][0]}
     assert {"TopicDeleted", "LogStartOffsetChanged"} <= types
+    assert {row["mode"] for row in found["failover"]} == {"zk", "kraft"}
+    assert {"KIP-500", "KIP-966"} < {row["generation"] for row in found["durability"]}
     mine = {name: [r for r in rows if r.get("session") == "told"] for name, rows in found.items()}
     by_process = {row["process"]: row for row in mine["fencings"]}
     assert [row["process"] for row in mine["fencings"]] == ["crashed", "frozen", "running"]
