@@ -586,7 +586,7 @@ class Broker:
 
         Fetches that timed out during the freeze are given up before their responses are read:
         continuing a stopped process interrupts its wait for the network, so its clients see the
-        timeouts first (``NetworkClient.poll``; recorded with 4.1.2).
+        timeouts first (``NetworkClient.poll``; seen in 0.10.2.2, 2.4.1, 3.9.2 and 4.1.2).
         """
         if self.context.profile.has("timeouts_precede_responses"):
             self.fetchers.check_timeouts()
