@@ -15,7 +15,7 @@ from sessions.grammar.words import BadWord, nearest
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_image import Metadata
-from sessions.model.quorum import broker_role, controller_of
+from sessions.model.quorum import broker_role, controller_of, controllers_running
 from sessions.model.states import PartitionState, QuorumState, ReplicaState
 from sessions.model.truths import truths
 from sessions.text import clock, hexadecimal
@@ -54,7 +54,7 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
 
 
 def _controllers_and_fencing(quorum: QuorumState) -> Iterator[tuple[Cell, ...]]:
-    running = sum(state == "running" for state in quorum.controllers.values())
+    running = controllers_running(quorum)
     registered = metadata_of(quorum).image.brokers.values()
     yield "controllers up", f"{running} of {len(quorum.controllers)}"
     yield "fenced brokers", sum(each["fenced"] for each in registered)

@@ -14,6 +14,7 @@ from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
 from console.render.state_words import WORD_OF, glyph_of
 from sessions.model.health import ALERTING
+from sessions.model.quorum import controllers_running
 from sessions.text import clean, clock, number
 
 TABS: Final = (
@@ -114,7 +115,7 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
-    spans = [Span(brokers, "error" if down else "muted")]
+    spans = [Span(brokers, "error" if down else "muted"), *_controllers(stage)]
     for state in ALERTING:
         count = getattr(counts, state.name)
         if count or zeros:
@@ -123,6 +124,19 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
             shown = f"{glyph} {word.short} {number(count)}" if words else f"{glyph}{number(count)}"
             spans += [Span(" "), Span(shown, word.role if count else "faint"), Span(" " * words)]
     return line(*spans)
+
+
+def _controllers(stage: Stage) -> Line:
+    """How many controllers of a quorum run, if not all do or none leads."""
+    quorum = stage.view.state.quorum
+    if quorum is None or not stage.view.state.brokers:
+        return ()
+    running, total = controllers_running(quorum), len(quorum.controllers)
+    if running == total and quorum.leader is not None:
+        return ()
+    return line(
+        Span(f"ctl {running}/{total} ", "warning" if quorum.leader is not None else "error")
+    )
 
 
 def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:

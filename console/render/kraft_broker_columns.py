@@ -10,7 +10,7 @@ from console.render.broker_columns import (
 from console.render.columns import Cell, Column
 from console.render.lines import BLANK, Line, Span, cut, line
 from console.render.quorum import AMISS
-from sessions.model.quorum import Member, member_of
+from sessions.model.quorum import Member, controllers_running, member_of
 from sessions.model.states import BrokerState, ViewState
 from sessions.text import number, plural
 
@@ -42,8 +42,8 @@ def controllers_up(state: ViewState) -> str:
     """How many controllers run; empty without a quorum."""
     if state.quorum is None:
         return ""
-    states = state.quorum.controllers.values()
-    return f"{sum(each == 'running' for each in states)}/{len(states)} controllers up"
+    quorum = state.quorum
+    return f"{controllers_running(quorum)}/{len(quorum.controllers)} controllers up"
 
 
 def kraft_columns(stage: Stage) -> list[Column[BrokerState]]:

@@ -191,7 +191,8 @@ def is_calm(counts: Counts) -> bool:
 def healthy_sentence(stage: Stage) -> str:
     """What an empty list of faults says: how many are healthy, and since when.
 
-    A dead broker is no partition's fault before ZooKeeper gives up its session, but no calm either.
+    A dead broker is no partition's fault before its session ends, and a missing controller is none
+    until something has to change, but neither is calm.
     """
     total = len(stage.index.keys)
     if not total:
@@ -200,5 +201,8 @@ def healthy_sentence(stage: Stage) -> str:
     since = "" if since_us is None else f" since {clock(since_us)}"
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
-    summary = f"{plural(down, 'broker')} down." if down else "No faults."
+    lacking = [f"{plural(down, 'broker')} down."] if down else []
+    if controller_of(stage.view.state) is None:
+        lacking.append("There is no active controller.")
+    summary = " ".join(lacking) or "No faults."
     return f"{summary} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

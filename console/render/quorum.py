@@ -7,7 +7,7 @@ from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, line
 from console.styles.glyphs import Glyphs
 from sessions.model.metadata_log import end_of
-from sessions.model.quorum import GONE, Member, members
+from sessions.model.quorum import GONE, Member, controllers_running, members
 from sessions.model.states import CommittedRecord, ViewState
 from sessions.text import number, plural
 
@@ -23,7 +23,7 @@ def quorum_title(view: ViewState) -> list[str]:
     quorum = view.quorum
     if quorum is None:
         return []
-    running = sum(state == "running" for state in quorum.controllers.values())
+    running = controllers_running(quorum)
     total = len(quorum.controllers)
     lacking = f"no majority: {running} of {total} run" if running * 2 <= total else ""
     leader = "no leader" if quorum.leader is None else f"leader {quorum.leader}"

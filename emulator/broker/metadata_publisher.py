@@ -5,7 +5,7 @@ controller. Source: ``MetadataLoader``, ``BrokerMetadataPublisher``, ``ReplicaMa
 and ``DynamicConfigPublisher`` 3.9 to 4.1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from emulator import events
@@ -79,10 +79,11 @@ class MetadataPublisher:
             process.live_brokers = [
                 b for b, each in sorted(image.brokers.items()) if each.is_active
             ]
-        if delta.configs or delta.topics:
-            self._publish_configs(delta)
-        self._publish_internal_topics(delta)
         is_first, self.state.published = not self.state.published, True
+        for_logs = delta.configs if is_first else self._configs_of_new_logs(delta)
+        if for_logs or delta.topics:
+            self._publish_configs(delta, for_logs)
+        self._publish_internal_topics(delta)
         if is_first:
             self._load_logs()
         changes = delta.local_changes(self.context.id)
@@ -92,6 +93,9 @@ class MetadataPublisher:
             self._lead(key, change)
         self._follow_all(changes.followers)
         self.fetchers.shut_down_idle()
+        later = [key for key in delta.configs if key not in for_logs]
+        if later:
+            self._publish_configs(delta, later)
         if is_first:
             self.published()
 
@@ -119,12 +123,24 @@ class MetadataPublisher:
 
     # ---- configuration
 
-    def _publish_configs(self, delta: MetadataDelta) -> None:
+    def _configs_of_new_logs(self, delta: MetadataDelta) -> list[str]:
+        """The configurations that logs to be created read from the image itself.
+
+        All others take effect after the replicas' changes, which they accompany: a leader whose
+        min.insync.replicas is lowered does not advance its HW before the next occasion
+        (``BrokerMetadataPublisher.onMetadataUpdate``; recorded with 4.1.2).
+        """
+        if not delta.configs:
+            return []
+        created = {each.topic for each in delta.partitions.values() if each.before is None}
+        return [key for key in delta.configs if key.removeprefix("topic:") in created]
+
+    def _publish_configs(self, delta: MetadataDelta, keys: Iterable[str]) -> None:
         """Apply topic values, and this broker's own on top of the cluster-wide defaults."""
         context, image = self.context, self.state.image
         process = context.process
         changed = False
-        for key in delta.configs:
+        for key in keys:
             kind, _, name = key.partition(":")
             values = dict(image.configs.get(key, {}))
             if kind == "topic":

@@ -53,6 +53,11 @@ def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
     return Member(host, role, state, end, _behind(quorum.log, end), is_leader)
 
 
+def controllers_running(quorum: QuorumState) -> int:
+    """How many controllers' processes run."""
+    return sum(state == "running" for state in quorum.controllers.values())
+
+
 def controller_role(quorum: QuorumState, controller: int) -> str:
     """A controller's role in the quorum, as it knows it itself; a dash if its process is down."""
     is_gone = quorum.controllers.get(controller) in GONE

@@ -7,7 +7,7 @@ from console.render.lines import text_of
 from console.screens.page import help_lines
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.kraft import kraft
-from tests.support.kraft_events import CLUSTER, ELIGIBLE, FENCED
+from tests.support.kraft_events import CLUSTER, ELIGIBLE, FENCED, TOPIC
 
 WIDEST = (200, 60)
 SCREENS = (
@@ -32,6 +32,18 @@ async def test_no_screen_speaks_of_zookeeper(size: tuple[int, int]) -> None:
             text = driven.text().lower()
             for word in ("znode", "zookeeper", "zk ", " session "):
                 assert word not in text, (keys, word)
+
+
+async def test_a_lost_quorum_is_seen_on_every_screen() -> None:
+    lost = (CLUSTER, TOPIC, "controller crash active", "controller crash standby", "wait 5s")
+    async with console(kraft(*lost), "1", size=LARGE) as driven:
+        assert "There is no active controller. 3 of 3 partitions healthy" in driven.text()
+        for screen in "12345":
+            await driven.press(screen)
+            assert "brk 3/3 ctl 1/3" in driven.text()
+    async with console(kraft(CLUSTER, TOPIC), "1", size=LARGE) as driven:
+        assert "No faults" in driven.text()
+        assert "ctl" not in driven.text().splitlines()[0]
 
 
 @pytest.mark.parametrize("screen", "123457")
