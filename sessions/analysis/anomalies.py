@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from sessions.analysis.batches import batches, given
+from sessions.analysis.events import facts
 from sessions.analysis.job import Job, Result, shown
 from sessions.analysis.metadata_log import releases
 from sessions.analysis.results.truth import ANOMALIES, ANOMALIES_KNOWN, ANOMALY_COUNTS
@@ -22,6 +23,8 @@ from sessions.dataset.tables import CONSUMED
 SUSPECTS: Final = "suspects"
 """Name under which the partitions with conflicting runs are materialised."""
 KEYS: Final = (SESSION, "tp")
+LATER: Final = "#"
+"""What no topic's name contains."""
 SEEN: Final = (*PARTITION, "record", "offset", "client", "seq")
 NOT_WRITTEN: Final = (
     "INVALID_REQUIRED_ACKS",
@@ -38,10 +41,11 @@ def anomalies(source: DatasetTables) -> DataFrame:
     Runs of records are compared first; only partitions in which two runs conflict are expanded
     into records.
     """
-    acked, read = _acked(batches(source)), given(source).withColumn("client", F.col("consumer"))
+    acked = _told_apart(source, _acked(batches(source)))
+    read = _told_apart(source, given(source).withColumn("client", F.col("consumer")))
     suspects = source.materialised(SUSPECTS, lambda _: _suspects(acked, read))
     seen = _records(acked).join(suspects, list(KEYS), "left_semi")
-    consumed = source.table(CONSUMED).withColumn("client", F.col("consumer"))
+    consumed = _told_apart(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
     found = (
         _unseen(acked, read, met),
@@ -54,7 +58,19 @@ def anomalies(source: DatasetTables) -> DataFrame:
     whole = found[0]
     for more in found[1:]:
         whole = whole.unionByName(more)
-    return whole
+    return whole.withColumn("tp", F.regexp_replace("tp", f"{LATER}[0-9]+$", ""))
+
+
+def _told_apart(source: DatasetTables, seen: DataFrame) -> DataFrame:
+    """Append a number to the ``tp`` of a topic that was deleted before and has been created again.
+
+    It is another topic, whose offsets and records have nothing to do with those of the first.
+    """
+    deletions = facts(source, "TopicDeleted").groupBy(SESSION, "topic")
+    gone = deletions.agg(F.collect_list("seq").alias("deletions"))
+    number = F.expr("size(filter(coalesce(deletions, array()), deleted -> deleted < seq))")
+    name = F.when(number > 0, F.concat("tp", F.lit(LATER), number)).otherwise(F.col("tp"))
+    return seen.join(gone, [SESSION, "topic"], "left").withColumn("tp", name).drop("deletions")
 
 
 def _acked(produced: DataFrame) -> DataFrame:

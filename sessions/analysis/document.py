@@ -46,6 +46,8 @@ everything is computed again.
 - A broker that restarts before its old ZooKeeper session has expired cannot register until then.
   The session's end is the detection of its crash, not another fault.
 - Records with acks=0 are never acknowledged: they count as `sent`, never as `acked` or `lost`.
+- Records of a deleted topic, and records that retention deleted, are not lost. A topic that is
+  created again by the same name is another topic.
 - A record is *committed* when the HW of a leader first passes it.
 - The *HW lag* is LEO - HW on the leader: the records that are written but not yet committed.
 - A *fetch round* of a record is a fetch in which an in-sync follower wrote something to its log

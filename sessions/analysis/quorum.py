@@ -44,7 +44,7 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
         .select(SESSION, F.col("broker").alias("controller"), "seq", "time_us")
         .withColumn("role", F.lit("gone"))
     )
-    line = roles.unionByName(ended, allowMissingColumns=True)
+    line = _with_freezes(roles.unionByName(ended, allowMissingColumns=True), source.table(FAULTS))
     at = F.struct("seq", "time_us")
     leads = F.col("role") == "leader"
     stands = F.when(F.col("role") == "candidate", 1).otherwise(0)
@@ -55,15 +55,21 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
             nearest(F.when(~leads, at), later((SESSION, "controller"))),
         ).alias("end"),
         F.sum(stands).over(earlier((SESSION,))).alias("stood"),
+        nearest("freeze", earlier((SESSION,))).alias("frozen"),
     ).where(leads)
     before = earlier((SESSION,))
+    last, frozen = F.last("end.time_us").over(before), F.col("frozen")
+    still_frozen = frozen["seq"] > F.last("seq").over(before)
+    still_frozen &= F.coalesce(frozen["thawed_seq"] > F.col("seq"), F.lit(True))
     terms = selected.select(
         *(SESSION, "controller", "epoch"),
         F.col("seq").alias("from_seq"),
         F.col("time_us").alias("from_us"),
         F.col("end.seq").alias("to_seq"),
         F.col("end.time_us").alias("to_us"),
-        (F.col("time_us") - F.last("end.time_us").over(before)).alias("without_us"),
+        (F.col("time_us") - F.least(last, F.when(still_frozen, frozen["time_us"]))).alias(
+            "without_us"
+        ),
         (F.coalesce("stood", F.lit(0)) - F.coalesce(F.last("stood").over(before), F.lit(0))).alias(
             "candidacies"
         ),
@@ -71,6 +77,22 @@ def quorum_terms(source: DatasetTables) -> DataFrame:
     whole = terms.join(_written(source.table(METADATA_RECORDS)), [SESSION, "epoch"], "left")
     counted = ("records", "batches", "fencings", "registrations", "elections", "unclean")
     return whole.fillna(0, [*counted, "eligible"]).select(*QUORUM_TERMS.names)
+
+
+def _with_freezes(line: DataFrame, faults: DataFrame) -> DataFrame:
+    """Add when the quorum's leader froze: ``freeze``, with the event in which it thawed."""
+    states = faults.where("kind = 'controller' and state in ('frozen', 'running')").select(
+        *(SESSION, F.col("broker").alias("controller"), "seq", "time_us", "state")
+    )
+    leader = F.when(F.col("role") == "leader", F.col("controller"))
+    thawed = F.when(F.col("state") == "running", F.col("seq"))
+    whole = line.unionByName(states, allowMissingColumns=True).select(
+        "*",
+        nearest(leader, earlier((SESSION,))).alias("in_office"),
+        nearest(thawed, later((SESSION, "controller"))).alias("thawed_seq"),
+    )
+    froze = (F.col("state") == "frozen") & (F.col("controller") == F.col("in_office"))
+    return whole.withColumn("freeze", F.when(froze, F.struct("seq", "time_us", "thawed_seq")))
 
 
 def _written(records: DataFrame) -> DataFrame:

@@ -29,7 +29,7 @@ QUORUM_TERMS: Final = Table(
         time("to_us", "virtual time of that event", UNTIL_END),
         time(
             "without_us",
-            "time without a leader before it; a frozen leader still counts as one",
+            "time without a running leader before it: since the one before ended, or froze",
             "it is the session's first leader",
         ),
         count("candidacies", "candidacies", "candidacies of any controller since the last term"),

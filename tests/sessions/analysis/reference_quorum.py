@@ -39,7 +39,7 @@ def expected_terms(session: str, events: list[Event]) -> list[Row]:
         if isinstance(event, QuorumRoleChanged) and event.role == "candidate":
             stood += 1
         if isinstance(event, QuorumRoleChanged) and event.role == "leader":
-            before = rows[-1]["to_us"] if rows else None
+            before = _silent_us(events, rows[-1], event.seq) if rows else None
             leading = {
                 "session": session, "controller": event.controller, "epoch": event.epoch,
                 "from_seq": event.seq, "from_us": event.time_us, "to_seq": None, "to_us": None,
@@ -63,6 +63,18 @@ def expected_terms(session: str, events: list[Event]) -> list[Row]:
             "eligible": sum("eligibleLeaderReplicas" in data for data in changes),
         }
     return rows
+
+
+def _silent_us(events: list[Event], term: Row, until_seq: int) -> int:
+    """When the leader of a term ended, or froze and did not thaw until then."""
+    silent_us: int = term["to_us"]
+    for event in events[: until_seq - 1]:
+        if not isinstance(event, ControllerStateChanged) or event.seq < term["from_seq"]:
+            continue
+        if event.controller == term["controller"] and event.state in ("frozen", "running"):
+            froze_us = event.time_us if event.state == "frozen" else term["to_us"]
+            silent_us = min(froze_us, term["to_us"])
+    return silent_us
 
 
 def expected_work(session: str, events: list[Event]) -> list[Row]:

@@ -163,9 +163,16 @@ def expected_anomalies(session: str, events: list[Event]) -> list[Row]:
         r for r in produced if r["outcome"] == "acked" and r["acks"] and r["offset"] is not None
     ]
     found: list[tuple[object, ...]] = []
-    for tp in {row["tp"] for row in produced} | {row["tp"] for row in given}:
-        mine = [row for row in acked if row["tp"] == tp]
-        read = [row for row in given if row["tp"] == tp]
+    deleted = [(e.topic, e.seq) for e in events if isinstance(e, TopicDeleted)]
+
+    def life(tp: str, seq: int) -> tuple[str, int]:
+        topic = tp.rpartition("-")[0]
+        return tp, sum(name == topic and gone < seq for name, gone in deleted)
+
+    lives = {life(row["tp"], row["answered_seq"]) for row in acked}
+    for tp, number in lives | {life(row["tp"], row["seq"]) for row in given}:
+        mine = [row for row in acked if life(row["tp"], row["answered_seq"]) == (tp, number)]
+        read = [row for row in given if life(row["tp"], row["seq"]) == (tp, number)]
         found += [(tp, *each) for each in (*_unread(mine, read), *_clashes(mine, read))]
         found += [(tp, *each) for each in (*_polls(read), *_sends(mine))]
         found += [(tp, *each) for each in _aborted(produced, read)]

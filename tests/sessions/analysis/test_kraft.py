@@ -18,6 +18,7 @@ from tests.sessions.analysis.test_agreement import (
     analysed,
     by_session,
     cluster_told,
+    of_anomalies,
     of_clusters,
     of_durability,
     of_replay,
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.spark
 SECOND_US = 1_000_000
 JOBS = (
     *("availability", "failover", "isr", "durability"),
-    *("leaders", "controller", "quorum", "replay"),
+    *("leaders", "controller", "quorum", "anomalies", "replay"),
 )
 
 
@@ -77,6 +78,16 @@ def told_story() -> tuple[list[Event], int]:
     return events, runner.now_us
 
 
+def frozen_story() -> tuple[list[Event], int]:
+    """The active controller freezes, and thaws when another one is active."""
+    runner, events = story("4.1")
+    give(runner, inputs.ChangeController(action="freeze", which="active"))
+    wait(runner, 8_000)
+    give(runner, inputs.ChangeController(action="thaw", which="last"))
+    wait(runner, 3_000)
+    return events, runner.now_us
+
+
 def recreated_story() -> tuple[list[Event], int]:
     """A topic is deleted while a replica is away, and created again; then its minimum changes.
 
@@ -96,6 +107,8 @@ def recreated_story() -> tuple[list[Event], int]:
     give(runner, inputs.DeleteTopic(topic="again"))
     give(runner, again)
     give(runner, inputs.Produce(topic="again", value="new", acks=-1))
+    wait(runner, 2_000)
+    give(runner, inputs.Consume(topic="again", consumer="l", offset=0))
     wait(runner, 2_000)
     give(runner, inputs.FreezeBroker(broker=1))
     wait(runner, 6_000)
@@ -120,17 +133,24 @@ def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
 def test_jobs_know_sessions_without_zookeeper(
     compiled_spark: "SparkSession", tmp_path: Path
 ) -> None:
-    told: Told = {"told": told_story(), "recreated": recreated_story(), "zk": cluster_told(7)}
+    told: Told = {
+        "told": told_story(),
+        "recreated": recreated_story(),
+        "frozen": frozen_story(),
+        "zk": cluster_told(7),
+    }
     told |= {f"{v}-{seed}": with_faults(v, seed) for v in ("3.9", "4.0", "4.1") for seed in (1, 2)}
     found = analysed(told, tmp_path, JOBS)
     of_clusters(told, found)
     of_quorum(told, found)
     of_replay(told, found)
     of_durability(told, found)
+    of_anomalies(told, found)
     types = {type(event).__name__ for event in told["recreated"][0]}
     assert {"TopicDeleted", "LogStartOffsetChanged"} <= types
     assert {row["mode"] for row in found["failover"]} == {"zk", "kraft"}
     assert {"KIP-500", "KIP-966"} < {row["generation"] for row in found["durability"]}
+    assert [row for row in found["anomalies"] if row["session"] == "recreated"] == []
     mine = {name: [r for r in rows if r.get("session") == "told"] for name, rows in found.items()}
     by_process = {row["process"]: row for row in mine["fencings"]}
     assert [row["process"] for row in mine["fencings"]] == ["crashed", "frozen", "running"]
@@ -144,4 +164,8 @@ def test_jobs_know_sessions_without_zookeeper(
     }
     first, second = sorted(mine["quorum_terms"], key=lambda row: row["epoch"])
     assert first["to_us"] < second["from_us"] == first["to_us"] + second["without_us"]
+    of_frozen = [row for row in found["quorum_terms"] if row["session"] == "frozen"]
+    # A follower waits for two seconds (controller.quorum.fetch.timeout.ms), from its last fetch on.
+    assert [row["epoch"] for row in of_frozen] == [1, 2]
+    assert 1.4 * SECOND_US <= of_frozen[1]["without_us"] <= 2.6 * SECOND_US
     assert second["candidacies"] >= 1
