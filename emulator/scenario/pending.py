@@ -216,11 +216,12 @@ def _admin_responded(
     if error is None:
         return pending
     errors = state.admin.responses.pop(pending.job, {})
-    if error != "NONE" or not errors:
+    if error != "NONE":
         return Outcome(error, output=error, result=error)
     first, message = next((each for each in errors.values() if each[0] != "NONE"), ("NONE", ""))
     named = {name or "default": each for name, (each, _) in errors.items()}
-    text = "\n".join(f"{name}: {each}" for name, each in named.items())
+    # Of an election of all partitions, the response has those that were not led by the preferred.
+    text = "\n".join(f"{name}: {each}" for name, each in named.items()) or "nothing to do"
     return Outcome(first, message, output=text, result=named)
 
 
