@@ -274,11 +274,11 @@ class Cluster:
         limit_us = self.kernel.now + BOOT_LIMIT_US
         while self.kernel.now < limit_us:
             holder = self.controller_id()
-            office = None if holder is None else self.brokers[holder].state.controller
+            controller = None if holder is None else self.brokers[holder].state.controller
             if (
-                office is not None
-                and len(office.live) == len(self.brokers)
-                and not any(channel.queue for channel in office.channels.values())
+                controller is not None
+                and len(controller.live) == len(self.brokers)
+                and not any(channel.queue for channel in controller.channels.values())
             ):
                 return
             if not self.step():

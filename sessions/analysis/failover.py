@@ -160,12 +160,12 @@ def _sessions(source: DatasetTables) -> tuple[DataFrame, DataFrame]:
 def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
     """Add whether the broker was the last elected controller before the fault."""
     elected = controller.where("change = 'elected'").select(
-        SESSION, F.col("broker").alias("in_office"), F.col("seq").alias("fault_seq")
+        SESSION, F.col("broker").alias("active_controller"), F.col("seq").alias("fault_seq")
     )
     both = faults.unionByName(elected, allowMissingColumns=True).withColumn(
-        "in_office", nearest("in_office", earlier((SESSION,), "fault_seq"))
+        "active_controller", nearest("active_controller", earlier((SESSION,), "fault_seq"))
     )
-    was = F.coalesce(F.col("in_office") == F.col("broker"), F.lit(False))
+    was = F.coalesce(F.col("active_controller") == F.col("broker"), F.lit(False))
     return both.withColumn("was_controller", was).where("fault is not null")
 
 

@@ -88,10 +88,10 @@ def _with_freezes(line: DataFrame, faults: DataFrame) -> DataFrame:
     thawed = F.when(F.col("state") == "running", F.col("seq"))
     whole = line.unionByName(states, allowMissingColumns=True).select(
         "*",
-        nearest(leader, earlier((SESSION,))).alias("in_office"),
+        nearest(leader, earlier((SESSION,))).alias("led_by"),
         nearest(thawed, later((SESSION, "controller"))).alias("thawed_seq"),
     )
-    froze = (F.col("state") == "frozen") & (F.col("controller") == F.col("in_office"))
+    froze = (F.col("state") == "frozen") & (F.col("controller") == F.col("led_by"))
     return whole.withColumn("freeze", F.when(froze, F.struct("seq", "time_us", "thawed_seq")))
 
 

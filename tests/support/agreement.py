@@ -32,12 +32,12 @@ def living(cluster: Cluster) -> list[int]:
 
 
 def _of_controller(cluster: Cluster) -> Iterator[str]:
-    office = [b for b in living(cluster) if cluster.state.brokers[b].controller is not None]
+    active = [b for b in living(cluster) if cluster.state.brokers[b].controller is not None]
     named = cluster.controller_id()
-    if office != ([] if named is None else [named]):
-        yield f"controllers by /controller {named}, by themselves {office}"
+    if active != ([] if named is None else [named]):
+        yield f"controllers by /controller {named}, by themselves {active}"
         return
-    for broker in office:
+    for broker in active:
         cache = cluster.state.brokers[broker].controller
         assert cache is not None
         yield from _of_cache(cluster, broker, cache)

@@ -32,12 +32,12 @@ WORK: Final = Shown(
 
 
 def controllers(of: Material) -> Element:
-    """Each controller's time in office."""
+    """What each controller did while it was active."""
     order = (("steps", DOWN), ("session", UP), ("epoch", UP))
     rows = of.results.top(CONTROLLER_WORK, order, ROWS_MAX)
     return section(
         "controllers",
         "Controllers",
-        "What each controller did in its time in office: elections, and the requests that it sent.",
+        "What each controller did while it was active: elections, and the requests that it sent.",
         table(WORK, rows, of.results.count(CONTROLLER_WORK)),
     )

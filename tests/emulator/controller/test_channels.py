@@ -12,7 +12,7 @@ from tests.support.lab import Lab
 INFO = PartitionInfo(1, 9, [1, 2], 9, [1, 2], 1)
 
 
-def office(lab: Lab) -> ControllerState:
+def active_controller(lab: Lab) -> ControllerState:
     state = lab.cluster.brokers[0].state.controller
     assert state is not None
     return state
@@ -83,7 +83,7 @@ def test_one_request_is_under_way_at_a_time() -> None:
     lab.do(ThawBroker(broker=2))
     lab.wait(100)
     assert len(requests(lab, 2)) == before + 3
-    assert office(lab).channels[2].queue == []
+    assert active_controller(lab).channels[2].queue == []
 
 
 def test_what_was_lost_with_a_connection_is_sent_again() -> None:
@@ -95,18 +95,18 @@ def test_what_was_lost_with_a_connection_is_sent_again() -> None:
     channels(lab).send(batch)
     lab.wait(450)
     assert len(requests(lab, 2)) > before + 2
-    assert len(office(lab).channels[2].queue) == 1
+    assert len(active_controller(lab).channels[2].queue) == 1
 
 
 def test_nothing_is_sent_to_a_broker_that_is_known_to_be_gone() -> None:
     lab = with_a_topic()
     lab.do(CrashBroker(broker=2))
     lab.wait(21_000)
-    assert 2 not in office(lab).channels
+    assert 2 not in active_controller(lab).channels
     batch = Batch()
     batch.lead([1, 2], "t-0", INFO)
     channels(lab).send(batch)
-    assert 2 not in office(lab).channels
+    assert 2 not in active_controller(lab).channels
 
 
 @pytest.mark.parametrize("timeout_ms", [None, 2_000])
@@ -124,13 +124,13 @@ def test_a_request_that_nobody_answers_is_given_up_and_made_again(timeout_ms: in
     assert [each.reason for each in lab.seen.of(MessageLost)] == ["connection given up"]
     lab.do(HealLinks())
     lab.wait(200)
-    assert office(lab).channels[2].queue == []
+    assert active_controller(lab).channels[2].queue == []
     assert lab.cluster.brokers[2].state.process.metadata["t-0"] == INFO
 
 
 def test_a_response_that_nobody_waits_for_is_nothing() -> None:
     lab = with_a_topic()
-    state = office(lab)
+    state = active_controller(lab)
     state.channels[1] = Channel(request=12345)
     lab.wait(100)
     assert state.channels[1].request == 12345

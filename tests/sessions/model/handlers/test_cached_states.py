@@ -164,8 +164,8 @@ def who_believes(cluster: Cluster, view: ClusterView) -> list[int]:
     """Brokers that were told anything, and the controller if there is one."""
     told = [b.id for b in view.state.brokers.values() if b.live_brokers is not None]
     broker = view.state.controller.broker
-    in_office = broker is not None and cluster.brokers[broker].state.controller is not None
-    return [*told, *[CACHE] * in_office]
+    is_active = broker is not None and cluster.brokers[broker].state.controller is not None
+    return [*told, *[CACHE] * is_active]
 
 
 def believed(cluster: Cluster, view: ClusterView, tp: str) -> dict[int, Words]:
@@ -181,8 +181,8 @@ def in_mind(cluster: Cluster, view: ClusterView, tp: str) -> dict[int, Words]:
     found: dict[int, Words] = {}
     for who in who_believes(cluster, view):
         if who == CACHE:
-            office = cluster.brokers[view.state.controller.broker or 0].state.controller
-            infos = {} if office is None else office.infos
+            controller = cluster.brokers[view.state.controller.broker or 0].state.controller
+            infos = {} if controller is None else controller.infos
         else:
             infos = cluster.brokers[who].state.process.metadata
         info = infos.get(tp)
