@@ -65,13 +65,13 @@ def start(
 
 @statement(app, "freeze")
 def freeze(broker: Broker) -> FreezeBroker:
-    """Pause a broker's process, as a long garbage collection does, while time passes."""
+    """Pause a broker's process (SIGSTOP), as a long garbage collection does, while time passes."""
     return FreezeBroker(broker=broker)
 
 
 @statement(app, "thaw")
 def thaw(broker: Broker) -> ThawBroker:
-    """Resume a frozen broker."""
+    """Resume a frozen broker (SIGCONT)."""
     return ThawBroker(broker=broker)
 
 
