@@ -129,6 +129,11 @@ CHANCE = {
     ("4.1.2", "z65-grow-with-dead"): {"grown: log order"},
     ("4.3.1", "k05-elr-crash"): {"all: log of broker 1", "all: log of t-0"},
     ("4.3.1", "k09-reassign"): {"more: log of t-0"},
+    ("4.4.0", "c03-unclean-past-elr"): {"two: log of broker 2"},
+    ("4.4.0", "c04-two-stop"): {"back: log order"},
+    ("4.4.0", "c06-periodic"): {"one: log order"},
+    ("4.4.0", "c15-recreate"): {"back: log of broker 3"},
+    ("4.4.0", "c18-last-known"): {"two-back: log of broker 2"},
 }
 """The records whose order differs, or who was first, while all else that was seen agrees.
 
@@ -136,7 +141,9 @@ Which of two leaders first asks for a follower that is back; which of two follow
 whether a follower joins between two statements given at once;
 whether a broker tries to register between the end of its session and its fencing; whether a mark,
 or the next controlled shutdown, came before a second fencing; whether a broker had fetched from a
-new active controller when it was killed a moment later. In reality chance decides each of these.
+new active controller when it was killed a moment later; whether a broker is ready to be unfenced
+within 10 ms, and names its cordoned directories (4.4) in the same heartbeat. In reality chance
+decides each of these.
 """
 
 BY_THE_RECORDER = {
