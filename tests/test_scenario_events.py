@@ -6,10 +6,8 @@ import pytest
 
 from commands.language.parser import parse_script
 from emulator import events
-from emulator.cluster import Cluster
 from emulator.events import Event
-from emulator.inputs.statements import Statement
-from emulator.scenario.runner import Runner
+from tests.support.script_events import events_in
 
 FOLDER = Path(__file__).parent / "scenarios"
 SOME = ("seed", "0.9", "0.10.2", "0.11", "2.1", "2.5", "3.5", "3.9")
@@ -18,14 +16,9 @@ SOME = ("seed", "0.9", "0.10.2", "0.11", "2.1", "2.5", "3.5", "3.9")
 def _events(name: str, version: str) -> list[Event]:
     """All that happens in a scenario on a release."""
     path = FOLDER / f"{name}.tide"
-    script = parse_script(path.read_text(), str(path), cluster_options=("--version", version))
-    seen: list[Event] = []
-    cluster = Cluster(script.spec, [seen.append])
-    runner = Runner(cluster)
-    for step in script.steps:
-        assert isinstance(step, Statement)
-        runner.execute(step)
-    return seen
+    return events_in(
+        parse_script(path.read_text(), str(path), cluster_options=("--version", version))
+    )
 
 
 @pytest.mark.parametrize("version", SOME)

@@ -1,7 +1,7 @@
 """Recordings of KRaft clusters for the console's tests."""
 
 from tests.console.fakes import ListSource
-from tests.support.kraft_events import events_of
+from tests.support.script_events import events_of
 
 
 def kraft(*statements: str, kind: str = "REPLAY") -> ListSource:

@@ -7,7 +7,7 @@ from console.render.lines import text_of
 from console.screens.page import help_lines
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.kraft import kraft
-from tests.support.kraft_events import CLUSTER, ELIGIBLE, FENCED, TOPIC
+from tests.support.kraft_states import CLUSTER, ELIGIBLE, FENCED, TOPIC
 
 WIDEST = (200, 60)
 SCREENS = (

@@ -9,7 +9,8 @@ from sessions.model.states import (
     ViewState,
     ZnodeState,
 )
-from tests.support.kraft_events import FENCED, events_of
+from tests.support.kraft_states import FENCED
+from tests.support.script_events import events_of
 
 
 @pytest.fixture

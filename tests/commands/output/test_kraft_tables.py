@@ -9,7 +9,8 @@ from commands.output.grids import Grid
 from commands.output.show_tables import grids
 from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
-from tests.support.kraft_events import ELIGIBLE, events_of
+from tests.support.kraft_states import ELIGIBLE
+from tests.support.script_events import events_of
 
 
 def view_of(*statements: str) -> ClusterView:

@@ -7,7 +7,7 @@ from sessions.model.cluster_view import ClusterView
 from tests.console.fakes import Script, failover
 from tests.console.kraft import kraft
 from tests.console.libraries import failing_over
-from tests.support.kraft_events import FENCED
+from tests.support.kraft_states import FENCED
 
 
 def view() -> ClusterView:

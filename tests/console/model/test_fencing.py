@@ -8,7 +8,7 @@ from emulator import events
 from emulator.events import Event
 from tests.console.fakes import ListSource, failover
 from tests.console.kraft import kraft
-from tests.support.kraft_events import FENCED
+from tests.support.kraft_states import FENCED
 
 BEFORE = FENCED[:-2]
 LOOKS = 50

@@ -13,7 +13,7 @@ from console.render.lines import text_of
 from console.styles.glyphs import ASCII
 from tests.console.fakes import ListSource, failover
 from tests.console.kraft import kraft
-from tests.support.kraft_events import FENCED
+from tests.support.kraft_states import FENCED
 
 ALL = (*FENCED, "controller crash 102")
 

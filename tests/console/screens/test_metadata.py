@@ -7,7 +7,7 @@ from emulator import events
 from tests.console.driving import LARGE, SMALL, console
 from tests.console.kraft import kraft
 from tests.console.test_every_key import note_actions, press
-from tests.support.kraft_events import CLUSTER, FENCED
+from tests.support.kraft_states import CLUSTER, FENCED
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL])

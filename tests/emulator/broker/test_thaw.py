@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.events import BookmarkSet, MessageSent
-from tests.support.kraft_events import events_of
+from tests.support.script_events import events_of
 
 FETCH_BACKOFF_US = 1_000_000
 TOPIC = "topic create t --replica-assignment 0:1:2"

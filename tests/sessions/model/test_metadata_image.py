@@ -4,7 +4,8 @@ import pytest
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_image import Metadata, MetadataLog, MetadataReader
 from sessions.model.states import CommittedRecord, PartitionState
-from tests.support.kraft_events import ELIGIBLE, events_of
+from tests.support.kraft_states import ELIGIBLE
+from tests.support.script_events import events_of
 
 
 def record(offset: int, kind: str, data: str) -> CommittedRecord:
