@@ -387,12 +387,12 @@ def partition_state_removed(event: events.PartitionStateRemoved) -> str:
 
 def controller_elected(event: events.ControllerElected) -> str:
     """A new controller."""
-    return f"{event.broker} became controller, epoch {event.epoch}"
+    return f"controller {event.broker} elected, epoch {event.epoch}"
 
 
 def controller_resigned(event: events.ControllerResigned) -> str:
     """A controller that has resigned."""
-    return f"{event.broker} resigned as controller, epoch {event.epoch}: {event.reason}"
+    return f"controller {event.broker} resigned, epoch {event.epoch}: {event.reason}"
 
 
 def controller_step(event: events.ControllerStep) -> str:

@@ -49,4 +49,4 @@ def test_pairs_stand_under_their_titles(twin: TwinSource, width: int) -> None:
 def test_what_is_the_same_has_no_sign(twin: TwinSource) -> None:
     row = text_of(pair_line(Stage(twin), twin, 3, 120))
     assert "≠" not in row
-    assert row.count("became controller") == 2
+    assert row.count("controller 0 elected") == 2
