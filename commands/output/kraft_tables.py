@@ -3,16 +3,11 @@
 from commands.output.grids import Cell, Grid
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.cluster_view import ClusterView
-from sessions.model.metadata_image import Metadata, MetadataLog, MetadataNode
+from sessions.model.metadata_image import Metadata, MetadataNode, MetadataReader
 from sessions.model.metadata_log import end_of
 from sessions.model.quorum import members
 from sessions.model.states import QuorumState
 from sessions.text import natural_key
-
-
-def metadata_of(quorum: QuorumState) -> Metadata:
-    """Return the image that the committed log adds up to."""
-    return Metadata(MetadataLog().read(quorum.log), len(quorum.log))
 
 
 def quorum_grids(view: ClusterView, _target: str) -> list[Grid]:
@@ -21,7 +16,7 @@ def quorum_grids(view: ClusterView, _target: str) -> list[Grid]:
     Raises:
         BadWord: the cluster uses ZooKeeper.
     """
-    quorum = _quorum(view)
+    quorum, metadata = _known(view)
     status: list[tuple[Cell, ...]] = [
         ("leader", quorum.leader),
         ("epoch", quorum.epoch),
@@ -29,7 +24,7 @@ def quorum_grids(view: ClusterView, _target: str) -> list[Grid]:
     ]
     rows: list[tuple[Cell, ...]] = [
         (each.id, each.role, each.state, *(n if n >= 0 else None for n in (each.end, each.behind)))
-        for each in members(view.state, metadata_of(quorum))
+        for each in members(view.state, metadata)
     ]
     return [
         Grid("quorum", ("WHAT", "VALUE"), status),
@@ -43,8 +38,7 @@ def metadata_grids(view: ClusterView, path: str) -> list[Grid]:
     Raises:
         BadWord: the cluster uses ZooKeeper, or there is no such node.
     """
-    quorum = _quorum(view)
-    metadata = metadata_of(quorum)
+    quorum, metadata = _known(view)
     node = metadata.node(path)
     if node is None:
         raise BadWord(f"there is no '{path}' in the metadata{nearest(path, metadata.paths())}")
@@ -60,7 +54,8 @@ def _node_row(node: MetadataNode) -> tuple[Cell, ...]:
     return node.path, len(node.children), node.records, last, node.data
 
 
-def _quorum(view: ClusterView) -> QuorumState:
-    if view.state.quorum is None:
+def _known(view: ClusterView) -> tuple[QuorumState, Metadata]:
+    quorum, metadata = view.state.quorum, MetadataReader().at(view.state)
+    if quorum is None or metadata is None:
         raise BadWord("there is no quorum: this cluster keeps its metadata in ZooKeeper")
-    return view.state.quorum
+    return quorum, metadata

@@ -7,16 +7,16 @@ import msgspec
 
 from commands.language.statements.show import Show
 from commands.output.grids import Cell, Grid
-from commands.output.kraft_tables import metadata_grids, metadata_of, quorum_grids
+from commands.output.kraft_tables import metadata_grids, quorum_grids
 from emulator.events import Event
 from emulator.releases.profiles import Profile
 from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
-from sessions.model.metadata_image import Metadata
+from sessions.model.metadata_image import Metadata, MetadataReader
 from sessions.model.quorum import broker_role, controller_of, controllers_running
-from sessions.model.states import PartitionState, QuorumState, ReplicaState
+from sessions.model.states import PartitionState, ReplicaState, ViewState
 from sessions.model.truths import truths
 from sessions.text import clock, hexadecimal
 
@@ -42,7 +42,7 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
         ("events", state.seq),
         ("controller", controller_of(state)),
         ("controller epoch", state.controller.epoch if quorum is None else quorum.epoch),
-        *(() if quorum is None else _controllers_and_fencing(quorum)),
+        *_controllers_and_fencing(view.state),
         ("brokers up", f"{counts.brokers_up} of {counts.brokers}"),
         ("partitions", counts.partitions),
         ("offline", counts.offline),
@@ -53,11 +53,12 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
     return [Grid("cluster", ("WHAT", "VALUE"), rows)]
 
 
-def _controllers_and_fencing(quorum: QuorumState) -> Iterator[tuple[Cell, ...]]:
-    running = controllers_running(quorum)
-    registered = metadata_of(quorum).image.brokers.values()
-    yield "controllers up", f"{running} of {len(quorum.controllers)}"
-    yield "fenced brokers", sum(each["fenced"] for each in registered)
+def _controllers_and_fencing(state: ViewState) -> Iterator[tuple[Cell, ...]]:
+    quorum, metadata = state.quorum, MetadataReader().at(state)
+    if quorum is None or metadata is None:
+        return
+    yield "controllers up", f"{controllers_running(quorum)} of {len(quorum.controllers)}"
+    yield "fenced brokers", sum(each["fenced"] for each in metadata.image.brokers.values())
 
 
 def _partitions(view: ClusterView, topic: str) -> list[Grid]:
@@ -68,8 +69,7 @@ def _partitions(view: ClusterView, topic: str) -> list[Grid]:
             known = {partition.topic for partition in view.state.partitions.values()}
             raise BadWord(f"there is no topic '{topic}'{nearest(topic, known)}")
     partitions.sort(key=lambda partition: (partition.topic, partition.partition))
-    quorum = view.state.quorum
-    metadata = None if quorum is None else metadata_of(quorum)
+    metadata = MetadataReader().at(view.state)
     eligible = () if metadata is None else ("ELR",)
     columns = ("PARTITION", "STATE", "LEADER", "EPOCH", "REPLICAS", "ISR", "OSR", *eligible)
     rows = [_partition_row(view, metadata, each) for each in partitions]
@@ -119,8 +119,7 @@ def _brokers(view: ClusterView, _target: str) -> list[Grid]:
         leads[partition.leader] = leads.get(partition.leader, 0) + 1
         for broker in partition.replicas:
             holds[broker] = holds.get(broker, 0) + 1
-    quorum = view.state.quorum
-    metadata = None if quorum is None else metadata_of(quorum)
+    metadata = MetadataReader().at(view.state)
     rows: list[tuple[Cell, ...]] = [
         (
             broker.id,

@@ -93,7 +93,9 @@ def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> lis
         elif state_word == "starting":  # its log can be read, but it does not answer yet
             offsets = {"hw": None}
         state = "online" if partition["leader"] >= 0 else "offline"
-        found.append({**known, **partition, "state": state, **offsets})
+        # Recordings of real clusters count a partition's own records.
+        epoch = partition["partition_epoch"] - image.cleared.get((topic, number), 0)
+        found.append({**known, **partition, "partition_epoch": epoch, "state": state, **offsets})
     return sorted(found, key=lambda each: (each["topic"], each["partition"]))
 
 

@@ -1,8 +1,8 @@
-"""KRaft's metadata at the time cursor: the image built from the committed log, as a tree.
+"""KRaft's metadata at any time: the image built from the committed log, as a tree.
 
-The log of a cluster with 100,000 partitions is not decoded fully to show one screen. Each record is
-scanned once for its subject; records about a partition are decoded when that partition is viewed.
-Since the log only grows, an earlier time just uses fewer of its records.
+The log of a cluster with 100,000 partitions is not decoded fully to show a part of it. Each record
+is scanned once for its subject; records about a partition are decoded when that partition is
+viewed. Since the log only grows, an earlier time just uses fewer of its records.
 """
 
 import json
@@ -32,6 +32,8 @@ PARTITION_FIELDS: Final = {
     "last_known_elr": "lastKnownElr",
 }
 """Names of a partition's fields in its records, where the image uses shorter ones."""
+ELIGIBLE: Final = '"eligibleLeaderReplicas"'
+"""What the data of a record contains if it sets the eligible leader replicas."""
 BROKER_FIELDS: Final = {"in_controlled_shutdown": "inControlledShutdown"}
 NAMES: Final = PARTITION_FIELDS | BROKER_FIELDS
 RECOVERY_WORDS: Final = ("RECOVERED", "RECOVERING")
@@ -184,7 +186,13 @@ class Metadata:
         return {} if node is None else node.value
 
     def elr(self, partition: PartitionState) -> list[int]:
-        """Return the eligible leader replicas: outside the ISR, with all records below the HW."""
+        """Return the eligible leader replicas: outside the ISR, with all records below the HW.
+
+        Most partitions never had any, so their records are not decoded.
+        """
+        about = self._about(partition.topic, str(partition.partition))
+        if not any(ELIGIBLE in self.log.records[at].data for at in about):
+            return []
         found: list[int] = self.partition(partition).get("elr", [])
         return found
 
@@ -270,14 +278,18 @@ class Metadata:
             made = self._partitions[path] = self._made(path, topic, number)
             return made
 
+    def _about(self, topic: str, number: str) -> list[int]:
+        """The positions in the log of the records about a partition; none if it does not exist."""
+        known = self.log.topics.get(self._topic_ids.get(topic, ""))
+        if known is None or not number.isdecimal():
+            return []
+        return known.about(int(number), self.taken)
+
     def _made(self, path: str, topic: str, number: str) -> MetadataNode | None:
-        topic_id = self._topic_ids.get(topic)
-        known = self.log.topics.get(topic_id or "")
-        if topic_id is None or known is None or not number.isdecimal():
-            return None
-        about = known.about(int(number), self.taken)
+        about = self._about(topic, number)
         if not about:
             return None
+        topic_id = self._topic_ids[topic]
         cleared = [*self._cleared.get("", ()), *self._cleared.get(topic, ())]
         after = [at for at in cleared if at > about[0]]
         records = [self.log.records[at] for at in sorted((*about, *after))]

@@ -91,13 +91,18 @@ def end_of(state: QuorumState) -> int:
 
 
 class Image(Struct):
-    """Brokers by id, partitions by topic (as records name it) and number, configurations."""
+    """Brokers by id, partitions by topic (as records name it) and number, configurations.
+
+    ``cleared`` counts the ClearElr records that emptied a partition's lists: each incremented its
+    partition epoch, although it does not name the partition (``TopicDelta.maybeClearElr``).
+    """
 
     brokers: dict[int, Plain] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
     partitions: dict[tuple[str, int], Plain] = field(default_factory=dict)
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
+    cleared: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def take(self, records: Iterable[CommittedRecord]) -> "Image":
         """Read more of the log; returns itself."""
@@ -176,6 +181,9 @@ class Image(Struct):
             values[data["name"]] = data["value"]
 
     def _clear_elr(self, topic: str) -> None:
-        for (name, _), partition in self.partitions.items():
-            if not topic or self.topics[name] == topic:
-                partition["elr"] = partition["last_known_elr"] = []
+        for key, partition in self.partitions.items():
+            has_any = partition["elr"] or partition["last_known_elr"]
+            if has_any and (not topic or self.topics[key[0]] == topic):
+                partition["elr"], partition["last_known_elr"] = [], []
+                partition["partition_epoch"] += 1
+                self.cleared[key] = self.cleared.get(key, 0) + 1

@@ -131,7 +131,7 @@ def _image_of(quorum: QuorumState, partition: PartitionState, broker: BrokerStat
 def _about(
     log: Iterable[CommittedRecord], partition: PartitionState, end: int
 ) -> Iterator[CommittedRecord]:
-    """The records about a partition, and those that create and delete its topic.
+    """The records about a partition, and those that concern all partitions of its topic.
 
     Most records are about others, so they are not all decoded.
     """
@@ -140,9 +140,11 @@ def _about(
     for record in log:
         if record.offset >= end:
             return
-        if not shown.search(record.data):
+        if record.kind == "ClearElr":
+            yield record
+        elif not shown.search(record.data):
             continue
-        if record.kind in TOPIC_RECORDS or own.search(record.data):
+        elif record.kind in TOPIC_RECORDS or own.search(record.data):
             yield record
 
 
