@@ -5,12 +5,14 @@ frame moves the cursor a little (or not, if paused), finds out what changed, and
 key that moves the cursor repaints at once.
 """
 
+import io
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import ClassVar
 
+from rich.console import Console
 from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
@@ -61,6 +63,7 @@ from console.screens.znodes import ZnodesScreen
 from console.styles.glyphs import choose
 from console.styles.roles import COMPONENTS
 from console.styles.stylesheet import ParsedOnce
+from console.widgets.virtual_view import VirtualView
 from sessions.format.errors import SessionError
 from sessions.sources.paired import TwinSource
 from sessions.sources.source import Source
@@ -309,6 +312,23 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.notices.trouble(str(error))
 
     # ---- actions
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """Export the screen as SVG, in true colour whatever colours the terminal has.
+
+        Roles are mixed for the colours of the console, so every view is painted again.
+        """
+        terminal = self.console
+        views = [view for screen in self.screen_stack for view in screen.query(VirtualView)]
+        self.console = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor")
+        try:
+            for view in views:
+                view.forget()
+            return super().export_screenshot(title=title, simplify=simplify)
+        finally:
+            self.console = terminal
+            for view in views:
+                view.forget()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable what a read-only source does not allow; this is the only place that checks."""
