@@ -99,7 +99,7 @@ def data_lines(node: TreeNode, width: int) -> list[Line]:
         return [line(Span(" null", "muted"))]
     try:
         value = json.loads(node.data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return [line(f" {row}") for row in wrap(clean(node.data), max(8, width - 1))]
     if not isinstance(value, dict):
         return [line(data(f" {node.data}"))]

@@ -113,7 +113,7 @@ def changes_of(before: str | None, after: str | None) -> Line:
     """The fields of a JSON object that changed; empty if either text is not an object."""
     try:
         old, new = json.loads(before or ""), json.loads(after or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     if not isinstance(old, dict) or not isinstance(new, dict):
         return ()

@@ -71,7 +71,7 @@ def read(value: str) -> Record | None:
     """Decode a record's value; None if it is malformed (another client wrote to the topic)."""
     try:
         return _decoder.decode(value)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
 

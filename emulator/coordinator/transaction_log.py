@@ -151,7 +151,7 @@ class TransactionLog:
                 text = self.context.ledger.value_of(batch.first_record + at)
                 try:
                     record = _decoder.decode(text)
-                except msgspec.MsgspecError:
+                except (msgspec.MsgspecError, UnicodeError, RecursionError):
                     continue  # another client wrote to the topic
                 if record.state == DEAD:
                     found.pop(record.transactional_id, None)

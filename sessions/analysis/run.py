@@ -29,6 +29,7 @@ from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS
+from sessions.decoding import DecodingError, decode_json
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Matches the file name in Spark's error for an unreadable file."""
@@ -161,10 +162,10 @@ def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | N
             return None
         if not (out / NOTE).exists():
             raise AnalysisError(f"{out} already exists; choose a new folder for the results")
-        note = msgspec.json.decode((out / NOTE).read(), type=Note)
+        note = decode_json((out / NOTE).read(), Note)
     except LocationError as error:
         raise AnalysisError(str(error)) from error
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, DecodingError) as error:
         raise AnalysisError(f"{out / NOTE} could not be read: {error}") from error
     if note.dataset != str(dataset):
         raise AnalysisError(f"{out} has the results of {note.dataset}; choose a new folder")

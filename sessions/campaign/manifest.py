@@ -18,6 +18,7 @@ from sessions.campaign.outcome import CampaignReport
 from sessions.campaign.plan import Plan
 from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location
+from sessions.decoding import DecodingError, decode_json
 
 FOLDER: Final = "_campaign"
 PLAN: Final = "plan.json"
@@ -158,11 +159,11 @@ class CampaignFolder:
         try:
             if not place.exists():
                 return None
-            return msgspec.json.decode(place.read(), type=type_)
+            return decode_json(place.read(), type_)
         except OSError as error:
             reason = error.strerror or error
             raise DatasetError(f"{place} could not be read: {reason}") from error
-        except msgspec.MsgspecError as error:
+        except DecodingError as error:
             raise DatasetUnreadable(f"{place} is damaged: {error}") from error
 
     def _write(self, name: str, value: Struct) -> None:

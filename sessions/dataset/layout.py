@@ -30,6 +30,7 @@ from msgspec import Struct
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES
+from sessions.decoding import DecodingError, decode_json
 
 LAYOUT: Final = 3
 """The version of folders, tables and columns that this program writes and reads."""
@@ -528,8 +529,8 @@ def require_session_id(session: str) -> None:
 
 def _decoded(content: bytes, place: str) -> Commit:
     try:
-        return msgspec.json.decode(content, type=Commit)
-    except msgspec.MsgspecError as error:
+        return decode_json(content, Commit)
+    except DecodingError as error:
         raise DatasetUnreadable(f"{place} is damaged: {error}") from error
 
 
@@ -566,12 +567,12 @@ def layout_of(location: Location) -> int | None:
         marker = location / MARKER
         if not location.is_folder() or not marker.exists():
             raise DatasetError(f"{location} is not a dataset of {PROGRAM} ({MARKER} is missing)")
-        found = msgspec.json.decode(marker.read(), type=Marker)
+        found = decode_json(marker.read(), Marker)
     except LocationError as error:
         raise DatasetError(str(error)) from error
     except OSError as error:
         raise DatasetError(f"{location} could not be read: {error.strerror or error}") from error
-    except msgspec.MsgspecError as error:
+    except DecodingError as error:
         raise DatasetUnreadable(f"{location / MARKER} is damaged: {error}") from error
     if found.dataset != PROGRAM:
         raise DatasetError(f"{location} is not a dataset of {PROGRAM} but of {found.dataset}")

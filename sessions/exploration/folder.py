@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from emulator.explorer.question import Question
 from sessions.dataset.location import Location, LocationError
+from sessions.decoding import DecodingError, decode_json
 
 ASKED: Final = "search.json"
 LOCK: Final = ".lock"
@@ -120,8 +121,8 @@ class WorkFolder:
         if not place.exists():
             return None
         try:
-            return msgspec.json.decode(place.read(), type=type_)
-        except msgspec.MsgspecError as error:
+            return decode_json(place.read(), type_)
+        except DecodingError as error:
             raise ExplorationError(f"{place} is damaged: {error}") from error
 
     def write(self, name: str, content: Struct) -> None:

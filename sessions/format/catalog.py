@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ from sessions.format.metadata import Extent, Origin, Outcome
 from sessions.format.schema import SUFFIX
 from sessions.format.writer import delete_files
 from sessions.model.health import Counts
+
+ALERTS_MAX: Final = 10_000
+"""Maximum number of changes that a list keeps of a session: a folder may hold thousands of them."""
 
 
 class Listed(Struct, frozen=True):
@@ -95,6 +99,19 @@ def _is_in_use(path: Path) -> bool:
     return False
 
 
+def thinned(alerts: list[tuple[int, int, Counts]]) -> list[tuple[int, int, Counts]]:
+    """Return at most :data:`ALERTS_MAX` of the changes: of more, the ones with most alerts."""
+    width = -(-len(alerts) // ALERTS_MAX)
+    if width <= 1:
+        return alerts
+    groups = (alerts[first : first + width] for first in range(0, len(alerts), width))
+    return [max(group, key=lambda change: _alert(change[2])) for group in groups]
+
+
+def _alert(counts: Counts) -> tuple[int, int]:
+    return counts.offline, counts.under_min_isr
+
+
 def show_session(path: Path | str) -> Listed:
     """Return one session's metadata; for a file that cannot be opened, the problem."""
     path = Path(path)
@@ -112,7 +129,7 @@ def show_session(path: Path | str) -> Listed:
             session.last_seq - session.first_seq + 1,
             session.last_us,
             len(session.bookmarks()),
-            session.summary(),
+            thinned(session.summary()),
             session.damage,
             session.extent,
         )

@@ -9,7 +9,12 @@ from typing import Final
 
 from emulator.events import Event, MessageSent
 from sessions.format.codec import BlockError
-from sessions.format.errors import SessionDamagedError, SessionDroppedError, SessionEndedError
+from sessions.format.errors import (
+    SessionDamagedError,
+    SessionDroppedError,
+    SessionEndedError,
+    consistent,
+)
 from sessions.format.file import Chunk, SessionFile
 from sessions.model.batches import batch_in
 from sessions.model.handlers.clients import NAMING, batch_of
@@ -18,6 +23,8 @@ from sessions.model.touches import objects_of
 
 CACHED_WEIGHT_MAX: Final = 1 << 16
 """Size of the cache of decoded events, counted in events of about 180 bytes each."""
+EVENT_BYTES: Final = 512
+"""What an event is estimated at before it is decoded, with room for its texts."""
 
 _FIRST_SEQ: Final = attrgetter("first_seq")
 _FIRST_US: Final = attrgetter("first_us")
@@ -122,17 +129,18 @@ class Chunks:
         first = place.first_seq
         events = self._cache.get(first)
         if events is None or events[-1].seq < place.last_seq:
-            events = self.session.events(place)
-            self._keep(events)
+            found = self.session.unpacked(place)
+            events = found.events()
+            self._keep(events, found.memory)
         else:
             self._cache.move_to_end(first)
         return events
 
-    def _keep(self, events: list[Event]) -> None:
+    def _keep(self, events: list[Event], memory: int = 0) -> None:
         first = events[0].seq
         self._cache[first] = events
         self._cache.move_to_end(first)
-        self._weights[first] = _weight(events)
+        self._weights[first] = max(_weight(events), memory // EVENT_BYTES)
         while sum(self._weights.values()) > CACHED_WEIGHT_MAX and len(self._cache) > 1:
             gone, _ = self._cache.popitem(last=False)
             del self._weights[gone]
@@ -198,9 +206,13 @@ class Chunks:
         for chunk in self._chunks_from(seq, direction, names):
             for event in chunk if direction > 0 else reversed(chunk):
                 after = event.seq > seq if direction > 0 else event.seq < seq
-                if after and not names.isdisjoint(objects_of(event)):
+                if after and not names.isdisjoint(self._objects(event)):
                     return event.seq
         return None
+
+    def _objects(self, event: Event) -> Iterable[str]:
+        with consistent(self.session.path):
+            return objects_of(event)
 
     def _chunks_from(self, seq: int, direction: int, names: set[str]) -> Iterator[list[Event]]:
         """Return the chunks that may contain such an event, nearest first."""

@@ -25,6 +25,8 @@ import zstandard
 from msgspec.structs import astuple
 
 from emulator.events import Event
+from sessions import decoding
+from sessions.format import limits
 
 Groups = dict[type[Event], list[Event]]
 """Lists of events by type, each in order."""
@@ -32,9 +34,10 @@ Groups = dict[type[Event], list[Event]]
 Kinds = Container[type[Event]] | None
 """Types of events; None: all of them."""
 
-RAW_BYTES_MAX: Final = 1 << 28
-"""Maximum size of an unpacked block: a larger one is damaged or hostile."""
 LEVEL: Final = 3
+
+TIME_MAX_US: Final = (1 << 63) - 1
+"""The latest time that SQLite and Parquet can store."""
 
 VOCABULARY: Final = {kind.__name__: kind for kind in Event.__subclasses__()}
 """Every type of event by its name."""
@@ -161,12 +164,13 @@ class Columns(NamedTuple):
 class Unpacked(NamedTuple):
     """Consecutive events by column; ``times`` has the times of all events.
 
-    ``columns`` may be limited to some types.
+    ``columns`` may be limited to some types. ``memory`` is a bound of what the values take.
     """
 
     first_seq: int
     times: list[int]
     columns: list[Columns]
+    memory: int = 0
 
     @property
     def last_seq(self) -> int:
@@ -183,7 +187,7 @@ class Unpacked(NamedTuple):
             kept = bisect_left(places, count)
             cut = [field[:kept] for field in fields]
             columns.append(Columns(kind, places[:kept], causes[:kept], cut))
-        return Unpacked(self.first_seq, self.times[:count], columns)
+        return Unpacked(self.first_seq, self.times[:count], columns, self.memory)
 
     def events(self, kinds: Kinds = None) -> list[Event]:
         """Return the events of some types, or all, in order; types without columns are omitted."""
@@ -214,20 +218,36 @@ def unpack(data: bytes, kinds: Kinds = None) -> Unpacked:
     Raises:
         BlockError: the bytes are not a valid block.
     """
+    raw = decompress(data)
+    memory = decoding.memory_of_msgpack(raw)
     try:
-        return _unpacked(_BLOCKS.decode(decompress(data)), kinds)
-    except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
-        raise BlockError(str(error)) from error
+        block = decoding.decode_msgpack(raw, _BLOCKS, memory, limits.CHUNK_MEMORY_MAX)
+        _require_size(block)
+        return _unpacked(block, kinds)._replace(memory=memory)
+    except (*decoding.FAILURES, LookupError, TypeError, ValueError) as error:
+        raise BlockError(decoding.reason(error)) from error
+
+
+def _require_size(block: Block) -> None:
+    """Check what a block's numbers would make of it, and that time does not run backwards."""
+    count = len(block.order)
+    if not 0 < count <= limits.CHUNK_EVENTS_MAX:
+        raise BlockError(f"{count:,} events are not those of a chunk")
+    if len(block.times) != count:
+        raise BlockError("as many times as events are expected")
+    if min(block.times) < 0 or sum(block.times) > TIME_MAX_US:
+        raise BlockError("its times are none of a recording")
+    if any(len(columns) > limits.COLUMNS_MAX for columns in block.columns):
+        raise BlockError("a type of events has too many columns")
 
 
 def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     order, first_seq = block.order, block.first_seq
-    if len(block.times) != len(order):
-        raise BlockError("as many times as events are expected")
     places: list[list[int]] = [[] for _ in block.kinds]
     for place, kind in enumerate(order):
         places[kind].append(place)
     layouts = block.fields or [""] * len(block.kinds)
+    texts = _Texts(block.strings)
     columns = []
     for name, layout, encoded, mine in zip(
         block.kinds, layouts, block.columns, places, strict=True
@@ -237,10 +257,12 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
             continue
         backs = _INTS.decode(encoded[0])
         named = _named(plan, layout, encoded[1:])
-        fields = [_field(plan, field, named, len(mine), block.strings) for field in plan.decoders]
+        fields = [_field(plan, field, named, len(mine), texts) for field in plan.decoders]
         if any(len(field) != len(mine) for field in (backs, *fields)):
             raise BlockError(f"a column of {name} is too short or too long")
         causes = [place + first_seq - back for place, back in zip(mine, backs, strict=True)]
+        if min(backs, default=0) < 0 or min(causes, default=0) < 0:
+            raise BlockError(f"the cause of a {name} is not an earlier event")
         columns.append(Columns(plan.kind, mine, causes, fields))
     return Unpacked(first_seq, list(accumulate(block.times)), columns)
 
@@ -252,7 +274,7 @@ def _named(plan: Plan, layout: str, columns: list[bytes]) -> dict[str, bytes]:
 
 
 def _field(
-    plan: Plan, name: str, columns: dict[str, bytes], count: int, strings: list[str]
+    plan: Plan, name: str, columns: dict[str, bytes], count: int, texts: "_Texts"
 ) -> list[Any]:
     """Return the values of a field; if the block lacks its column, the default."""
     column = columns.get(name)
@@ -263,9 +285,25 @@ def _field(
         return [default() for _ in range(count)]
     decoder = plan.decoders[name]
     if decoder is None:
-        return [strings[index] for index in _INTS.decode(column)]
+        return texts.at(_INTS.decode(column))
     values: list[Any] = decoder.decode(column)
     return values
+
+
+class _Texts:
+    """The texts of a block, each of which any number of events may have."""
+
+    def __init__(self, strings: list[str]) -> None:
+        self._strings = strings
+        self._left = limits.CHUNK_TEXT_MAX
+
+    def at(self, indexes: list[int]) -> list[str]:
+        """Return the texts at these positions."""
+        found = list(map(self._strings.__getitem__, indexes))
+        self._left -= sum(map(len, found))
+        if self._left < 0:
+            raise BlockError("its texts are too long")
+        return found
 
 
 def checksum(data: bytes, *numbers: int) -> int:
@@ -296,10 +334,10 @@ def decompress(data: bytes) -> bytes:
         raise BlockError("it is not compressed")
     try:
         size = zstandard.frame_content_size(data)
-        if not 0 <= size <= RAW_BYTES_MAX:
+        if not 0 <= size <= limits.BLOB_BYTES_MAX:
             raise BlockError(f"{size} bytes is no size of a block")
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=RAW_BYTES_MAX)
-    except zstandard.ZstdError as error:
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+    except (zstandard.ZstdError, MemoryError) as error:
         raise BlockError(str(error)) from error
 
 

@@ -14,11 +14,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.format.codec import RAW_BYTES_MAX
-from sessions.format.errors import NotASessionError, SessionDamagedError, SessionMissingError
+from sessions.format.errors import (
+    REASON_CHARACTERS_MAX,
+    NotASessionError,
+    SessionDamagedError,
+    SessionMissingError,
+)
+from sessions.format.limits import TEXT_BYTES_MAX, VALUE_BYTES_MAX
 from sessions.format.schema import BESIDE, tables_of
 
-REASON_CHARACTERS_MAX: Final = 120
 SCHEMA_ROWS_MAX: Final = 100
 """Maximum number of tables of a session."""
 FOREIGN: Final = ("view", "trigger", "index")
@@ -133,7 +137,8 @@ def _connect(path: Path, options: str, *, is_short: bool = False) -> sqlite3.Con
         check_same_thread=False,
     )
     try:
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, RAW_BYTES_MAX)
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)
+        database.text_factory = _text
         database.execute("PRAGMA query_only = ON")
         database.execute("PRAGMA trusted_schema = OFF")
         if is_short:  # otherwise SQLite refuses to open a truncated file
@@ -146,6 +151,18 @@ def _connect(path: Path, options: str, *, is_short: bool = False) -> sqlite3.Con
         database.close()
         raise SessionDamagedError(damage_sentence(path, error)) from error
     return database
+
+
+def _text(content: bytes) -> str:
+    """Return a text of a table; only Base64 may be very long.
+
+    Raises:
+        sqlite3.DataError: it would take several times its bytes.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    if len(content) > TEXT_BYTES_MAX and not content.isascii():
+        raise sqlite3.DataError(f"a text of {len(content):,} bytes is too long")
+    return content.decode()
 
 
 def _require_tables(path: Path, database: sqlite3.Connection, schema: int) -> None:

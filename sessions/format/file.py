@@ -9,17 +9,19 @@ after its writer was killed, and up to the first damage.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
 from emulator.events import Event
 from emulator.inputs.statements import Statement
-from sessions.format import codec, keyframes
+from sessions.decoding import DecodingError, decode_json, memory_of_json
+from sessions.format import codec, keyframes, limits
 from sessions.format.connection import UNREADABLE, brief, damage_sentence, open_database
 from sessions.format.errors import (
     SessionDamagedError,
@@ -28,7 +30,7 @@ from sessions.format.errors import (
     SessionMissingError,
 )
 from sessions.format.header import read_header
-from sessions.format.keyframes import Keyframe
+from sessions.format.keyframes import Keyframe, Room
 from sessions.format.metadata import (
     Extent,
     Origin,
@@ -46,6 +48,8 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 Row = tuple[Any, ...]
 
+ROW_BYTES: Final = 256
+"""The memory of a statement or a bookmark besides its texts."""
 _NUMBERS: Final = "first_seq, last_seq, first_us, last_us, first_record, last_record"
 _LAST_SEQ_NAMED: Final = """
 SELECT max(seq) FROM (
@@ -77,7 +81,8 @@ class KeyframePlace(msgspec.Struct, frozen=True):
 class SessionFile:
     """A session, for reading.
 
-    ``damage`` is empty, or one sentence about what cannot be read. ``damaged_at`` is the number of
+    ``damage`` is empty, or one sentence about what cannot be read; ``inputs_damage`` is the same
+    about its statements, once they have been read. ``damaged_at`` is the number of
     the first event that cannot be read; None while no such event is known.
     """
 
@@ -92,6 +97,7 @@ class SessionFile:
         """
         self.path = Path(path)
         self.damage = ""
+        self.inputs_damage = ""
         self.damaged_at: int | None = None
         header = read_header(self.path)
         self._has_checksums = header.schema >= CHECKSUMS_SINCE
@@ -261,6 +267,10 @@ class SessionFile:
                 *numbers, checksum, block = row
                 chunk = _chunk(numbers)
                 is_whole = not check or self._is_whole(block, checksum, numbers)
+                if len(chunks) >= limits.CHUNKS_MAX:
+                    self._damaged(f"it has more than {limits.CHUNKS_MAX:,} chunks")
+                    is_damaged = True
+                    break
                 if chunk.first_seq != expected or chunk.last_seq < expected or not is_whole:
                     is_damaged = True
                     break
@@ -324,6 +334,9 @@ class SessionFile:
         known = places[-1].seq if places else 0
         statement = "SELECT seq, base_seq FROM keyframes WHERE seq > ? ORDER BY seq"
         for seq, base_seq in self._typed_rows(tuple[int, int], statement, (known,)):
+            if len(places) >= limits.KEYFRAMES_MAX:
+                self._damaged(f"it has more than {limits.KEYFRAMES_MAX:,} keyframes")
+                break
             if seq <= self.last_seq:
                 places.append(KeyframePlace(seq, base_seq))
 
@@ -338,6 +351,15 @@ class SessionFile:
             self._find_more(self.chunks, last + 1)
         elif outcome is not None and outcome.events < last:
             self._damaged(f"it says that it was closed after event {outcome.events:,}")
+
+    def end_before(self, seq: int, what: str) -> NoReturn:
+        """Make the session end before an event that cannot follow those before it.
+
+        Raises:
+            SessionEndedError: always.
+        """
+        self._end_before(seq, what)
+        raise SessionEndedError(f"{self.path} is damaged from event {seq:,} on: {brief(what)}.")
 
     def _end_before(self, seq: int, what: str = "") -> None:
         """Make the session end before an event that cannot be read."""
@@ -370,7 +392,8 @@ class SessionFile:
             if not self._is_whole(data, checksum, numbers):
                 raise codec.BlockError("the checksum is another one")
             found = codec.unpack(data, kinds)
-            if found.first_seq != chunk.first_seq or found.last_seq < chunk.last_seq:
+            is_other = found.first_seq != chunk.first_seq or found.times[0] != chunk.first_us
+            if is_other or found.last_seq < chunk.last_seq:
                 raise codec.BlockError("they are other ones")
             return found.up_to(chunk.last_seq)
         except SessionDroppedError:
@@ -417,19 +440,27 @@ class SessionFile:
         """
         if self.first_seq == 1:
             return None
-        frame = self.keyframe(KeyframePlace(self.first_seq - 1, 0))
+        frame = self._keyframe(KeyframePlace(self.first_seq - 1, 0), keyframes.room_of_beginning)
         if frame is None:
             raise SessionDamagedError(
                 f"{self.path} is damaged: the state before its first event cannot be read."
             )
         return frame
 
-    def keyframe(self, place: KeyframePlace) -> Keyframe | None:
-        """Return a keyframe; None if it is damaged."""
+    def keyframe(self, place: KeyframePlace, room: Room | None = None) -> Keyframe | None:
+        """Return a keyframe; None if it is damaged, or takes more memory than ``room`` has left."""
+        return self._keyframe(place, lambda data: room)
+
+    def _keyframe(
+        self, place: KeyframePlace, room: Callable[[bytes], Room | None]
+    ) -> Keyframe | None:
         try:
             row = self._row("SELECT checksum, state FROM keyframes WHERE seq = ?", (place.seq,))
-            is_whole = self._is_whole(row[1], row[0], (place.seq, place.base_seq))
-            return keyframes.decode(row[1]) if is_whole else None
+            checksum, data = row
+            if not self._is_whole(data, checksum, (place.seq, place.base_seq)):
+                return None
+            frame = keyframes.decode(data, room(data))
+            return frame if frame.seq == place.seq else None
         except (codec.BlockError, SessionDamagedError):
             return None
 
@@ -449,28 +480,45 @@ class SessionFile:
             "ORDER BY seq",
         )
         found: list[RecordedInput] = []
+        damage, self.damage = self.damage, ""
+        room, beyond = _TextRoom(), 0
         try:
             for seq, time_us, steps, line, text, stored, known in rows:
                 numbers = (seq, time_us, steps, line)
+                room.take(text, stored or "")
+                beyond += seq > self.last_seq
+                if len(found) >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
+                    raise SessionDamagedError(f"it has more than {len(found):,} statements")
                 if self._has_checksums and input_checksum(numbers, text, stored) != known:
-                    raise SessionDamagedError(f"the statement at event {seq:,}")
-                statement = None if stored is None else _decoded(stored, Statement, self.path)
+                    raise SessionDamagedError("its checksum is another one")
+                statement = None
+                if stored is not None:
+                    statement = decode_json(stored, Statement, limits.STATEMENT_MEMORY_MAX)
                 found.append(RecordedInput(*numbers, text, statement))
-        except SessionDamagedError as error:
-            self._damaged(str(error))
+        except (DecodingError, SessionDamagedError) as error:
+            self._damaged(f"statement {len(found) + 1:,}: {error}")
+        self.inputs_damage, self.damage = self.damage, damage or self.damage
         return found
 
     def bookmarks(self) -> list[Bookmark]:
         """Return the bookmarks in order."""
         statement = "SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq"
         rows = self._typed_rows(tuple[str, str, int, int], statement)
-        return [Bookmark(*row) for row in rows]
+        found, room = list[Bookmark](), _TextRoom()
+        try:
+            for row in islice(rows, limits.BOOKMARKS_MAX):
+                room.take(row[0], row[1])
+                found.append(Bookmark(*row))
+        except SessionDamagedError as error:
+            self._damaged(str(error))
+        return found
 
     def summary(self, after_seq: int = 0) -> list[tuple[int, int, Counts]]:
         """Return what the time bar draws: event, time and counts wherever the counts changed."""
+        rows_max = min(limits.SUMMARY_ROWS_MAX, self.last_seq + limits.BEYOND_MAX)
         statement = "SELECT * FROM summary WHERE seq > ? ORDER BY seq"
         rows = self._typed_rows(tuple[int, ...], statement, (after_seq,))
-        return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in rows]
+        return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in islice(rows, rows_max)]
 
     # ---- rows
 
@@ -487,7 +535,7 @@ class SessionFile:
             raise SessionDamagedError(damage_sentence(self.path, error)) from error
         if self._has_checksums and meta_checksum(key, value) != known:
             raise SessionDamagedError(f"{self.path} is damaged: its {key} has another checksum.")
-        return _decoded(value, kind, self.path)
+        return _decoded(value, kind, self.path, limits.META_MEMORY_MAX)
 
     def _is_whole(self, data: object, checksum: object, numbers: Sequence[Any]) -> bool:
         if not isinstance(data, bytes):
@@ -501,7 +549,7 @@ class SessionFile:
     def _row(self, statement: str, values: Row) -> Row:
         try:
             row = self._database.execute(statement, values).fetchone()
-        except UNREADABLE as error:
+        except (*UNREADABLE, MemoryError) as error:
             raise SessionDamagedError(damage_sentence(self.path, error)) from error
         if row is None:
             raise SessionDamagedError(f"{self.path} is damaged: a part of it is not there.")
@@ -512,7 +560,7 @@ class SessionFile:
         try:
             for row in self._database.execute(statement, values):
                 yield msgspec.convert(row, kind)
-        except (*UNREADABLE, msgspec.ValidationError) as error:
+        except (*UNREADABLE, MemoryError, msgspec.ValidationError) as error:
             self._damaged(str(error))
 
     def _damaged(self, what: str) -> None:
@@ -530,13 +578,36 @@ def _chunk(numbers: object) -> Chunk:
         SessionDamagedError: the row is malformed.
     """
     try:
-        return Chunk(*msgspec.convert(numbers, tuple[int, int, int, int, int, int]))
+        chunk = Chunk(*msgspec.convert(numbers, tuple[int, int, int, int, int, int]))
     except msgspec.ValidationError as error:
         raise SessionDamagedError(str(error)) from error
+    if chunk.last_seq - chunk.first_seq >= limits.CHUNK_EVENTS_MAX:
+        raise SessionDamagedError(f"a chunk of events up to {chunk.last_seq:,} is too long")
+    return chunk
 
 
-def _decoded(text: str, kind: type[_Struct], path: Path) -> _Struct:
+def _decoded(text: str, kind: type[_Struct], path: Path, memory_max: int) -> _Struct:
     try:
-        return msgspec.json.decode(text, type=kind)
-    except msgspec.MsgspecError as error:
+        return decode_json(text, kind, memory_max)
+    except DecodingError as error:
         raise SessionDamagedError(damage_sentence(path, error)) from error
+
+
+class _TextRoom:
+    """The memory that is left for the texts of a table."""
+
+    def __init__(self) -> None:
+        self._memory = limits.STATEMENTS_MEMORY_MAX
+        self._bytes = limits.STATEMENTS_BYTES_MAX
+
+    def take(self, *texts: str) -> None:
+        """Count the texts of a row.
+
+        Raises:
+            SessionDamagedError: there are too many, or they are too long.
+        """
+        size = sum(map(len, texts))
+        self._bytes -= size
+        self._memory -= ROW_BYTES + sum(map(memory_of_json, texts)) - 2 * size
+        if self._bytes < 0 or self._memory < 0:
+            raise SessionDamagedError("it has more statements or bookmarks than a recording")

@@ -12,7 +12,8 @@ from typing import Final
 import msgspec
 
 from emulator.simulation.packed_list import as_list, same_start
-from sessions.format import codec
+from sessions.decoding import STRUCT_BYTES, DecodingError, decode_msgpack, memory_of_msgpack
+from sessions.format import codec, limits
 from sessions.model.changes import Changes
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
@@ -165,13 +166,32 @@ def encode(frame: Keyframe) -> bytes:
     return codec.compress(_ENCODE(frame))
 
 
-def decode(data: bytes) -> Keyframe:
-    """Decode a keyframe.
+class Room:
+    """The memory that keyframes based on each other may take together."""
+
+    def __init__(self, memory_max: int = limits.KEYFRAME_MEMORY_MAX) -> None:
+        """Allow so many bytes."""
+        self.left = memory_max
+
+
+def room_of_beginning(data: bytes) -> Room:
+    """Return the room of a keyframe at which a file begins."""
+    wanted = min(limits.BEGINNING_MEMORY_MAX, len(data) * limits.BEGINNING_EXPANSION_MAX)
+    return Room(max(limits.KEYFRAME_MEMORY_MAX, wanted))
+
+
+def decode(data: bytes, room: Room | None = None) -> Keyframe:
+    """Decode a keyframe; ``room`` is that of the keyframes on which it is based.
 
     Raises:
-        sessions.format.codec.BlockError: the bytes are not a valid keyframe.
+        sessions.format.codec.BlockError: the bytes are not a valid keyframe, or there is no room.
     """
+    raw = codec.decompress(data)
+    memory = memory_of_msgpack(raw, STRUCT_BYTES)
+    room = Room() if room is None else room
     try:
-        return _KEYFRAMES.decode(codec.decompress(data))
-    except msgspec.MsgspecError as error:
+        frame = decode_msgpack(raw, _KEYFRAMES, memory, room.left)
+    except DecodingError as error:
         raise codec.BlockError(str(error)) from error
+    room.left -= memory
+    return frame

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from sessions.file_system import open_regular
-from sessions.format.codec import RAW_BYTES_MAX
+from sessions.format.limits import SALVAGE_CELLS_MAX, VALUE_BYTES_MAX
 from sessions.format.schema import HEADER_BYTES, PAGE_SIZE_AT
 
 LEAF: Final = 0x0D
@@ -95,6 +95,7 @@ class Salvage:
 
     def _cells(self) -> Iterator[tuple[int, int]]:
         """Yield possible cells of leaf pages: the offsets of the page and of the cell in it."""
+        left = SALVAGE_CELLS_MAX
         for begin in range(0, len(self._content) - self._size + 1, self._size):
             head = HEADER_BYTES if begin == 0 else 0
             if self._content[begin + head] != LEAF:
@@ -102,13 +103,19 @@ class Salvage:
             page = self._page(begin)
             places = head + LEAF_HEAD_BYTES
             cells = int.from_bytes(page[head + 3 : head + 5], "big")
-            for at in range(places, min(places + 2 * cells, self._size - 1), 2):
-                yield begin, int.from_bytes(page[at : at + 2], "big")
+            ends = range(places, min(places + 2 * cells, self._size - 1), 2)
+            found = [int.from_bytes(page[at : at + 2], "big") for at in ends]
+            # Most pages belong to other tables: three of their rows tell that.
+            some = {found[0], found[len(found) // 2], found[-1]} if found else ()
+            if any(_is_chunk_at(page, at) for at in some):
+                for at in found[: max(0, left)]:
+                    yield begin, at
+                left -= len(found)
 
     def _row(self, page: bytes, at: int) -> Found:
         size, at = _varint(page, at)
         first_seq, at = _varint(page, at)
-        if size > RAW_BYTES_MAX or size > self._left or not _is_chunk(page, at):
+        if size > VALUE_BYTES_MAX or size > self._left or not _is_chunk(page, at):
             raise NotARowError
         self._left -= size
         record = self._record(page, at, size)
@@ -151,6 +158,16 @@ class Salvage:
             missing -= len(parts[-1])
             next_page = int.from_bytes(more[:4], "big")
         return b"".join(parts)
+
+
+def _is_chunk_at(page: bytes, at: int) -> bool:
+    """Return whether the cell at a place of a leaf page looks like a row of ``chunks``."""
+    try:
+        _, at = _varint(page, at)
+        _, at = _varint(page, at)
+        return _is_chunk(page, at)
+    except IndexError:
+        return False
 
 
 def _is_chunk(page: bytes, at: int) -> bool:

@@ -116,7 +116,7 @@ def _value(word: str) -> Any:  # noqa: ANN401 - whatever JSON says, or else a wo
         return None
     try:
         return msgspec.json.decode(word)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     if word.startswith("[") and word.endswith("]"):
         return [_value(part.strip()) for part in word[1:-1].split(",") if part.strip()]

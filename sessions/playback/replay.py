@@ -6,14 +6,21 @@ did not change, so stepping back event by event costs little.
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import Final
 
 from sessions.format import keyframes
 from sessions.format.chunks import Chunks
-from sessions.format.errors import SessionDroppedError, SessionEndedError
+from sessions.format.errors import (
+    INCONSISTENT,
+    SessionDroppedError,
+    SessionEndedError,
+    contradiction,
+)
 from sessions.format.file import KeyframePlace
-from sessions.format.keyframes import EMPTY, Keyframe
+from sessions.format.keyframes import EMPTY
+from sessions.format.limits import CHAIN_MAX
 from sessions.garbage_collection import collector_paused
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
@@ -26,6 +33,14 @@ BREADCRUMBS: Final = (1_024, 128, 16)
 """How many events before the target of a small move back states are kept."""
 
 _SEQ: Final = attrgetter("seq")
+
+
+class _BrokenChainError(Exception):
+    """A keyframe, or the one that it is based on, cannot be read."""
+
+    def __init__(self, place: KeyframePlace) -> None:
+        super().__init__(place)
+        self.place = place
 
 
 class Replay:
@@ -138,25 +153,43 @@ class Replay:
 
     def _load(self, place: KeyframePlace) -> ClusterView:
         """The view at a keyframe, or at an earlier one if its data is damaged."""
-        frames: list[Keyframe] = []
-        base: Snapshot | None = None
-        wanted: KeyframePlace | None = place
-        while wanted is not None and base is None:
-            frame = self.chunks.session.keyframe(wanted)
-            if frame is None:
-                self._broken.add(wanted.seq)
-                self._broken.update(each.seq for each in frames)
-                return self._without(place.seq)
-            frames.append(frame)
-            base = EMPTY if frame.base_seq == 0 else self._snapshots.get(frame.base_seq)
-            wanted = None if base is not None else self._keyframe_at(frame.base_seq)
-        if base is None:
-            self._broken.update(each.seq for each in frames)
+        chain = [place]
+        base = self._base_of(place)
+        while base is None and len(chain) < CHAIN_MAX:
+            earlier = self._keyframe_at(chain[-1].base_seq)
+            if earlier is None:
+                break
+            chain.append(earlier)
+            base = self._base_of(earlier)
+        try:
+            if base is None:
+                raise _BrokenChainError(chain[-1])
+            view = keyframes.rebuild(base, self._frames(chain[::-1]))
+        except _BrokenChainError as error:
+            self._broken.update(each.seq for each in chain if each.seq >= error.place.seq)
             return self._without(place.seq)
-        view = keyframes.rebuild(base, reversed(frames))
+        except INCONSISTENT:
+            self._broken.update(each.seq for each in chain)
+            return self._without(place.seq)
         view.older_batches = self.chunks.batch
         self._keep(view.snapshot())
         return view
+
+    def _base_of(self, place: KeyframePlace) -> Snapshot | None:
+        return EMPTY if place.base_seq == 0 else self._snapshots.get(place.base_seq)
+
+    def _frames(self, places: list[KeyframePlace]) -> Iterator[keyframes.Keyframe]:
+        """Yield the keyframes at these places, one in memory at a time.
+
+        Raises:
+            _BrokenChainError: one is damaged, or is based on another one than its place says.
+        """
+        room = keyframes.Room()
+        for place in places:
+            frame = self.chunks.session.keyframe(place, room)
+            if frame is None or frame.base_seq != place.base_seq:
+                raise _BrokenChainError(place)
+            yield frame
 
     def _without(self, seq: int) -> ClusterView:
         place = self._nearest_keyframe(seq)
@@ -178,9 +211,15 @@ class Replay:
     def _fold_to(self, seq: int) -> None:
         view = self.view
         while view.seq < seq:
-            chunk = self.chunks.containing(view.seq + 1)
-            begin = view.seq + 1 - chunk[0].seq
-            view.apply_all(chunk[begin : begin + seq - view.seq])
+            first = view.seq + 1
+            chunk = self.chunks.containing(first)
+            begin = first - chunk[0].seq
+            try:
+                view.apply_all(chunk[begin : begin + seq - view.seq])
+            except INCONSISTENT as error:
+                self.view = self._view_of(self._start)
+                self._snapshots.clear()
+                self.chunks.session.end_before(chunk[0].seq, contradiction(error))
 
     def _keep(self, snapshot: Snapshot) -> None:
         self._snapshots[snapshot.seq] = snapshot

@@ -8,7 +8,7 @@ from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner
 from emulator.zookeeper.watches import Watches
-from sessions.format.errors import SessionIncompleteError
+from sessions.format.errors import SessionIncompleteError, consistent
 from sessions.format.file import SessionFile
 
 
@@ -26,6 +26,16 @@ def rerun(
     Raises:
         SessionIncompleteError: the recording does not hold all statements up to there.
     """
+    with consistent(session.path):
+        return _run(session, seq, observer, announce)
+
+
+def _run(
+    session: SessionFile,
+    seq: int,
+    observer: Callable[[Event], None],
+    announce: Callable[[Statement], None],
+) -> Runner:
     inputs = [given for given in session.inputs() if given.seq <= seq]
     if not inputs or session.first_seq > 1:
         raise SessionIncompleteError(f"{session.path} does not begin with its first statement.")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from emulator.events import Event
 from sessions.file_system import sync_folder
 from sessions.format.chunks import Chunks
-from sessions.format.errors import SessionError, SessionMissingError
+from sessions.format.errors import SessionError, SessionMissingError, consistent
 from sessions.format.file import SessionFile
 from sessions.format.keyframes import Beginning
 from sessions.format.metadata import Extent
@@ -63,7 +63,8 @@ def trim(
         raise SessionError(f"{target} already exists: a session is never overwritten.")
     scratch = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        _copy(session, scratch, first, last, progress)
+        with consistent(session.path):
+            _copy(session, scratch, first, last, progress)
         size_bytes = scratch.stat().st_size
         scratch.rename(target)
         sync_folder(target.parent)

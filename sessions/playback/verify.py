@@ -15,6 +15,7 @@ from sessions.format.errors import (
     SessionDamagedError,
     SessionEndedError,
     SessionIncompleteError,
+    consistent,
 )
 from sessions.format.file import SessionFile
 from sessions.format.metadata import Outcome, RecordedInput
@@ -151,8 +152,10 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
     Raises:
         SessionError: it cannot be read, or its statements are not all known.
     """
-    with SessionFile(path) as session:
+    with SessionFile(path) as session, consistent(session.path):
         inputs = session.inputs()
+        if session.inputs_damage:
+            raise SessionDamagedError(session.inputs_damage)
         statements = [_statement(session, each) for each in inputs]
         if not inputs:
             raise SessionIncompleteError(f"{session.path} contains no statement: nothing to run.")

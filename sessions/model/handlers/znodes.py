@@ -105,7 +105,7 @@ def _controller_said(
         return
     try:
         controller.broker = msgspec.json.decode(data or "", type=ControllerData).brokerid
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         controller.broker = None
 
 

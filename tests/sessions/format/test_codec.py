@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.events import Event, ProduceSent
-from sessions.format import codec
+from sessions.format import codec, limits
 from tests.sessions.examples import story_events
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
@@ -93,7 +93,7 @@ def test_a_changed_block_gives_events_or_an_error_and_nothing_else(data: st.Data
 
 
 def test_a_block_that_claims_to_be_huge_is_not_unpacked() -> None:
-    bomb = codec.compress(bytes(codec.RAW_BYTES_MAX + 1))
+    bomb = codec.compress(bytes(limits.BLOB_BYTES_MAX + 1))
     with pytest.raises(codec.BlockError, match="no size of a block"):
         codec.decompress(bomb)
 

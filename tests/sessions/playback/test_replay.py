@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionDamagedError
 from sessions.format.file import KeyframePlace, SessionFile
-from sessions.format.keyframes import Keyframe
+from sessions.format.keyframes import Keyframe, Room
 from sessions.playback.replay import SNAPSHOTS_MAX, Replay
 from tests.sessions.examples import comparable, folded, record_story, small_chunks, story_events
 
@@ -88,8 +88,8 @@ class WithoutKeyframes(SessionFile):
 
     broken: set[int]
 
-    def keyframe(self, place: KeyframePlace) -> Keyframe | None:
-        return None if place.seq in self.broken else super().keyframe(place)
+    def keyframe(self, place: KeyframePlace, room: Room | None = None) -> Keyframe | None:
+        return None if place.seq in self.broken else super().keyframe(place, room)
 
 
 @settings(max_examples=25)
