@@ -268,9 +268,8 @@ class SessionFile:
                 chunk = _chunk(numbers)
                 is_whole = not check or self._is_whole(block, checksum, numbers)
                 if len(chunks) >= limits.CHUNKS_MAX:
-                    self._damaged(f"it has more than {limits.CHUNKS_MAX:,} chunks")
-                    is_damaged = True
-                    break
+                    self._end_before(expected, f"it has more than {limits.CHUNKS_MAX:,} chunks")
+                    return
                 if chunk.first_seq != expected or chunk.last_seq < expected or not is_whole:
                     is_damaged = True
                     break

@@ -68,7 +68,7 @@ BEYOND_MAX: Final = 10_000
 """Statements, and rows of ``summary``, without an event: after damage they may still be of use."""
 STATEMENTS_BYTES_MAX: Final = 2_048 * MIB
 """Bytes of all statements: ``serve`` records clients' requests up to 1 GiB."""
-SALVAGE_CELLS_MAX: Final = 200_000
+SALVAGE_CELLS_MAX: Final = 100_000
 """Rows that are looked at in a damaged file whose pages do not tell where its chunks are."""
 JSON_TEXT_MEMORY_MAX: Final = 64 * MIB
 """Memory of JSON in an event, such as a metadata record or a znode's data."""
