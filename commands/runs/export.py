@@ -9,7 +9,7 @@ from commands.output import streams
 from commands.output.failures import judged
 from commands.output.progress import Progress, Tell
 from commands.runs.opening import opened
-from sessions.format.errors import SessionError
+from sessions.format.errors import SessionError, consistent
 from sessions.format.file import SessionFile
 
 
@@ -72,7 +72,11 @@ def export_file(
     from sessions.dataset.export_files import add_session, session_id
 
     what = f"exporting {session_id(session.path)}{place}"
-    with dataset_sentences(), Progress(what, "events", session.last_seq, tell=tell) as progress:
+    with (
+        dataset_sentences(),
+        consistent(session.path),
+        Progress(what, "events", session.last_seq, tell=tell) as progress,
+    ):
         added = add_session(session, dataset, progress, replace=replace)
     done = added.report
     if done is None:

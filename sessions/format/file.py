@@ -240,7 +240,10 @@ class SessionFile:
         known = self.first_seq
         with suppress(SessionDamagedError):  # a late beginning needs an extent
             if self._has_meta("extent"):
-                self.extent = self._meta("extent", Extent)
+                extent = self._meta("extent", Extent)
+                if not (0 < extent.first_seq <= limits.SEQ_MAX and extent.before_us >= 0):
+                    raise SessionDamagedError("its first event is none of a recording")
+                self.extent = extent
         first = self.first_seq
         if first != known:
             if self._chunks is not None:

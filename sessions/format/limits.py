@@ -9,6 +9,8 @@ from typing import Final
 
 MIB: Final = 1 << 20
 
+SEQ_MAX: Final = 1 << 62
+"""Number of the last event: SQLite stores twice as much."""
 CHUNK_EVENTS_MAX: Final = 1 << 16
 """Events of a chunk: a recorder completes a chunk at 4,096."""
 CHUNK_MEMORY_MAX: Final = 768 * MIB

@@ -113,6 +113,10 @@ def parse_text(
         raise BadWord(f"column {column}: {error}", error.word) from None
 
 
+NESTING_MAX: Final = 50
+"""How deep a condition may be: each level takes some of the stack, and nobody reads more."""
+
+
 class _Reader(Generic[T]):
     """Reads words from left to right; ``left`` is a stack of those to come.
 
@@ -135,6 +139,7 @@ class _Reader(Generic[T]):
         self.adjacent = adjacent
         self.quotes = quotes
         self.depth = 0
+        self.nesting = 0
         self.column = 0
 
     def whole(self) -> T | Joined:
@@ -166,6 +171,15 @@ class _Reader(Generic[T]):
         return parts[0] if len(parts) == 1 else Joined("and", parts)
 
     def part(self, after: str) -> T | Joined:
+        if self.nesting == NESTING_MAX:
+            message = f"at most {NESTING_MAX} 'not' and parentheses can be within each other"
+            raise self.bad(message, self.left[-1] if self.left else None)
+        self.nesting += 1
+        found = self.innermost_part(after)
+        self.nesting -= 1
+        return found
+
+    def innermost_part(self, after: str) -> T | Joined:
         if not self.left:
             written = f" after '{after}'" if after else " (written such as orders-0.leader == 1)"
             raise self.bad(f"a condition is missing{written}")

@@ -44,6 +44,15 @@ STATEMENTS = [
         "'expect': 'zk.path.exists' does not name a value (written such as",
     ),
     ("expect error", "'expect': needs an error's name"),
+    (
+        f"expect {'not ' * 5_000}time > 0",
+        "'expect': at most 50 'not' and parentheses can be within",
+    ),
+    (f"wait until {'(' * 5_000}time > 0", "'wait': at most 50 'not' and parentheses can be within"),
+    (
+        f"expect order {'not ' * 5_000}x then y",
+        "'expect': at most 50 'not' and parentheses can be within",
+    ),
     ("mark ''", "'mark': needs a name with visible characters"),
     ("run nowhere.tide", "cannot read 'nowhere.tide': No such file or directory"),
     ("cluster", "'cluster' must be the first statement, and occur only once"),

@@ -1,0 +1,20 @@
+"""A few attempts at sessions and scripts, and those that once failed.
+
+``python -m benchmarks.fuzz sessions`` and ``scripts`` make as many as wanted.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.fuzzing import hold, target_named
+
+ATTEMPTS = {
+    "sessions": [*(f"0/{number}" for number in range(40)), "0/1081", "0/1178", "0/1520"],
+    "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
+}
+
+
+@pytest.mark.parametrize("target", ATTEMPTS)
+def test_nothing_that_is_opened_ends_in_a_traceback(target: str, tmp_path: Path) -> None:
+    hold(target_named(target), tmp_path, ATTEMPTS[target])
