@@ -7,10 +7,9 @@ replaces it.
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import closing
-from pathlib import Path
 from typing import Final
 
+from sessions.format.connection import close_bookmarks, open_for_bookmarks
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.model.states import Bookmark
@@ -83,12 +82,12 @@ def _change(session: SessionFile, statement: str, values: tuple[object, ...]) ->
     if session.damage:
         raise BookmarkError(f"{session.path} takes no bookmarks because it is damaged.")
     try:
-        with closing(_opened(session.path)) as database:
+        database = open_for_bookmarks(session.path, BUSY_SECONDS)
+        try:
             return database.execute(statement, values).rowcount
+        finally:
+            close_bookmarks(database)
     except sqlite3.Error as error:
         raise BookmarkError(f"{session.path} takes no bookmarks: {error}.") from error
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    except SessionError as error:
+        raise BookmarkError(str(error)) from error

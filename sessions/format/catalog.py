@@ -1,12 +1,11 @@
 """List the sessions in a folder with their outcomes, without reading their events."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from sessions.format.beside import is_in_use
 from sessions.format.errors import SessionError, SessionMissingError
 from sessions.format.file import SessionFile
 from sessions.format.header import require_session
@@ -79,24 +78,13 @@ def delete_session(path: Path | str) -> None:
     """
     path = Path(path)
     require_session(path)
-    if _is_in_use(path):
+    if is_in_use(path):
         raise SessionError(f"{path} is being recorded or read just now, so it was not deleted.")
     try:
         delete_files(path)
     except OSError as error:
         reason = error.strerror or error
         raise SessionMissingError(f"{path} cannot be deleted: {reason}.") from error
-
-
-def _is_in_use(path: Path) -> bool:
-    """Return whether another process is recording the file, or reading it while it is recorded."""
-    try:
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as database:
-            # Only the last process that has the file open may delete its write-ahead log.
-            database.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.Error as error:
-        return "locked" in str(error)
-    return False
 
 
 def thinned(alerts: list[tuple[int, int, Counts]]) -> list[tuple[int, int, Counts]]:

@@ -20,6 +20,10 @@ class NotASessionError(SessionError):
     """The file exists but is not a session."""
 
 
+class SessionUnsafeError(SessionError):
+    """Opening the file would do more than read it, because of what lies beside it."""
+
+
 class SessionNewerError(SessionError):
     """The file was written by a newer program with an unknown schema."""
 

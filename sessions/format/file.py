@@ -102,7 +102,7 @@ class SessionFile:
         header = read_header(self.path)
         self._has_checksums = header.schema >= CHECKSUMS_SINCE
         self._short = self.path.stat().st_size < header.bytes_expected
-        self._opened = open_database(self.path, header.schema, is_short=self._short)
+        self._opened = open_database(self.path, header, is_short=self._short)
         self._database = self._opened.database
         self._is_one_moment = False
         self._salvage: Salvage | None = None

@@ -22,16 +22,22 @@ from sessions.format.schema import (
     OLDEST,
     PAGE_SIZE_AT,
     PAGES_AT,
+    READ_VERSION_AT,
     SCHEMA,
     USER_VERSION_AT,
+    WITH_LOG,
 )
 
 
 class Header(Struct, frozen=True):
-    """A session file's header: its schema, and the number of bytes that it should have."""
+    """A session file's header: its schema, and the number of bytes that it should have.
+
+    ``has_log``: newer pages than its own may be in a log beside it.
+    """
 
     schema: int
     bytes_expected: int
+    has_log: bool
 
 
 def read_header(path: Path) -> Header:
@@ -72,7 +78,8 @@ def read_header(path: Path) -> Header:
             "open it with the tidegauge that recorded it, or record it again."
         )
     page_size = int.from_bytes(head[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
-    return Header(schema, _number(head, PAGES_AT) * (65_536 if page_size == 1 else page_size))
+    size = _number(head, PAGES_AT) * (65_536 if page_size == 1 else page_size)
+    return Header(schema, size, has_log=head[READ_VERSION_AT] == WITH_LOG)
 
 
 def require_session(path: Path) -> None:

@@ -15,6 +15,9 @@ LIMIT_BYTES_MIN: Final = 1 << 20
 MAGIC: Final = b"SQLite format 3\x00"
 HEADER_BYTES: Final = 100
 PAGE_SIZE_AT: Final = 16
+READ_VERSION_AT: Final = 19
+WITH_LOG: Final = 2
+"""The version, for reading, of a file that has a write-ahead log."""
 PAGES_AT: Final = 28
 USER_VERSION_AT: Final = 60
 APPLICATION_ID_AT: Final = 68

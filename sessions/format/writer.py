@@ -6,6 +6,7 @@ what was committed since the last checkpoint of the log, but never more. A close
 and so is its name.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,7 +18,9 @@ import msgspec
 from emulator.events import Event
 from sessions.file_system import sync_folder
 from sessions.format import bookmarks, codec, keyframes
-from sessions.format.errors import SessionError, SessionMissingError
+from sessions.format.beside import hold
+from sessions.format.connection import create_database
+from sessions.format.errors import SessionMissingError
 from sessions.format.keyframes import Keyframe
 from sessions.format.metadata import (
     Extent,
@@ -54,22 +57,17 @@ class SessionWriter:
     def __init__(self, path: Path, origin: Origin, log_pages_max: int = LOG_PAGES_MAX) -> None:
         """Create the file; it must not exist yet."""
         self.path = path
-        try:
-            path.open("xb").close()
-        except FileExistsError:
-            message = f"{path} already exists: a recording never overwrites a file."
-            raise SessionError(message) from None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SessionMissingError(f"{path} cannot be written: {reason}.") from error
+        new = create_database(path)
         self._begun = False
-        # The console opens a scenario in one thread and continues in another, one at a time.
-        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._database = new.connection
+        self._lock: int | None = new.descriptor
         try:
             _make_tables(self._database, log_pages_max)
+            hold(new.descriptor)
             self.put_meta("origin", origin)
             self.commit()
         except sqlite3.Error as error:
+            self._unlock()
             self._database.close()
             delete_files(path)
             raise SessionMissingError(f"{path} cannot be written: {error}.") from error
@@ -190,18 +188,27 @@ class SessionWriter:
                 self.put_meta("outcome", outcome)
             self.commit()
             with suppress(sqlite3.Error, OSError):
-                self._database.execute("PRAGMA journal_mode = DELETE")
+                self._unlock()
                 self._squeeze()
+                self._database.execute("PRAGMA journal_mode = MEMORY")
                 sync_folder(self.path.parent)
         finally:
+            self._unlock()
             self._database.close()
+
+    def _unlock(self) -> None:
+        """Let go of the file, which SQLite locks alone to merge its log."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def abandon(self) -> None:
         """Close the file as of the last commit, after a failed write."""
         with suppress(sqlite3.Error):
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
-            self._database.execute("PRAGMA journal_mode = DELETE")
+            self._unlock()
+            self._database.execute("PRAGMA journal_mode = MEMORY")
         with suppress(sqlite3.Error):
             self._database.close()
 
@@ -232,7 +239,8 @@ def delete_files(path: Path) -> None:
 
 def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
     database.executescript(
-        f"PRAGMA page_size = {PAGE_BYTES};"
+        # A killed process must leave no journal, which nobody would open the file with.
+        f"PRAGMA journal_mode = MEMORY; PRAGMA page_size = {PAGE_BYTES};"
         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA};"
         f"BEGIN; {TABLES} COMMIT;"
     )
