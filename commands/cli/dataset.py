@@ -10,9 +10,10 @@ from commands.output import streams
 
 app = typer.Typer(
     name="dataset",
-    help="Inspect and maintain a dataset: info, compact, remove, convert.",
+    help="Inspect and maintain a dataset: info, verify, compact, remove, convert.",
     epilog=examples(
         "tidegauge dataset info dataset/",
+        "tidegauge dataset verify dataset/",
         "tidegauge dataset compact dataset/",
         "tidegauge dataset remove dataset/ run-1 run-2",
     ),
@@ -40,6 +41,31 @@ def info(
         streams.emit(session_tables.as_json(work.plain(found)))
     else:
         streams.emit_tables(work.tables(found))
+
+
+@app.command(
+    "verify",
+    epilog=examples(
+        "tidegauge dataset verify dataset/", "tidegauge dataset verify dataset/ --json"
+    ),
+)
+def verify(
+    dataset: Dataset, as_json: Annotated[bool, flag("--json", text="print JSON")] = False
+) -> None:
+    """Verify that all files are there, unchanged, with the declared columns, and none else.
+
+    All files are read. Exit status 0: nothing is wrong; 1: there are files that do not belong to
+    the dataset, or an unfinished commit; 5: rows are lost or changed.
+    """
+    from commands.output import session_tables
+    from commands.runs import dataset as work
+
+    found = work.verify(dataset)
+    if as_json:
+        streams.emit(session_tables.as_json(work.plain(found)))
+    else:
+        streams.emit_tables(work.verified(found))
+    work.end(found)
 
 
 @app.command("compact", epilog=examples("tidegauge dataset compact dataset/"))

@@ -15,6 +15,7 @@ from commands.runs.export import dataset_sentences
 if TYPE_CHECKING:
     from sessions.dataset.layout import Dataset
     from sessions.dataset.maintenance import DatasetInfo
+    from sessions.dataset.verify import Verification
 
 HEADERS: Final = ("TABLE", "ROWS", "FILES", "BYTES")
 
@@ -60,10 +61,49 @@ def tables(found: "DatasetInfo") -> list[Grid]:
     ]
 
 
-def plain(found: "DatasetInfo") -> dict[str, Any]:
+def plain(found: "DatasetInfo | Verification") -> dict[str, Any]:
     """Return the same as one object."""
     made: dict[str, Any] = msgspec.to_builtins(found)
     return made
+
+
+def verify(place: str) -> "Verification":
+    """Verify a dataset, and tell progress by files."""
+    from sessions.dataset import verify as work
+
+    with _existing(place) as dataset:
+        files = sum(len(of) for commit in dataset.commits() for of in commit.files.values())
+        with Progress(f"verifying {place}", "files", max(1, files)) as progress:
+            return work.verify(dataset, progress)
+
+
+def verified(found: "Verification") -> list[Grid]:
+    """Return what was found as tables."""
+    summary: list[tuple[Cell, ...]] = [
+        (found.sessions, found.commits, found.files, found.rows, found.size_bytes)
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (each.kind, each.place, each.problem) for each in found.problems
+    ]
+    less = f", {found.without_digest:,} files without a digest" if found.without_digest else ""
+    grids = [
+        Grid(
+            f"dataset {found.dataset}{less}",
+            ("SESSIONS", "COMMITS", "FILES", "ROWS", "BYTES"),
+            summary,
+        )
+    ]
+    if rows:
+        grids.append(Grid("problems", ("KIND", "PLACE", "PROBLEM"), rows))
+    return grids
+
+
+def end(found: "Verification") -> None:
+    """Exit with the status of a verification unless nothing is wrong."""
+    import typer
+
+    if found.problems:
+        raise typer.Exit(ExitCode.BAD_SESSION if found.damaged else ExitCode.FAILED)
 
 
 def compact(place: str) -> None:

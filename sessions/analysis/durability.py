@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.job import ACKS, Job, Result, answered, shown
-from sessions.analysis.metadata_log import said
 from sessions.analysis.record_outcomes import KEPT, fates
 from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES, UNACKNOWLEDGED
 from sessions.analysis.state_intervals import partition_spells
@@ -112,8 +111,8 @@ def _settings(source: DatasetTables) -> DataFrame:
 
 def _without_zookeeper(source: DatasetTables) -> DataFrame:
     """Return the generation of each session in KRaft mode, by its finalized features."""
-    is_elr = (F.col("type") == "FeatureLevel") & (said("name", "string") == ELR)
-    level = F.max_by(said("featureLevel"), F.when(is_elr, F.col("seq")))
+    is_elr = (F.col("type") == "FeatureLevel") & (F.col("name") == ELR)
+    level = F.max_by("feature_level", F.when(is_elr, F.col("seq")))
     name = F.when(level > 0, F.lit(ELIGIBLE)).otherwise(F.lit(KRAFT))
     return source.table(METADATA_RECORDS).groupBy(SESSION).agg(name.alias("kraft_generation"))
 

@@ -10,30 +10,19 @@ from pyspark.sql import functions as F
 
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import EVENTS, FIELDS
+from sessions.dataset.tables import EVENTS
 
 PLACE: Final = (SESSION, "seq", "type", "tp", "topic", "broker")
-TYPED: Final = tuple(column.name for column in FIELDS)
-NESTED: Final = {
-    "assignment": "ARRAY<ARRAY<INT>>",
-    "first": "INT",
-    "runs": "ARRAY<ARRAY<BIGINT>>",
-}
-"""Payload fields with their Spark types."""
-WITH_NESTED: Final = frozenset({"TopicCreated", "PartitionsAdded", "RecordsConsumed"})
-"""The event types that have one of :data:`NESTED`."""
+OF_REPLICATION: Final = (
+    *("name", "destination", "request", "error", "role", "leader", "leader_epoch"),
+    *("controller_epoch", "zk_version", "isr", "replicas", "count", "first_record"),
+    *("base_offset", "offset", "high_watermark", "log_end_offset", "log_start", "previous"),
+    *("path", "data", "version", "assignment", "first", "runs"),
+)
+"""The columns from which the state of partitions, replicas and znodes is rebuilt."""
 
 
 def facts(source: DatasetTables, *types: str) -> DataFrame:
-    """Return the events of these types: number, type, position, and their fields as columns.
-
-    :data:`NESTED` fields are included if one of the types has any.
-    """
+    """Return the events of these types: number, type, position, and their fields as columns."""
     rows = source.table(EVENTS).where(F.col("type").isin(*sorted(types)))
-    if not WITH_NESTED & set(types):
-        return rows.select(*PLACE, *TYPED)
-    schema = ", ".join(f"{name} {type_}" for name, type_ in NESTED.items())
-    nested = F.when(
-        F.col("type").isin(*sorted(WITH_NESTED & set(types))), F.from_json("payload", schema)
-    )
-    return rows.select(*PLACE, *TYPED, nested.alias("nested")).select(*PLACE, *TYPED, "nested.*")
+    return rows.select(*PLACE, *OF_REPLICATION)

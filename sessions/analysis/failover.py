@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, Shown, in_ms, shown
-from sessions.analysis.metadata_log import releases, said
+from sessions.analysis.metadata_log import releases
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.quorum import DOWN, FENCED, GONE, REGISTRATION_CHANGE
+from sessions.analysis.quorum import DOWN, GONE, REGISTRATION_CHANGE
 from sessions.analysis.results.columns import MARKS
 from sessions.analysis.results.failover import FAILOVER, FAILOVERS
 from sessions.analysis.state_intervals import leader_spells, partition_spells
@@ -63,10 +63,10 @@ def _noticed(records: DataFrame) -> DataFrame:
     The controller fences the broker or, since 4.0, learns of it at registration (KAFKA-18106).
     """
     registers = F.col("type") == "RegisterBroker"
-    fences = (F.col("type") == REGISTRATION_CHANGE) & (said("fenced") == FENCED)
+    fences = (F.col("type") == REGISTRATION_CHANGE) & F.col("fenced")
     noticed = records.where(registers | fences)
-    kind, broker = F.lit("metadata").alias("kind"), said("brokerId").alias("broker")
-    return noticed.select(SESSION, "seq", "time_us", kind, broker)
+    kind = F.lit("metadata").alias("kind")
+    return noticed.select(SESSION, "seq", "time_us", kind, "broker")
 
 
 def _faults(source: DatasetTables) -> DataFrame:
@@ -137,15 +137,12 @@ def _sessions(source: DatasetTables) -> tuple[DataFrame, DataFrame]:
     ``end``. A recording that has lost its oldest events may lack that a session was opened.
     """
     rows = source.table(EVENTS).where("type in ('SessionCreated', 'SessionEnded') and broker >= 0")
-    zk_session, reason = (
-        F.get_json_object("payload", f"$.{name}") for name in ("session", "reason")
-    )
     ends = F.col("type") == "SessionEnded"
     at = F.struct("seq", "time_us", F.lit("session").alias("kind"))
-    known = rows.groupBy(SESSION, "broker", zk_session.alias("zk_session")).agg(
+    known = rows.groupBy(SESSION, "broker", "zk_session").agg(
         F.min(F.when(~ends, F.col("seq"))).alias("opened_seq"),
         F.max(F.when(ends, at)).alias("end"),
-        F.max(F.when(ends, reason)).alias("state"),
+        F.max(F.when(ends, F.col("reason"))).alias("state"),
     )
     kind = F.lit("session").alias("kind")
     ended = known.where("end is not null").select(

@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.logs import PARTITION
@@ -16,13 +16,7 @@ from sessions.dataset.tables import METADATA_RECORDS
 ZOOKEEPER: Final = "zk"
 KRAFT: Final = "kraft"
 """Modes of a cluster, as ``--mode`` names them."""
-ELIGIBLE: Final = ("eligibleLeaderReplicas", "lastKnownElr")
-NOBODY: Final = "[]"
-
-
-def said(name: str, kind: str = "int") -> Column:
-    """Return a field of a record's data, null if the record does not set it."""
-    return F.get_json_object("data", f"$.{name}").cast(kind)
+ELIGIBLE: Final = ("eligible_leader_replicas", "last_known_elr")
 
 
 def releases(source: DatasetTables) -> DataFrame:
@@ -41,23 +35,19 @@ def final_registrations(source: DatasetTables) -> DataFrame:
     one, increments the leader epoch, and every change increments the partition epoch. So does a
     ClearElrRecord that clears something (KIP-966), although it does not name the partition.
     """
-    leader, isr = said("leader"), said("isr", "string")
+    leader, isr = F.col("leader"), F.col("isr")
     changes = F.col("type") == "PartitionChange"
     elected, cleared = changes & leader.isNotNull(), F.col("type") == "ClearElr"
-    had = [nearest(said(name, "string"), earlier(PARTITION)) for name in ELIGIBLE]
-    cleared_some = cleared & reduce(
-        or_, (F.coalesce(each, F.lit(NOBODY)) != NOBODY for each in had)
-    )
+    had = [nearest(name, earlier(PARTITION)) for name in ELIGIBLE]
+    cleared_some = cleared & reduce(or_, (F.coalesce(F.size(each), F.lit(0)) > 0 for each in had))
     line = _histories(source).withColumn("bumps", changes | cleared_some)
     last = line.groupBy(*PARTITION).agg(
         F.max("seq").alias("seq"),
         F.max_by(leader, F.when(leader.isNotNull(), F.col("seq"))).alias("leader"),
-        (F.max(said("leaderEpoch")) + F.count_if(elected)).cast("int").alias("leader_epoch"),
+        (F.max("leader_epoch") + F.count_if(elected)).cast("int").alias("leader_epoch"),
         F.max_by("epoch", F.when(~cleared, F.col("seq"))).alias("controller_epoch"),
-        F.from_json(F.max_by(isr, F.when(isr.isNotNull(), F.col("seq"))), "ARRAY<INT>").alias(
-            "isr"
-        ),
-        (F.max(said("partitionEpoch")) + F.count_if("bumps")).cast("int").alias("partition_epoch"),
+        F.max_by(isr, F.when(isr.isNotNull(), F.col("seq"))).alias("isr"),
+        (F.max("partition_epoch") + F.count_if("bumps")).cast("int").alias("partition_epoch"),
     )
     return last.where("leader is not null")
 
@@ -67,21 +57,22 @@ def _histories(source: DatasetTables) -> DataFrame:
 
     A ClearElrRecord is among those of each partition that it concerns, as if it set empty lists.
     """
-    records = source.table(METADATA_RECORDS).withColumn("id", said("topicId", "string"))
+    records = source.table(METADATA_RECORDS).withColumnRenamed("topic", "id")
     removed = records.where("type = 'RemoveTopic'")
     created = records.where("type = 'Topic'").join(removed, [SESSION, "id"], "left_anti")
-    topics = created.select(SESSION, "id", said("name", "string").alias("topic"))
+    topics = created.select(SESSION, "id", F.col("name").alias("topic"))
     of_topics = records.where("type in ('Partition', 'PartitionChange')").join(
         topics, [SESSION, "id"]
     )
-    named = of_topics.withColumn("tp", F.concat_ws("-", "topic", said("partitionId", "string")))
+    named = of_topics.withColumn("tp", F.concat_ws("-", "topic", "partition"))
     places = named.select(*PARTITION, "topic").distinct()
-    empty = F.lit('{"eligibleLeaderReplicas":[],"lastKnownElr":[]}')
+    nobody = {name: F.array().cast("array<int>") for name in ELIGIBLE}
     clears = records.where("type = 'ClearElr'").select(
-        SESSION, "seq", "type", "epoch", said("topicName", "string").alias("cleared")
+        SESSION, "seq", "type", "epoch", F.col("name").alias("cleared")
     )
     of_all = places.join(clears, SESSION).where("cleared = '' or cleared = topic")
-    own = ("seq", "type", "epoch", "data")
+    own = ("seq", "type", "epoch", "leader", "isr", "leader_epoch", "partition_epoch", *ELIGIBLE)
     return named.select(*PARTITION, *own).unionByName(
-        of_all.withColumn("data", empty).select(*PARTITION, *own)
+        of_all.withColumns(nobody).select(*PARTITION, "seq", "type", "epoch", *ELIGIBLE),
+        allowMissingColumns=True,
     )

@@ -6,7 +6,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sessions.analysis.job import Job, Result, in_ms, shown
-from sessions.analysis.metadata_log import said
 from sessions.analysis.results.quorum import FENCINGS, METADATA_WORK, QUORUM_TERMS
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later, nearest
@@ -17,19 +16,14 @@ DOWN: Final = ("crashed", "stopped", "frozen")
 """States in which a process serves no requests."""
 GONE: Final = ("crashed", "stopped")
 REGISTRATION_CHANGE: Final = "BrokerRegistrationChange"
-FENCED: Final = 1
-UNFENCED: Final = -1
 
 
 def fencing_records(records: DataFrame) -> DataFrame:
-    """Return the records that fence and unfence brokers: ``broker``, ``change`` (1, -1)."""
+    """Return the records that fence and unfence brokers: ``broker``, ``fenced``."""
     changes = records.where(F.col("type") == REGISTRATION_CHANGE)
-    selected = changes.select(
-        *(SESSION, "seq", "time_us", "batch"),
-        said("brokerId").alias("broker"),
-        said("fenced").alias("change"),
+    return changes.where("fenced is not null").select(
+        *(SESSION, "seq", "time_us", "batch", "broker", "fenced")
     )
-    return selected.where(F.col("change").isin(FENCED, UNFENCED))
 
 
 def quorum_terms(source: DatasetTables) -> DataFrame:
@@ -101,13 +95,11 @@ def _written(records: DataFrame) -> DataFrame:
     return records.groupBy(SESSION, "epoch").agg(
         F.count("*").alias("records"),
         F.countDistinct("batch").alias("batches"),
-        F.count_if((kind == REGISTRATION_CHANGE) & (said("fenced") == FENCED)).alias("fencings"),
+        F.count_if((kind == REGISTRATION_CHANGE) & F.col("fenced")).alias("fencings"),
         F.count_if(kind == "RegisterBroker").alias("registrations"),
-        F.count_if(changes & (said("leader") >= 0)).alias("elections"),
-        F.count_if(changes & (said("leaderRecoveryState") == 1)).alias("unclean"),
-        F.count_if(changes & said("eligibleLeaderReplicas", "string").isNotNull()).alias(
-            "eligible"
-        ),
+        F.count_if(changes & (F.col("leader") >= 0)).alias("elections"),
+        F.count_if(changes & (F.col("leader_recovery_state") == 1)).alias("unclean"),
+        F.count_if(changes & F.col("eligible_leader_replicas").isNotNull()).alias("eligible"),
     )
 
 
@@ -136,19 +128,19 @@ def fencings(source: DatasetTables) -> DataFrame:
     )
     of_broker = (SESSION, "broker")
     was = F.when(F.col("state").isNotNull(), F.struct("state", "seq", "time_us"))
-    change = F.when(F.col("change").isNotNull(), F.struct("change", "seq", "time_us"))
+    change = F.when(F.col("fenced").isNotNull(), F.struct("fenced", "seq", "time_us"))
     fenced = line.select(
         "*",
         nearest(was, earlier(of_broker)).alias("was"),
         nearest(change, later(of_broker)).alias("then"),
-    ).where(F.col("change") == FENCED)
+    ).where("fenced")
     changed = (
         records.where(F.col("type").isin("PartitionChange"))
         .groupBy(SESSION, "batch")
         .agg(F.count("*").alias("partitions"))
     )
     is_down = F.col("was.state").isin(*DOWN)
-    is_back = F.col("then.change") == UNFENCED
+    is_back = ~F.col("then.fenced")
     found = fenced.join(changed, [SESSION, "batch"], "left").select(
         *(SESSION, "broker"),
         F.col("seq").alias("fenced_seq"),

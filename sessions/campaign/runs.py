@@ -2,7 +2,6 @@
 
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import Struct
 
 from sessions.campaign.plan import Plan, Run
@@ -35,7 +34,7 @@ def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
     variant = plan.variants[run.variant]
     found: dict[str, Any] = dict.fromkeys(RUNS.names)
     found |= {
-        "varied": varied(variant.values),
+        "varied": list(variant.values.items()),
         "seed": run.seed,
         "limit_s": limit_s,
         "command": variant.command.with_seed(run.seed),
@@ -45,11 +44,6 @@ def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
     else:
         found |= _of_session(ended)
     return tuple(found[name] for name in RUNS.names if name != SESSION)
-
-
-def varied(values: dict[str, str]) -> str:
-    """Return a combination as text."""
-    return msgspec.json.encode(values).decode()
 
 
 def _of_session(row: Row) -> dict[str, Any]:

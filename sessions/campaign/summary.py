@@ -12,7 +12,7 @@ from sessions.analysis.tables import DatasetTables
 from sessions.campaign.manifest import FOLDER, CampaignFolder
 from sessions.campaign.outcome import OUTCOMES, CampaignReport, Failing, Loss, VariantReport
 from sessions.campaign.plan import Plan
-from sessions.campaign.runs import LOSSES, varied
+from sessions.campaign.runs import LOSSES
 from sessions.campaign.shrink import script_text
 from sessions.dataset.layout import Dataset
 from sessions.dataset.schema import SESSION
@@ -39,15 +39,16 @@ def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignRepo
     """
     folder = CampaignFolder(dataset.location)
     runs = all_runs(spark, dataset)
-    combinations = {varied(variant.values): variant.values for variant in plan.variants}
-    matrix = {row["varied"]: row.asDict() for row in runs.groupBy("varied").agg(*_sums()).collect()}
+    combinations = {_combination(variant.values): variant.values for variant in plan.variants}
+    sums = runs.groupBy(_entries()).agg(*_sums()).collect()
+    matrix = {_combination(dict(row["varied"])): row.asDict() for row in sums}
     to_look_at = runs.where(F.size("findings") > 0)
-    alike = Window.partitionBy("gravity", "varied").orderBy("seed")
+    alike = Window.partitionBy("gravity", _entries()).orderBy("seed")
     ranked = to_look_at.withColumn("gravity", _gravity())
     ranked = ranked.withColumn("nth", F.row_number().over(alike))
     worst = ranked.orderBy("gravity", "nth", SESSION).limit(WRITTEN_MAX)
     first = worst.select("session", "varied", "seed", "findings", "error", "command").collect()
-    failing = [_failing(combinations, row.asDict()) for row in first[:SHOWN_MAX]]
+    failing = [_failing(row.asDict()) for row in first[:SHOWN_MAX]]
     if plan.chaos is not None:
         failing = [_with_script(plan, each, folder) for each in failing]
     report = CampaignReport(
@@ -55,9 +56,9 @@ def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignRepo
         script=plan.script,
         runs=plan.runs,
         variants=tuple(
-            _variant(values, matrix[text])
-            for text, values in combinations.items()
-            if text in matrix
+            _variant(values, matrix[combination])
+            for combination, values in combinations.items()
+            if combination in matrix
         ),
         failing=tuple(failing),
         failing_in_all=to_look_at.count(),
@@ -82,6 +83,15 @@ def _with_script(plan: Plan, failing: Failing, folder: CampaignFolder) -> Failin
 def _line(row: dict[str, Any]) -> str:
     why = ", ".join(row["findings"]) + (f": {row['error']}" if row["error"] else "")
     return f"{row['command']}  # {' '.join(why.split())}\n"
+
+
+def _combination(values: dict[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(values.items())
+
+
+def _entries() -> Column:
+    """Return what was varied in a form by which Spark can group: maps have no order."""
+    return F.array_sort(F.map_entries("varied")).alias("varied")
 
 
 def _gravity() -> Column:
@@ -117,10 +127,10 @@ def _variant(values: dict[str, str], row: dict[str, Any]) -> VariantReport:
     )
 
 
-def _failing(combinations: dict[str, dict[str, str]], row: dict[str, Any]) -> Failing:
+def _failing(row: dict[str, Any]) -> Failing:
     return Failing(
         session=row["session"],
-        values=combinations[row["varied"]],
+        values=row["varied"],
         seed=row["seed"],
         findings=row["findings"],
         error=row["error"],

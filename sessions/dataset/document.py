@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from typing import Final, get_type_hints
 
-from emulator.events import Event
+from emulator.events import Event, MessageSent
 from sessions.dataset.examples import EXAMPLES, Example
 from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, STAGING
 from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
+from sessions.dataset.rows.partition_data import DETAIL
 from sessions.dataset.schema import SESSION, Column, Table
-from sessions.dataset.tables import RUNS, TABLES
+from sessions.dataset.tables import FIELD_COLUMNS, PARTITION_DATA, RUNS, TABLES
 from sessions.format.codec import VOCABULARY
 
 DATASET_HEAD: Final = f"""\
@@ -29,8 +30,11 @@ are in `DATASET/{STAGING}`, which readers ignore; the next writer completes or r
 process left there. `DATASET/{MARKER}` marks the folder as a dataset and names its layout. This page
 describes layout {LAYOUT}.
 
+- `tidegauge dataset verify` compares all files with the manifest: size, SHA-256, rows, columns; it
+  also finds sessions that are there twice, files that do not belong there, and unfinished commits.
 - `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files
-  of many exports; `remove` removes sessions; `convert` converts a dataset of layout 2 to this one.
+  of many exports; `remove` removes sessions; `convert` converts a dataset of layout 2 or
+  3 to a new one of this layout; sessions cannot be added to older layouts.
 - A session that is already in the dataset is not exported again; use `--replace` to replace it, for
   example after a recording that was exported in part has been finished.
 - A file contains many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are
@@ -141,7 +145,7 @@ def _events() -> Iterator[str]:
     yield ""
     yield (
         "The meaning of a row of `events`, by its `type`. Fields in *italics* are in `payload`; "
-        "all other fields have their own columns."
+        "all other fields have their own columns, under another name if one is given."
     )
     for name, kind in sorted(VOCABULARY.items()):
         yield ""
@@ -160,10 +164,16 @@ def _field(kind: type[Event], name: str) -> str:
     type_name = (
         hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
     )
-    if name in OWN_COLUMNS or name in shape_of(kind).typed_fields:
+    shape = shape_of(kind)
+    if name == shape.place and name != "broker":
+        return f"`{name}` ({type_name}, in `broker`)"
+    if kind is MessageSent and name == DETAIL:
+        return f"`{name}` ({type_name}, in `{PARTITION_DATA.name}`)"
+    if name in FIELD_COLUMNS:
+        return f"`{name}` ({type_name}, in `{FIELD_COLUMNS[name]}`)"
+    if name in OWN_COLUMNS or name in shape.typed_fields:
         return f"`{name}` ({type_name})"
-    more = ", also `broker`" if name == shape_of(kind).place else ""
-    return f"*{name}* ({type_name}{more})"
+    return f"*{name}* ({type_name})"
 
 
 def page(head: str, tables: tuple[Table, ...], examples: Mapping[str, Example]) -> str:
@@ -180,7 +190,9 @@ def _section(table: Table, example: Example) -> Iterator[str]:
     yield ""
     yield "| column | type | unit | meaning | null |"
     yield "|--|--|--|--|--|"
-    yield from (_line(column) for column in table.columns)
+    for column in table.columns:
+        yield _line(column)
+        yield from (_line(field, f"{column.name}.") for field in column.fields)
     yield ""
     yield example.question
     yield ""
@@ -188,6 +200,12 @@ def _section(table: Table, example: Example) -> Iterator[str]:
     yield ""
 
 
-def _line(column: Column) -> str:
-    cells = (f"`{column.name}`", f"`{column.type}`", column.unit, column.meaning, column.null)
+def _line(column: Column, within: str = "") -> str:
+    cells = (
+        f"`{within}{column.name}`",
+        f"`{column.type}`",
+        column.unit,
+        column.meaning,
+        column.null,
+    )
     return f"| {' | '.join(cells)} |"

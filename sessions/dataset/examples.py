@@ -142,10 +142,10 @@ ORDER BY session, epoch
     "metadata_records": Example(
         "Which partitions changed in the same batch in which a broker was fenced?",
         """\
-SELECT f.session, f.time_us, f.data AS broker, p.data AS partition
+SELECT f.session, f.time_us, f.broker, p.topic, p.partition, p.leader
 FROM metadata_records f JOIN metadata_records p
   ON p.session = f.session AND p.batch = f.batch AND p.type = 'PartitionChange'
-WHERE f.type = 'BrokerRegistrationChange' AND f.data LIKE '%"fenced":1%'
+WHERE f.type = 'BrokerRegistrationChange' AND f.fenced
 ORDER BY f.session, f.offset, p.offset
 """,
     ),

@@ -14,6 +14,7 @@ other. Object stores list consistently after writes, so at least one of the two 
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -32,7 +33,7 @@ from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES
 from sessions.decoding import DecodingError, decode_json
 
-LAYOUT: Final = 3
+LAYOUT: Final = 4
 """The version of folders, tables and columns that this program writes and reads."""
 PROGRAM: Final = "tidegauge"
 MARKER: Final = "_tidegauge.json"
@@ -68,11 +69,12 @@ class Marker(Struct, frozen=True):
 
 
 class File(Struct, frozen=True):
-    """A file of a table."""
+    """A file of a table; an empty ``sha256``: a program that stored none has written it."""
 
     name: str
     rows: int
     size_bytes: int
+    sha256: str = ""
 
 
 class Commit(Struct, frozen=True):
@@ -143,7 +145,9 @@ def _tables_in(folder: Path) -> list[Table]:
 def _described(path: Path) -> File:
     from pyarrow.parquet import read_metadata
 
-    return File(path.name, read_metadata(path).num_rows, path.stat().st_size)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return File(path.name, read_metadata(path).num_rows, path.stat().st_size, digest)
 
 
 class Dataset:
@@ -151,13 +155,14 @@ class Dataset:
 
     Raises:
         DatasetError: something else is there.
-        DatasetUnreadable: its layout is not :data:`LAYOUT`.
+        DatasetUnreadable: it does not have that layout.
     """
 
-    def __init__(self, place: "str | Path | Location") -> None:
+    def __init__(self, place: "str | Path | Location", layout: int = LAYOUT) -> None:
+        """Open a dataset; one of an earlier ``layout`` may only be read."""
         try:
             self.location = Location(place)
-            self.exists = _is_dataset(self.location)
+            self.exists = _is_dataset(self.location, layout)
         except LocationError as error:
             raise DatasetError(str(error)) from error
 
@@ -579,11 +584,13 @@ def layout_of(location: Location) -> int | None:
     return found.layout
 
 
-def _is_dataset(location: Location) -> bool:
+def _is_dataset(location: Location, wanted: int = LAYOUT) -> bool:
     """Return whether there is a dataset; False if there is nothing or an empty folder."""
     layout = layout_of(location)
     if layout is None:
         return False
+    if layout == wanted:
+        return True
     if layout > LAYOUT:
         raise DatasetUnreadable(
             f"{location} has layout {layout}, of newer {PROGRAM} than this one (layout {LAYOUT})"

@@ -31,7 +31,9 @@ from sessions.dataset.writer import TableWriter, WriterThread
 SMALL_BYTES: Final = 64 * 2**20
 """Commits with fewer bytes are merged."""
 HIVE_LAYOUT: Final = 2
-"""The previous layout: a folder for each session in each table, ``TABLE/session=ID/``."""
+"""An earlier layout: a folder for each session in each table, ``TABLE/session=ID/``."""
+JSON_LAYOUT: Final = 3
+"""The previous layout: most fields of events, and all maps, are JSON."""
 Progress = Callable[[int], object]
 """Called with the number of rows compacted, or of sessions converted, so far."""
 
@@ -222,10 +224,11 @@ def _rows(
 
 
 def convert(old: Location, new: Location, progress: Progress = lambda _: None) -> list[str]:
-    """Convert a dataset of layout 2 to the current layout, and return the sessions.
+    """Convert a dataset of layout 2 or 3 to the current layout, and return the sessions.
 
     Each session is exported again from its events, so that all tables are as an export writes them
-    today. Sessions that are in the new dataset already are skipped.
+    today; a campaign's runs are copied. Sessions that are in the new dataset already are skipped.
+    The events of one session are held in memory at a time.
 
     Raises:
         DatasetError: one of the datasets cannot be read or written.
@@ -234,45 +237,111 @@ def convert(old: Location, new: Location, progress: Progress = lambda _: None) -
     layout = layout_of(old)
     if layout is None:
         raise DatasetError(f"there is no dataset at {old}")
-    if layout != HIVE_LAYOUT or old.path is None:
-        raise DatasetError(f"{old} has layout {layout}; only layout {HIVE_LAYOUT} is converted")
-    folders = sorted((old.path / SESSIONS.name).glob(f"{SESSION}=*"))
+    if layout not in (HIVE_LAYOUT, JSON_LAYOUT) or old.path is None:
+        raise DatasetError(
+            f"{old} has layout {layout}; only layouts {HIVE_LAYOUT} and {JSON_LAYOUT} in local "
+            "folders are converted"
+        )
     made = []
-    for number, folder in enumerate(folders, start=1):
-        session = folder.name.partition("=")[2]
-        if session not in Dataset(new):
-            facts = _facts(folder, session)
-            events = _events(old.path / EVENTS.name / folder.name)
+    sessions = _of_folders(old.path) if layout == HIVE_LAYOUT else _of_files(Dataset(old, layout))
+    for number, (facts, events) in enumerate(sessions, start=1):
+        if facts.id not in Dataset(new):
             try:
                 export_session(events, facts, new)
             except (KeyError, TypeError, msgspec.ValidationError) as error:
                 raise DatasetUnreadable(
-                    f"session {session} in {old} has an event that this program does not know: "
+                    f"session {facts.id} in {old} has an event that this program does not know: "
                     f"{error}"
                 ) from error
-        made.append(session)
+        made.append(facts.id)
         progress(number)
+    if layout == JSON_LAYOUT:
+        _convert_runs(Dataset(old, layout), Dataset(new))
     return made
 
 
-def _facts(folder: Path, session: str) -> SessionFacts:
+def _of_folders(root: Path) -> Iterator[tuple[SessionFacts, Iterator[Event]]]:
+    """Yield the sessions of a dataset of layout 2."""
     import pyarrow.parquet as pq
 
-    (row,) = pq.read_table(folder, partitioning=None).to_pylist()
-    return SessionFacts(
-        id=session,
-        name=row["name"],
-        variables=msgspec.json.decode(row["variables"], type=dict[str, str]),
-        state_hash=row["state_hash"],
-        end_us=row["time_us"],
-    )
+    for folder in sorted((root / SESSIONS.name).glob(f"{SESSION}=*")):
+        (row,) = pq.read_table(folder, partitioning=None).to_pylist()
+        session = folder.name.partition("=")[2]
+        files = sorted((root / EVENTS.name / folder.name).glob("*.parquet"))
+        yield _facts({**row, SESSION: session}), _events_in(files)
 
 
-def _events(folder: Path) -> Iterator[Event]:
+def _events_in(files: list[Path]) -> Iterator[Event]:
     from pyarrow.parquet import ParquetFile
 
-    for part in sorted(folder.glob("*.parquet")):
+    for part in files:
         with ParquetFile(part) as file:
             for batch in file.iter_batches():
                 for row in batch.to_pylist():
                     yield as_event(row)
+
+
+def _of_files(old: Dataset) -> Iterator[tuple[SessionFacts, Iterator[Event]]]:
+    """Yield the sessions of a dataset of layout 3."""
+    for row in sorted(_as_written(old, SESSIONS).to_pylist(), key=lambda row: row[SESSION]):
+        yield _facts(row), _events_of(old, row[SESSION])
+
+
+def _events_of(old: Dataset, session: str) -> Iterator[Event]:
+    for batch in _as_written(old, EVENTS, one_of([session])).sort_by("seq").to_batches():
+        for row in batch.to_pylist():
+            yield as_event(row)
+
+
+def _as_written(old: Dataset, table: Table, where: Any = None) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the rows of a table with the columns that its files have."""
+    import pyarrow as pa
+    import pyarrow.dataset as pad
+
+    files = old.files(table)
+    if not files:
+        return pa.table({})
+    try:
+        rows = pad.dataset(files, format="parquet", filesystem=old.location.filesystem)
+        return rows.to_table(filter=where)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DatasetUnreadable(f"{old} is damaged: {reason}") from error
+
+
+def _convert_runs(old: Dataset, new: Dataset) -> None:
+    """Copy the runs of a campaign, in one commit; those that are there already are skipped."""
+    import pyarrow as pa
+
+    there = set(new.scan(RUNS, [SESSION])[SESSION].to_pylist())
+    rows = [row for row in _as_written(old, RUNS).to_pylist() if row[SESSION] not in there]
+    if not rows:
+        return
+    for row in rows:
+        row["varied"] = list(msgspec.json.decode(row["varied"], type=dict[str, str]).items())
+    thread = WriterThread()
+    with new.staging() as staging:
+        writer = TableWriter(RUNS, staging.path / RUNS.name, staging.id, thread)
+        try:
+            writer.add(pa.Table.from_pylist(rows, schema=arrow_schema(RUNS)))
+            writer.close()
+            thread.drain()
+        except BaseException:
+            thread.stop()
+            writer.abandon()
+            raise
+        thread.stop()
+        staging.commit((), 0)
+
+
+def _facts(row: dict[str, Any]) -> SessionFacts:
+    return SessionFacts(
+        id=row[SESSION],
+        name=row["name"],
+        variables=msgspec.json.decode(row["variables"], type=dict[str, str]),
+        state_hash=row["state_hash"],
+        end_us=row["time_us"],
+        complete=row.get("complete", True),
+        damaged_at=row.get("damaged_at"),
+        path=row.get("path"),
+    )

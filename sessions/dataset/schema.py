@@ -4,6 +4,7 @@ The Parquet schema, the schema that Spark reads with, and the page in docs/ are 
 :class:`Table`, so they cannot disagree.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
@@ -11,7 +12,21 @@ from msgspec import Struct
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Type = Literal["string", "int32", "int64", "double", "bool", "list<int32>", "list<string>"]
+Type = Literal[
+    "string",
+    "int32",
+    "int64",
+    "double",
+    "bool",
+    "list<int32>",
+    "list<string>",
+    "list<list<int32>>",
+    "list<list<int64>>",
+    "map<string,int64>",
+    "map<string,string>",
+    "list<struct>",
+]
+"""The types of columns; a ``list<struct>`` has :attr:`Column.fields`."""
 
 SPARK_TYPES: Final[dict[Type, str]] = {
     "string": "STRING",
@@ -21,6 +36,10 @@ SPARK_TYPES: Final[dict[Type, str]] = {
     "bool": "BOOLEAN",
     "list<int32>": "ARRAY<INT>",
     "list<string>": "ARRAY<STRING>",
+    "list<list<int32>>": "ARRAY<ARRAY<INT>>",
+    "list<list<int64>>": "ARRAY<ARRAY<BIGINT>>",
+    "map<string,int64>": "MAP<STRING, BIGINT>",
+    "map<string,string>": "MAP<STRING, STRING>",
 }
 
 SESSION: Final = "session"
@@ -32,7 +51,8 @@ PARTITION: Final = (SESSION, "tp", "topic", "partition")
 class Column(Struct, frozen=True):
     """One column; ``unit`` is that of a number (``us`` of virtual time, ``offset``, ..).
 
-    ``null`` says what a missing value means; empty: the column always has a value.
+    ``null`` says what a missing value means; empty: the column always has a value. ``fields`` are
+    those of the structs in a ``list<struct>``.
     """
 
     name: str
@@ -40,6 +60,13 @@ class Column(Struct, frozen=True):
     unit: str
     meaning: str
     null: str = ""
+    fields: "tuple[Column, ...]" = ()
+
+    @property
+    def comment(self) -> str:
+        """The meaning with the unit and, if the value may be null, what that means."""
+        unit = f" ({self.unit})" if self.unit else ""
+        return f"{self.meaning}{unit}" + (f"; null: {self.null}" if self.null else "")
 
 
 class Table(Struct, frozen=True):
@@ -96,10 +123,31 @@ def validity_columns() -> tuple[Column, ...]:
     )
 
 
+@cache
 def arrow_schema(table: Table) -> "pa.Schema":
-    """Return a table's Arrow schema; columns without a meaning for null are required."""
+    """Return a table's Arrow schema; columns without a meaning for null are required.
+
+    Each field has its meaning and its unit as metadata. Each file repeats them, so they are short.
+    """
     import pyarrow as pa
 
+    return pa.schema([_arrow_field(column) for column in table.columns])
+
+
+def _arrow_field(column: Column) -> "pa.Field":
+    import pyarrow as pa
+
+    told = {"meaning": column.meaning, "unit": column.unit}
+    metadata = {name: text for name, text in told.items() if text}
+    type_ = _arrow_type(column)
+    return pa.field(column.name, type_, nullable=bool(column.null), metadata=metadata)
+
+
+def _arrow_type(column: Column) -> "pa.DataType":
+    import pyarrow as pa
+
+    if column.type == "list<struct>":
+        return pa.list_(pa.struct([_arrow_field(field) for field in column.fields]))
     types: dict[Type, pa.DataType] = {
         "string": pa.string(),
         "int32": pa.int32(),
@@ -108,15 +156,32 @@ def arrow_schema(table: Table) -> "pa.Schema":
         "bool": pa.bool_(),
         "list<int32>": pa.list_(pa.int32()),
         "list<string>": pa.list_(pa.string()),
+        "list<list<int32>>": pa.list_(pa.list_(pa.int32())),
+        "list<list<int64>>": pa.list_(pa.list_(pa.int64())),
+        "map<string,int64>": pa.map_(pa.string(), pa.int64()),
+        "map<string,string>": pa.map_(pa.string(), pa.string()),
     }
-    return pa.schema(
-        [
-            pa.field(column.name, types[column.type], nullable=bool(column.null))
-            for column in table.columns
-        ]
-    )
+    return types[column.type]
 
 
 def spark_schema(table: Table) -> str:
-    """Return a table's schema as Spark's DDL, so that Spark need not infer it."""
-    return ", ".join(f"`{column.name}` {SPARK_TYPES[column.type]}" for column in table.columns)
+    """Return a table's schema as Spark's DDL, with comments, so that Spark need not infer it."""
+    return ", ".join(
+        f"`{column.name}` {_spark_type(column)} COMMENT {_quoted(column.comment)}"
+        for column in table.columns
+    )
+
+
+def _spark_type(column: Column) -> str:
+    if column.type == "list<struct>":
+        inner = ", ".join(
+            f"`{field.name}`: {_spark_type(field)} COMMENT {_quoted(field.comment)}"
+            for field in column.fields
+        )
+        return f"ARRAY<STRUCT<{inner}>>"
+    return SPARK_TYPES[column.type]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -19,6 +19,37 @@ from sessions.dataset.schema import (
 NO_PARTITION = "the event is not about one partition"
 
 NO_FIELD: Final = "the event has no such field"
+NO_VALUE: Final = "the message does not have it"
+
+PARTITION_DATA: Final = Column(
+    "partition_data",
+    "list<struct>",
+    "",
+    "the content of a message by partition; its fields are null if a message has no such value",
+    NO_FIELD + ", or `payload` has a `detail` of unknown form",
+    (
+        Column("tp", "string", "", "topic-partition; or `group.NAME`, `transaction.ID`, .."),
+        Column("error", "string", "", "Kafka's error name", NO_VALUE),
+        Column("offset", "int64", "offset", "an offset fetched or committed", NO_VALUE),
+        Column("base_offset", "int64", "offset", "offset of the first record", NO_VALUE),
+        Column("count", "int64", "records", "number of records", NO_VALUE),
+        Column("high_watermark", "int64", "offset", "HW of the partition's leader", NO_VALUE),
+        Column("log_start", "int64", "offset", "first offset", NO_VALUE),
+        Column("end_offset", "int64", "offset", "offset after an epoch or snapshot", NO_VALUE),
+        Column("leader", "int32", "broker id", "leader; -1: none", NO_VALUE),
+        Column("leader_epoch", "int32", "", "leader epoch; -1: none", NO_VALUE),
+        Column("zk_version", "int32", "", "dataVersion of the `state` znode", NO_VALUE),
+        Column("first_record", "int64", "record id", "the first record", NO_VALUE),
+        Column("acks", "int32", "", "0, 1 or -1 (all)", NO_VALUE),
+        Column("producer_id", "int64", "", "producer id", NO_VALUE),
+        Column("producer_epoch", "int32", "", "producer epoch", NO_VALUE),
+        Column("base_sequence", "int32", "", "sequence number of the first record", NO_VALUE),
+        Column("generation", "int32", "", "generation of a consumer group", NO_VALUE),
+        Column("coordinator", "int32", "broker id", "a group's coordinator; -1: none", NO_VALUE),
+        Column("result", "string", "", "`commit` or `abort`", NO_VALUE),
+    ),
+)
+"""What a message lists by partition (:mod:`emulator.protocol.details`)."""
 
 FIELDS: Final = (
     Column("name", "string", "", "name of a message, step, bookmark or invariant", NO_FIELD),
@@ -43,8 +74,89 @@ FIELDS: Final = (
     Column("path", "string", "", "path of a znode", NO_FIELD),
     Column("data", "string", "", "data of a znode", NO_FIELD + ", or ZooKeeper's null"),
     Column("version", "int32", "", "dataVersion of a znode", NO_FIELD),
+    Column("acks", "int32", "", "0, 1 or -1 (all)", NO_FIELD),
+    Column("adding", "list<int32>", "broker id", "replicas being added", NO_FIELD),
+    Column("api", "string", "", "Kafka's name of a client's request", NO_FIELD),
+    Column("api_version", "int32", "", "version of a client's request", NO_FIELD),
+    Column("assignment", "list<list<int32>>", "broker id", "replicas of each partition", NO_FIELD),
+    Column(
+        "batch", "int64", "offset", "offset of the first record of its metadata batch", NO_FIELD
+    ),
+    Column("broker_epoch", "int64", "", "broker epoch", NO_FIELD),
+    Column("change", "string", "", "`shrink` or `expand`", NO_FIELD),
+    Column("client", "string", "", "client id", NO_FIELD),
+    Column("config", "map<string,string>", "", "configuration, by Kafka's names", NO_FIELD),
+    Column("connection", "int64", "", "number of a client's connection", NO_FIELD),
+    Column("consumer", "string", "", "a consumer's name", NO_FIELD),
+    Column("controller", "int32", "host", "the controller that a broker knows", NO_FIELD),
+    Column("counted", "bool", "", "whether a retry was counted", NO_FIELD),
+    Column("cut", "bool", "", "whether a link is cut", NO_FIELD),
+    Column("delay_us", "int64", "us", "delay added to each message", NO_FIELD),
+    Column("detail", "string", "", "what a step or an invariant concerned", NO_FIELD),
+    Column("drop_percent", "double", "percent", "share of messages lost", NO_FIELD),
+    Column("end_offset", "int64", "offset", "offset after the last one", NO_FIELD),
+    Column("entity", "string", "", "what is configured, `topic`, `broker`, ..", NO_FIELD),
+    Column("entries", "list<list<int64>>", "", "leader epochs with their start offsets", NO_FIELD),
+    Column("epoch", "int32", "", "epoch of a controller, a quorum or a leader", NO_FIELD),
+    Column("epoch_zk_version", "int32", "", "dataVersion of /controller_epoch", NO_FIELD),
+    Column("epochs", "list<list<int64>>", "", "leader epochs with their start offsets", NO_FIELD),
+    Column("errors", "list<string>", "", "names of the errors in a response", NO_FIELD),
+    Column("exists", "bool", "", "whether a replica's folder exists", NO_FIELD),
+    Column("first", "int32", "", "number of the first partition that was added", NO_FIELD),
+    Column("follower", "int32", "broker id", "a follower", NO_FIELD),
+    Column("generation", "int32", "", "generation of a consumer group", NO_FIELD),
+    Column("group", "string", "", "a consumer group", NO_FIELD),
+    Column("groups", "list<string>", "", "consumer groups", NO_FIELD),
+    Column("high_watermarks", "map<string,int64>", "offset", "HW by topic-partition", NO_FIELD),
+    Column("holding", "list<string>", "", "names of messages held back; `*`: all", NO_FIELD),
+    Column("key", "string", "", "name of a configuration", NO_FIELD),
+    Column("keys", "list<string>", "text", "keys of records; null: none", NO_FIELD),
+    Column("kind", "string", "", "kind of a watch, or type of a metadata record", NO_FIELD),
+    Column("last_stable_offset", "int64", "offset", "last stable offset", NO_FIELD),
+    Column("line", "int64", "", "line in the script", NO_FIELD),
+    Column("live_brokers", "list<int32>", "broker id", "brokers that are alive", NO_FIELD),
+    Column("member", "string", "", "id of a group's member", NO_FIELD),
+    Column("message", "int64", "event", "MessageSent of the message", NO_FIELD),
+    Column("note", "string", "text", "note of a bookmark", NO_FIELD),
+    Column("occasion", "string", "", "why the HW advanced", NO_FIELD),
+    Column("operation", "string", "", "ZooKeeper's operation", NO_FIELD),
+    Column("partitions", "list<string>", "", "topic-partitions", NO_FIELD),
+    Column("passed", "bool", "", "whether an assertion passed", NO_FIELD),
+    Column("paused", "bool", "", "whether a follower is paused", NO_FIELD),
+    Column("position", "int64", "offset", "position of a consumer", NO_FIELD),
+    Column("procedure", "string", "", "procedure of the controller", NO_FIELD),
+    Column("producer", "string", "", "a producer's name", NO_FIELD),
+    Column("producer_epoch", "int32", "", "producer epoch", NO_FIELD),
+    Column("producer_id", "int64", "", "producer id", NO_FIELD),
+    Column("reason", "string", "", "why it happened", NO_FIELD),
+    Column("removing", "list<int32>", "broker id", "replicas being removed", NO_FIELD),
+    Column("replica", "int32", "host", "a replica, a voter or an observer", NO_FIELD),
+    Column(
+        "runs",
+        "list<list<int64>>",
+        "record id",
+        "runs of records: the first one and their number",
+        NO_FIELD,
+    ),
+    Column("start_offset", "int64", "offset", "first offset of the metadata log", NO_FIELD),
+    Column("state", "string", "", "state after it", NO_FIELD),
+    Column("step", "int64", "", "number of a step", NO_FIELD),
+    Column("strategy", "string", "", "strategy of an election", NO_FIELD),
+    Column("task", "string", "", "task of a timer", NO_FIELD),
+    Column("text", "string", "text", "statement or expectation", NO_FIELD),
+    Column("timeout_ms", "int64", "ms", "timeout of a ZooKeeper session", NO_FIELD),
+    Column("transactional_id", "string", "", "transactional id", NO_FIELD),
+    Column("transactional_ids", "list<string>", "", "transactional ids", NO_FIELD),
+    Column("value", "string", "text", "value of a configuration", NO_FIELD),
+    Column("values", "list<string>", "text", "values of records", NO_FIELD),
+    Column("writer", "int32", "host", "who wrote a znode", NO_FIELD),
+    Column("zk_session", "int64", "", "ZooKeeper session (the field `session`)", NO_FIELD),
+    Column("zxid", "int64", "", "ZooKeeper's transaction id", NO_FIELD),
 )
 """Fields of events that have a column of their own, for every event whose field has that type."""
+
+FIELD_COLUMNS: Final = {"session": "zk_session"}
+"""The columns of fields that cannot have a column of their own name."""
 
 EVENTS: Final = Table(
     "events",
@@ -63,11 +175,12 @@ EVENTS: Final = Table(
             "it did not happen on a particular host",
         ),
         *FIELDS,
+        PARTITION_DATA,
         Column(
             "payload",
             "string",
             "JSON",
-            "the event's other fields, an object by field name",
+            "fields without a column of their own, an object by name; few rare events have any",
             "there are none",
         ),
     ),
@@ -381,6 +494,8 @@ CONTROLLER: Final = Table(
     ),
 )
 
+NOT_IN_RECORD: Final = "the record has no such field, or does not change it"
+
 METADATA_RECORDS: Final = Table(
     "metadata_records",
     "a committed record of KRaft's metadata log; there are none with ZooKeeper",
@@ -398,12 +513,84 @@ METADATA_RECORDS: Final = Table(
         ),
         Column("type", "string", "", "Kafka's name without `Record`; `NoOpRecord`s are left out"),
         Column("version", "int32", "", "version of the record's schema"),
+        Column("topic", "string", "", "topic; `t#2` is the second one called t", NOT_IN_RECORD),
+        Column("partition", "int32", "", "number of a partition in its topic", NOT_IN_RECORD),
+        Column("replicas", "list<int32>", "broker id", "assigned replicas", NOT_IN_RECORD),
+        Column("isr", "list<int32>", "broker id", "in-sync replicas", NOT_IN_RECORD),
+        Column("leader", "int32", "broker id", "leader of a partition; -1: none", NOT_IN_RECORD),
+        Column("leader_epoch", "int32", "", "leader epoch of a new partition", NOT_IN_RECORD),
+        Column("partition_epoch", "int32", "", "partition epoch of a new partition", NOT_IN_RECORD),
+        Column(
+            "leader_recovery_state",
+            "int32",
+            "",
+            "1: elected uncleanly and not recovered yet, else 0",
+            NOT_IN_RECORD,
+        ),
+        Column(
+            "removing_replicas", "list<int32>", "broker id", "replicas being removed", NOT_IN_RECORD
+        ),
+        Column(
+            "adding_replicas", "list<int32>", "broker id", "replicas being added", NOT_IN_RECORD
+        ),
+        Column(
+            "eligible_leader_replicas", "list<int32>", "broker id", "ELR (KIP-966)", NOT_IN_RECORD
+        ),
+        Column("last_known_elr", "list<int32>", "broker id", "last known ELR", NOT_IN_RECORD),
+        Column("broker", "int32", "broker id", "a broker", NOT_IN_RECORD),
+        Column(
+            "broker_epoch", "string", "", "`ID.N`: the Nth registration of broker ID", NOT_IN_RECORD
+        ),
+        Column(
+            "fenced", "bool", "", "whether the broker is fenced or unfenced by it", NOT_IN_RECORD
+        ),
+        Column(
+            "in_controlled_shutdown",
+            "bool",
+            "",
+            "whether the broker starts a controlled shutdown",
+            NOT_IN_RECORD,
+        ),
+        Column(
+            "cordoned_log_dirs",
+            "list<string>",
+            "",
+            "log directories without new partitions",
+            NOT_IN_RECORD,
+        ),
+        Column("controller", "int32", "host", "a controller", NOT_IN_RECORD),
+        Column(
+            "name",
+            "string",
+            "",
+            "name of a topic, feature, configuration or transaction",
+            NOT_IN_RECORD,
+        ),
+        Column("value", "string", "text", "value of a configuration", NOT_IN_RECORD),
+        Column(
+            "resource_type",
+            "int32",
+            "",
+            "type of what is configured: 2 topic, 4 broker",
+            NOT_IN_RECORD,
+        ),
+        Column(
+            "resource",
+            "string",
+            "",
+            "name of what is configured; empty: all brokers",
+            NOT_IN_RECORD,
+        ),
+        Column(
+            "feature_level", "int32", "", "finalized level of a feature; 0: removed", NOT_IN_RECORD
+        ),
+        Column("next_producer_id", "int64", "", "first producer id after the block", NOT_IN_RECORD),
         Column(
             "data",
             "string",
             "JSON",
-            "its fields by Kafka's names; topics by name, broker epochs as `ID.N` (the Nth "
-            "registration of that broker)",
+            "fields without a column of their own, by Kafka's names",
+            "there are none",
         ),
     ),
 )
@@ -472,8 +659,10 @@ SESSIONS: Final = Table(
             "brokers when the cluster was created",
             "no cluster was created",
         ),
-        Column("config", "string", "JSON", "broker defaults that were set, by Kafka's names"),
-        Column("variables", "string", "JSON", "values of the script's variables"),
+        Column(
+            "config", "map<string,string>", "", "broker defaults that were set, by Kafka's names"
+        ),
+        Column("variables", "map<string,string>", "", "values of the script's variables, by name"),
         Column("path", "string", "", "path of its file when it was exported", "it had no file"),
         Column("events", "int64", "events", "events in the session"),
         Column("last_seq", "int64", "event", "number of the last event; 0: none"),
@@ -570,7 +759,7 @@ RUNS: Final = Table(
     (
         session_column(),
         Column(
-            "varied", "string", "JSON", "the run's combination of varied values, an object by name"
+            "varied", "map<string,string>", "", "the run's combination of varied values, by name"
         ),
         Column("seed", "int64", "", "random seed"),
         Column(

@@ -173,7 +173,6 @@ class TableWriter:
             compression="zstd",
             use_dictionary=[name for name in self.table.names if name not in unique],
             column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
-            store_schema=False,
             write_page_index=True,
         )
         self.files.append(path)

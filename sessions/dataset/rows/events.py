@@ -1,4 +1,8 @@
-"""Rows of the ``events`` table, made from a block's columns without building event objects."""
+"""Rows of the ``events`` table, made from a block's columns without building event objects.
+
+Each field of an event has a column of its own, the place of the event is in ``broker``, and the few
+fields without a column go to ``payload``.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +14,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from emulator.events import Event
+from emulator.events import Event, MessageSent
+from sessions.dataset.rows.partition_data import DETAIL, detail_of, partition_data
 from sessions.dataset.schema import Type, arrow_schema
-from sessions.dataset.tables import EVENTS, FIELDS
-from sessions.format.codec import VOCABULARY, Columns, Unpacked, group
+from sessions.dataset.tables import EVENTS, FIELD_COLUMNS, FIELDS, PARTITION_DATA
+from sessions.format.codec import PLANS, VOCABULARY, Columns, Unpacked, group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,13 +30,20 @@ OWN_COLUMNS: Final = frozenset({"seq", "time_us", "cause", "tp", "topic", "broke
 """Fields that have a column of their own in every event that has them."""
 
 PYTHON_TYPES: Final[dict[Type, tuple[object, ...]]] = {
-    "int32": (int,),
-    "int64": (int,),
+    "bool": (bool,),
+    "int32": (int, int | None),
+    "int64": (int, int | None),
+    "double": (float,),
     "string": (str, str | None),
     "list<int32>": (list[int],),
+    "list<string>": (list[str], list[str | None]),
+    "list<list<int32>>": (list[list[int]],),
+    "list<list<int64>>": (list[tuple[int, int]], list[tuple[int, int]] | None),
+    "map<string,int64>": (dict[str, int],),
+    "map<string,string>": (dict[str, str],),
 }
 """The types of fields that fit a column of each type."""
-TYPED: Final = {column.name: PYTHON_TYPES[column.type] for column in FIELDS}
+COLUMNS: Final = {column.name: column for column in FIELDS}
 
 TYPE_ROWS: Final = 4_096
 """Number of events of one type that become Arrow columns at once."""
@@ -42,26 +54,41 @@ Spans = list[tuple[str, int]]
 
 
 class Shape(Struct, frozen=True):
-    """How rows of one type of event are made; ``payload`` has the fields of their payload."""
+    """How rows of one type of event are made.
+
+    ``place`` is the field in the column ``broker``, ``typed`` are columns with the fields that are
+    in them, and ``payload`` has the fields of the payload.
+    """
 
     name: str
     place: str | None
-    typed_fields: tuple[str, ...]
+    typed: dict[str, str]
     payload_fields: tuple[str, ...]
     payload: type[Struct]
+
+    @property
+    def typed_fields(self) -> tuple[str, ...]:
+        """The fields with a column of their own."""
+        return tuple(self.typed.values())
 
 
 @cache
 def shape_of(type_: type[Event]) -> Shape:
     """Return the shape of a type of event, derived from its fields."""
     hints = get_type_hints(type_)
-    names = [name for name in type_.__struct_fields__ if name not in OWN_COLUMNS]
-    typed = tuple(name for name in names if hints[name] in TYPED.get(name, ()))
-    payload_fields = tuple(name for name in names if name not in typed)
+    place = next((name for name in PLACES if name in type_.__struct_fields__), None)
+    names = [name for name in type_.__struct_fields__ if name not in {*OWN_COLUMNS, place}]
+    typed = {
+        column: name
+        for name in names
+        if (column := FIELD_COLUMNS.get(name, name)) in COLUMNS
+        and hints[name] in PYTHON_TYPES[COLUMNS[column].type]
+    }
+    payload_fields = tuple(name for name in names if name not in typed.values())
     return Shape(
         name=type_.__name__,
-        place=next((name for name in PLACES if name in type_.__struct_fields__), None),
-        typed_fields=typed,
+        place=place,
+        typed=typed,
         payload_fields=payload_fields,
         payload=msgspec.defstruct(
             type_.__name__, [(name, Any) for name in payload_fields], gc=False
@@ -180,12 +207,19 @@ def _table(held: Held) -> "pa.Table":
     schema, shape, rows = arrow_schema(EVENTS), shape_of(held.kind), held.count
     fields = held.values()
     own = ("seq", "time_us", "cause", *(("topic",) if "topic" in fields else ()))
-    values: dict[str, Iterable[Any]] = {name: fields[name] for name in (*own, *shape.typed_fields)}
+    values: dict[str, Iterable[Any]] = {name: fields[name] for name in own}
+    values |= {column: fields[name] for column, name in shape.typed.items()}
     if shape.place is not None:
         values["broker"] = fields[shape.place]
-    if shape.payload_fields:
-        values["payload"] = _payloads(shape, fields)
-    columns = {name: pa.array(column, schema.field(name).type) for name, column in values.items()}
+    columns = {name: _array(column, schema.field(name).type) for name, column in values.items()}
+    if held.kind is MessageSent:
+        columns[PARTITION_DATA.name], odd = partition_data(fields["name"], fields[DETAIL])
+        if odd:
+            details = ({DETAIL: odd[row]} if row in odd else None for row in range(rows))
+            texts = [None if detail is None else ENCODE(detail) for detail in details]
+            columns["payload"] = pa.array(texts, pa.string())
+    elif shape.payload_fields:
+        columns["payload"] = pa.array(_payloads(shape, fields), pa.string())
     columns["session"] = session_array(held.spans)
     columns["type"] = pa.repeat(pa.scalar(shape.name), rows)
     if "tp" in fields:
@@ -195,6 +229,14 @@ def _table(held: Held) -> "pa.Table":
         for name in schema.names
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(values: Iterable[Any], type_: "pa.DataType") -> "pa.Array":
+    import pyarrow as pa
+
+    if pa.types.is_map(type_):
+        values = [list(value.items()) for value in values]
+    return pa.array(values, type_)
 
 
 def _payloads(shape: Shape, fields: dict[str, list[Any]]) -> Iterator[bytes]:
@@ -231,8 +273,23 @@ def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
 
 def as_event(row: dict[str, Any]) -> Event:
     """Return the event of a row of ``events``, in this layout or an earlier one."""
-    type_ = VOCABULARY[row["type"]]
-    payload = row["payload"]
-    fields = row if payload is None else {**row, **msgspec.json.decode(payload)}
-    values = [fields[name] for name in type_.__struct_fields__]
-    return msgspec.convert([row["type"], *values], type_)
+    kind = VOCABULARY[row["type"]]
+    payload = {} if row["payload"] is None else msgspec.json.decode(row["payload"])
+    values = [
+        payload[name] if name in payload else _value(kind, name, row)
+        for name in kind.__struct_fields__
+    ]
+    return msgspec.convert([row["type"], *values], kind)
+
+
+def _value(kind: type[Event], name: str, row: dict[str, Any]) -> object:
+    """Return a field's value from the columns of a row; the default if there is none."""
+    if kind is MessageSent and name == DETAIL:
+        return detail_of(row["name"], row[PARTITION_DATA.name])
+    column = "broker" if name == shape_of(kind).place else FIELD_COLUMNS.get(name, name)
+    value = row.get(column)
+    if value is None:
+        default = PLANS[kind].defaults.get(name)
+        return None if default is None else default()
+    is_map = column in COLUMNS and COLUMNS[column].type.startswith("map")
+    return dict(value) if is_map else value

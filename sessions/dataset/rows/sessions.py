@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from emulator.events import (
@@ -75,8 +74,8 @@ class Totals:
             created and created.version,
             created and created.seed,
             created and len(created.brokers),
-            msgspec.json.encode(created.config if created else {}).decode(),
-            msgspec.json.encode(facts.variables).decode(),
+            list(created.config.items()) if created else [],
+            list(facts.variables.items()),
             facts.path,
             events,
             last_seq,

@@ -32,6 +32,7 @@ from emulator.events import (
     ZnodeCreated,
     ZnodeDeleted,
 )
+from sessions.dataset.rows.metadata_records import metadata_record
 from sessions.dataset.writer import Row
 
 REQUEST: Final = "Request"
@@ -91,10 +92,6 @@ def _controller_step(e: ControllerStep) -> Row:
     return (*_place(e), e.broker, "step", None, None, e.procedure, e.step, e.name, e.detail)
 
 
-def _metadata_record(e: MetadataRecordCommitted) -> Row:
-    return (*_place(e), e.offset, e.epoch, e.batch, e.kind, e.version, e.data)
-
-
 def _quorum_role_changed(e: QuorumRoleChanged) -> Row:
     return (*_place(e), e.controller, e.role, e.epoch, e.leader)
 
@@ -135,7 +132,7 @@ FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
     ControllerElected: ("controller", _controller_elected),
     ControllerResigned: ("controller", _controller_resigned),
     ControllerStep: ("controller", _controller_step),
-    MetadataRecordCommitted: ("metadata_records", _metadata_record),
+    MetadataRecordCommitted: ("metadata_records", metadata_record),
     QuorumRoleChanged: ("quorum_roles", _quorum_role_changed),
     ControllerStateChanged: ("faults", _controller_state_changed),
     BrokerStateChanged: ("faults", _broker_state_changed),

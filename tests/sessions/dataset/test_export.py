@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -82,7 +81,13 @@ def test_the_columns_of_an_event_are_taken_from_its_fields(tmp_path: Path) -> No
     exported(story.events, tmp_path)
     by_seq = {row["seq"]: row for row in rows(tmp_path, "events")}
     assert by_seq[sent.seq]["broker"] == 1
-    assert msgspec.json.decode(by_seq[sent.seq]["payload"])["detail"] == [["orders-0", 5]]
+    (item,) = by_seq[sent.seq]["partition_data"]
+    assert {name: value for name, value in item.items() if value is not None} == {
+        "tp": "orders-0",
+        "offset": 5,
+    }
+    assert by_seq[sent.seq]["payload"] is None
+    assert by_seq[timer.seq]["task"] == "isr"
     assert by_seq[timer.seq]["broker"] == 2
     created = by_seq[2]
     assert (created["topic"], created["tp"], created["partition"]) == ("orders", None, None)
@@ -143,8 +148,8 @@ def test_the_sessions_row_sums_up(tmp_path: Path) -> None:
         "version": "3.9",
         "seed": 1,
         "brokers": 3,
-        "config": "{}",
-        "variables": '{"acks":"all"}',
+        "config": [],
+        "variables": [("acks", "all")],
         "path": "/x/s1.tide.db",
         "events": len(story.events),
         "last_seq": len(story.events),
@@ -230,3 +235,14 @@ def test_an_event_that_ends_a_session_is_a_fault(tmp_path: Path) -> None:
     exported(story.events, tmp_path)
     (row,) = rows(tmp_path, "faults")
     assert (row["kind"], row["broker"], row["state"]) == ("session", 2, "expired")
+
+
+def test_files_say_what_their_columns_mean(tmp_path: Path) -> None:
+    exported(committed_story().events, tmp_path)
+    (file,) = (tmp_path / "produced").glob("*.parquet")
+    schema = pq.read_schema(file)
+    assert schema.field("sent_us").metadata == {
+        b"meaning": b"virtual time of that event",
+        b"unit": b"us",
+    }
+    assert all(b"meaning" in field.metadata for field in schema)

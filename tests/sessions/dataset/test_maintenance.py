@@ -1,6 +1,7 @@
 """Looking after a dataset: nothing is lost when files are merged, and only what was named goes."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -97,7 +98,7 @@ def test_of_sessions_that_are_not_all_there_none_is_removed(dataset: Path) -> No
     assert Dataset(dataset).sessions() == sorted(NAMES)
 
 
-# ---- layout 2: a folder for each session, events with everything in their payload
+# ---- layout 2: a folder for each session; layout 3: as today; both with fields as JSON
 
 
 def as_layout_2(dataset: Path, old: Path) -> None:
@@ -106,27 +107,47 @@ def as_layout_2(dataset: Path, old: Path) -> None:
     (old / MARKER).write_bytes(msgspec.json.encode({"dataset": "tidegauge", "layout": 2}))
     for name in Dataset(dataset).sessions():
         for table in ("events", "sessions"):
-            found = rows(dataset, table, name)
-            if table == "events":
-                found = [_with_whole_payload(row) for row in found]
+            found = [_with_json(table, row) for row in rows(dataset, table, name)]
             folder = old / table / f"session={name}"
             folder.mkdir(parents=True)
             pq.write_table(pa.Table.from_pylist(found), folder / "part-00000.parquet")
+
+
+def as_layout_3(dataset: Path, old: Path) -> None:
+    """Write events and sessions as layout 3 had them."""
+    shutil.copytree(dataset, old)
+    (old / MARKER).write_bytes(msgspec.json.encode({"dataset": "tidegauge", "layout": 3}))
+    for table in ("events", "sessions", "runs"):
+        for file in (old / table).glob("*.parquet"):
+            found = pq.read_table(file, partitioning=None).to_pylist()
+            pq.write_table(pa.Table.from_pylist([_with_json(table, row) for row in found]), file)
+
+
+def _with_json(table: str, row: dict[str, object]) -> dict[str, object]:
+    if table == "events":
+        return _with_whole_payload(row)
+    maps = {name: row[name] for name in ("config", "variables", "varied") if name in row}
+    return row | {
+        name: msgspec.json.encode(dict(value)).decode()  # type: ignore[call-overload]
+        for name, value in maps.items()
+    }
 
 
 def _with_whole_payload(row: dict[str, object]) -> dict[str, object]:
     event = as_event(row)
     own = {"seq", "time_us", "cause", "tp", "topic", "broker"}
     fields = {each: getattr(event, each) for each in event.__struct_fields__ if each not in own}
-    kept = {
-        name: row[name] for name in ("seq", "time_us", "cause", "type", "tp", "topic", "broker")
-    }
+    names = ("session", "seq", "time_us", "cause", "type", "tp", "topic", "broker")
+    kept = {name: row[name] for name in names if name in row}
     return kept | {"payload": msgspec.json.encode(fields).decode()}
 
 
-def test_a_dataset_of_the_layout_before_is_converted(dataset: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", [as_layout_2, as_layout_3])
+def test_a_dataset_of_an_earlier_layout_is_converted(
+    dataset: Path, tmp_path: Path, written: Callable[[Path, Path], None]
+) -> None:
     before = contents(dataset)
-    as_layout_2(dataset, tmp_path / "old")
+    written(dataset, tmp_path / "old")
     with pytest.raises(DatasetUnreadable, match="tidegauge dataset convert"):
         Dataset(tmp_path / "old")
     made = convert(Location(tmp_path / "old"), Location(tmp_path / "new"))
@@ -141,8 +162,8 @@ def test_a_conversion_goes_on_where_it_was_broken_off(dataset: Path, tmp_path: P
     assert Dataset(tmp_path / "new").sessions() == sorted(NAMES)
 
 
-def test_only_a_dataset_of_layout_2_is_converted(dataset: Path, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="has layout 3; only layout 2"):
+def test_only_a_dataset_of_an_earlier_layout_is_converted(dataset: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="has layout 4; only layouts 2 and 3"):
         convert(Location(dataset), Location(tmp_path / "new"))
     shutil.rmtree(dataset)
     with pytest.raises(DatasetError, match="there is no dataset at"):

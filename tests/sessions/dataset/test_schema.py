@@ -34,7 +34,9 @@ def test_a_column_without_a_meaning_for_null_is_required() -> None:
 
 
 def test_spark_reads_the_session_as_a_string() -> None:
-    assert spark_schema(SESSIONS).startswith("`session` STRING, `name` STRING, ")
+    assert spark_schema(SESSIONS).startswith(
+        r"`session` STRING COMMENT 'the session\'s id', `name`"
+    )
 
 
 def test_the_row_that_stands_for_a_session_comes_last() -> None:

@@ -31,6 +31,10 @@ from tests.sessions.dataset.reading import made, made_of_runs
 TP = "orders-0"
 
 
+def record(kind: str, data: str) -> MetadataRecordCommitted:
+    return MetadataRecordCommitted(1, 2, 0, 40, 3, 39, kind, 2, data)
+
+
 EXAMPLES: list[tuple[Event, dict[str, object]]] = [
     (
         LeaderElected(1, 2, 0, TP, 1, 2, 3, [2, 0], "Offline"),
@@ -77,9 +81,30 @@ EXAMPLES: list[tuple[Event, dict[str, object]]] = [
         MetadataRecordCommitted(1, 2, 0, 40, 3, 39, "PartitionChange", 2, '{"leader":1}'),
         {
             **{"offset": 40, "epoch": 3, "batch": 39, "type": "PartitionChange", "version": 2},
-            "data": '{"leader":1}',
+            **{"leader": 1, "isr": None, "data": None},
         },
     ),
+    (
+        record("RegisterBroker", '{"brokerId":1,"brokerEpoch":"1.1","fenced":true}'),
+        {"broker": 1, "broker_epoch": "1.1", "fenced": True, "data": None},
+    ),
+    (
+        record("BrokerRegistrationChange", '{"brokerId":1,"fenced":-1,"inControlledShutdown":0}'),
+        {"broker": 1, "fenced": False, "in_controlled_shutdown": None, "data": None},
+    ),
+    (
+        record("Partition", '{"topicId":"t#2","partitionId":3,"isr":[1,2],"lastKnownElr":[3]}'),
+        {"topic": "t#2", "partition": 3, "isr": [1, 2], "last_known_elr": [3], "data": None},
+    ),
+    (record("FeatureLevel", '{"name":"a","featureLevel":2}'), {"name": "a", "feature_level": 2}),
+    (
+        record("Partition", '{"isr":["x"],"leader":2147483648,"later":1}'),
+        {
+            **{"isr": None, "leader": None},
+            "data": '{"isr":["x"],"leader":2147483648,"later":1}',
+        },
+    ),
+    (record("Partition", "not JSON"), {"leader": None, "data": "not JSON"}),
     (
         LinkChanged(1, 2, 0, 1, 2, True, 0, 0.0, []),
         {"kind": "link", "broker": 1, "destination": 2, "state": "cut", "tp": None},
