@@ -9,16 +9,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from emulator.inputs.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 
 LISTED_MAX: Final = 20
 """Maximum number of known words that an error lists."""
-BROKERS_MAX: Final = 1_000
-CONTROLLERS_MAX: Final = 9
 BROKER_ID_MAX: Final = 999_999_999
-PARTITIONS_MAX: Final = 200_000
-"""Maximum partitions of a topic: as many as Kafka's largest clusters have in total."""
 PERCENT_MAX: Final = 100
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000

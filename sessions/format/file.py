@@ -19,7 +19,8 @@ from typing import Any, Final, NoReturn, TypeVar
 import msgspec
 
 from emulator.events import Event
-from emulator.inputs.statements import Statement
+from emulator.inputs.limits import excess
+from emulator.inputs.statements import AnyInput, Statement
 from sessions.decoding import DecodingError, decode_json, memory_of_json
 from sessions.format import codec, keyframes, limits
 from sessions.format.connection import UNREADABLE, brief, damage_sentence, open_database
@@ -112,12 +113,13 @@ class SessionFile:
         self._keyframes: list[KeyframePlace] | None = None
         try:
             self.origin = self._meta("origin", Origin)
+            _require_size(self.origin.cluster)
             self._open(check=check)
         except (*UNREADABLE, SessionDamagedError) as error:
             self.close()
             if self._opened.missing:  # that is why
                 raise SessionMissingError(self._opened.missing) from error
-            if isinstance(error, SessionDamagedError):
+            if isinstance(error, SessionDamagedError) and str(self.path) in str(error):
                 raise
             raise SessionDamagedError(damage_sentence(self.path, error)) from error
 
@@ -496,6 +498,7 @@ class SessionFile:
                 statement = None
                 if stored is not None:
                     statement = decode_json(stored, Statement, limits.STATEMENT_MEMORY_MAX)
+                    _require_size(statement.input)
                 found.append(RecordedInput(*numbers, text, statement))
         except (DecodingError, SessionDamagedError) as error:
             self._damaged(f"statement {len(found) + 1:,}: {error}")
@@ -586,6 +589,12 @@ def _chunk(numbers: object) -> Chunk:
     if chunk.last_seq - chunk.first_seq >= limits.CHUNK_EVENTS_MAX:
         raise SessionDamagedError(f"a chunk of events up to {chunk.last_seq:,} is too long")
     return chunk
+
+
+def _require_size(wanted: AnyInput) -> None:
+    """Raise :class:`SessionDamagedError` if a statement asks for more than any may."""
+    if too_much := excess(wanted):
+        raise SessionDamagedError(f"{too_much} are more than a statement may ask for")
 
 
 def _decoded(text: str, kind: type[_Struct], path: Path, memory_max: int) -> _Struct:

@@ -2,14 +2,31 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner
 from emulator.zookeeper.watches import Watches
-from sessions.format.errors import SessionIncompleteError, consistent
+from sessions.format.errors import SessionDamagedError, SessionIncompleteError, consistent
 from sessions.format.file import SessionFile
+from sessions.format.metadata import RecordedInput
+
+STEPS_AT_ONCE: Final = 4_096
+"""Kernel events between two checks whether the run has exceeded the recorded one."""
+
+
+def require_place(session: SessionFile, runner: Runner, given: RecordedInput) -> None:
+    """Check that a run that goes on to a statement has not passed the event that it became.
+
+    Raises:
+        SessionDamagedError: it has, so the file names a wrong time, perhaps one that never comes.
+    """
+    if runner.cluster.sequence >= given.seq:
+        raise SessionDamagedError(
+            f"{session.path} is damaged: the statement at event {given.seq:,} has another time."
+        )
 
 
 def rerun(
@@ -37,6 +54,8 @@ def _run(
     announce: Callable[[Statement], None],
 ) -> Runner:
     inputs = [given for given in session.inputs() if given.seq <= seq]
+    if session.inputs_damage:
+        raise SessionDamagedError(session.inputs_damage)
     if not inputs or session.first_seq > 1:
         raise SessionIncompleteError(f"{session.path} does not begin with its first statement.")
     first = inputs[0]
@@ -46,7 +65,8 @@ def _run(
     for given in inputs[1:]:
         if given.statement is None:
             raise SessionIncompleteError(f"of the statement '{given.text}' only the text is known.")
-        runner.return_to(given.time_us, given.steps)
+        while not runner.return_to(given.time_us, given.steps, STEPS_AT_ONCE):
+            require_place(session, runner, given)
         announce(given.statement)
         runner.submit(given.statement)
     while runner.cluster.sequence < seq and runner.advance(budget=1) is not Advance.IDLE:

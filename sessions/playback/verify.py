@@ -20,13 +20,12 @@ from sessions.format.errors import (
 from sessions.format.file import SessionFile
 from sessions.format.metadata import Outcome, RecordedInput
 from sessions.model.result_view import ResultView
+from sessions.playback.rerun import STEPS_AT_ONCE, require_place
 from sessions.recording.recorder import outcome_of
 
 Progress = Callable[[int], object]
 TOLD_EVERY: Final = 1_024
 """Events between two progress reports."""
-STEPS_AT_ONCE: Final = 4_096
-"""Kernel events between two checks whether the run has exceeded the recorded one."""
 
 
 class Difference(Struct, frozen=True):
@@ -227,7 +226,10 @@ def _run(
         raise SessionDamagedError(f"{session.path} cannot be run again: {error}") from error
     runner = Runner(cluster)
     for given, statement in zip(inputs[1:], statements[1:], strict=True):
-        _return_to(runner, given.time_us, given.steps, comparer)
+        while not runner.return_to(given.time_us, given.steps, STEPS_AT_ONCE):
+            if comparer.difference is not None:
+                return runner
+            require_place(session, runner, given)
         if comparer.difference is not None:
             return runner
         runner.submit(statement)

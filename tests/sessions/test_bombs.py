@@ -26,7 +26,7 @@ MEMORY_MAX = 1 << 30
 READERS = "tests.support.hostile_sessions.readers"
 NOTHING_READ = {"many_times", "fewer_times", "many_events", "many_lists", "deep_block",
                 "without_size", "huge_claim", "deep_origin", "deep_unknown_field", "long_origin",
-                "wide_origin"}  # fmt: skip
+                "wide_origin", "many_brokers"}  # fmt: skip
 HARMLESS = {"wide_keyframe", "many_replicas", "deep_keyframe", "long_touches", "many_bookmarks"}
 """Without a keyframe or the names of objects a state is computed from events."""
 
@@ -87,8 +87,9 @@ def test_a_bomb_ends_in_one_sentence(
     if name in HARMLESS:
         assert (shown.status, verified.status, script.status) == (0, 0, 0)
     else:
-        assert verified.status == 5
-        assert "is damaged" in verified.output + verified.error
+        assert verified.status == (1 if name == "endless_wait" else 5)
+        said = "differs" if name == "endless_wait" else "is damaged"
+        assert said in verified.output + verified.error
         assert script.status in (0, 5)  # it needs no event
         assert script.error.count("\n") == (1 if script.status else 0)
     if name in NOTHING_READ:

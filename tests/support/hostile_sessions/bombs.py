@@ -208,6 +208,45 @@ def deep_statement(path: Path) -> None:
     edit(path, ("UPDATE inputs SET statement = ? WHERE seq > 1", ("[" * 100_000,)))
 
 
+def many_partitions(path: Path) -> None:
+    """A statement that asks for a billion partitions."""
+    _with_topic(path, partitions=10**9)
+
+
+def many_replicas_asked_for(path: Path) -> None:
+    """A statement that asks for a billion replicas."""
+    _with_topic(path, replication_factor=10**9)
+
+
+def _with_topic(path: Path, **fields: object) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        query = "SELECT seq, statement FROM inputs WHERE statement LIKE '%CreateTopic%'"
+        seq, text = database.execute(query).fetchone()
+    wanted, *rest = msgspec.json.decode(text)
+    made = msgspec.json.encode([{**wanted, **fields}, *rest]).decode()
+    edit(path, ("UPDATE inputs SET statement = ? WHERE seq = ?", (made, seq)))
+
+
+def many_brokers(path: Path) -> None:
+    """A cluster of a billion brokers."""
+    text = meta(path, "origin")
+    cluster = msgspec.json.decode(text)["cluster"]
+    with_meta(path, "origin", changed_json(text, cluster=cluster | {"brokers": 10**9}))
+
+
+def endless_wait(path: Path) -> None:
+    """A last statement that is given after 146,000 years, in a session that was not closed."""
+    edit(
+        path,
+        ("DELETE FROM meta WHERE key = 'outcome'", ()),
+        (
+            "UPDATE inputs SET time_us = 1 << 62, steps = 1 << 62 "
+            "WHERE seq = (SELECT max(seq) FROM inputs)",
+            (),
+        ),
+    )
+
+
 def many_statements(path: Path) -> None:
     """More statements than events."""
     edit(path, rows("inputs", ROWS, "n, 0, 0, 0, 'x', NULL, 0"))
@@ -254,7 +293,9 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     for bomb in (
         many_times, fewer_times, many_events, many_lists, deep_block, without_size, chained_frames,
         huge_claim, wide_keyframe, many_replicas, deep_keyframe, deep_origin, deep_unknown_field,
-        long_origin, wide_origin, deep_outcome, deep_statement, many_statements, many_summaries,
+        long_origin, wide_origin, deep_outcome, deep_statement, many_partitions,
+        many_replicas_asked_for, many_brokers,
+        endless_wait, many_statements, many_summaries,
         many_bookmarks, many_keyframes, many_chunks, long_touches,
     )
 }  # fmt: skip
