@@ -42,7 +42,9 @@ everything is computed again.
 - A partition is *leaderless* while no broker with a running process acts as its leader. A frozen
   broker does not count.
 - A broker that thaws, or leads again after a restart, before another leader has been elected has
-  *returned*. That is not a failover, and is counted separately.
+  *returned*. That is not a failover, and is counted separately. Nor is an election that leaves the
+  leadership where it is (KRaft's controller raises the leader epoch when it shrinks an ISR), or one
+  that somebody asked for (a reassignment, a preferred leader, a controlled shutdown).
 - A broker that restarts before its old ZooKeeper session has expired cannot register until then.
   The session's end is the detection of its crash, not another fault.
 - Records with acks=0 are never acknowledged: they count as `sent`, never as `acked` or `lost`.

@@ -2,7 +2,11 @@
 
 Not every fault is a failover. A broker that is thawed, or restarted and still leader, before the
 controller has elected another leader has *returned*: it was away, and nothing took over. A *failed
-over* partition has a new leader by an election, and an *open* one has none serving yet.
+over* partition has a new leader by an election, and an *open* one has none serving yet. Only an
+election that moves the leadership to another broker counts. A new leader epoch for the same leader
+is none: KRaft's controller raises the epoch when it shrinks the ISR. Nor is one that somebody asked
+for (``Preferred``, ``Reassign``, ``ControlledShutdown``), nor the ``New`` leader of a topic that
+was deleted and created again. Leadership that moves by such an election has been *moved*.
 
 A fault is a running broker that crashes, stops or freezes, or whose ZooKeeper session expires. Each
 partition whose state znode names it as leader at that moment counts as a failover. Detection is the
@@ -30,6 +34,10 @@ from sessions.dataset.tables import CONTROLLER, ELECTIONS, EVENTS, FAULTS, METAD
 
 PARTS: Final = ("detection", "election", "takeover", "total")
 KIND: Final = ("version", "mode", "fault", "was_controller")
+BY_FAULT: Final = ("Offline", "Unclean")
+"""Strategies of elections that are held because a leader is gone; others are planned."""
+NONE: Final = ("returned", "moved")
+"""Outcomes of faults that no failover followed."""
 
 
 def failovers(source: DatasetTables) -> DataFrame:
@@ -180,9 +188,15 @@ def _serving(source: DatasetTables) -> DataFrame:
 
 
 def _followed(line: DataFrame) -> DataFrame:
-    """Add to each failover the election and service after it, before the partition's next one."""
+    """Add to each fault the election and service after it, before the partition's next one.
+
+    An election that leaves the leadership where it is does not count.
+    """
     after = later((SESSION, "tp"))
-    looked = line.select(
+    led_by = nearest(F.coalesce("broker", "elected.leader"), earlier((SESSION, "tp")))
+    stays = F.col("elected.leader").eqNullSafe(led_by) & (F.col("elected.strategy") != "New")
+    moving = line.withColumn("elected", F.when(~stays, F.col("elected")))
+    looked = moving.select(
         *[name for name in line.columns if name not in ("elected", "serving", "seq")],
         F.min("fault_seq").over(after).alias("next_seq"),
         nearest("elected", after).alias("elected"),
@@ -202,7 +216,10 @@ def _followed(line: DataFrame) -> DataFrame:
 
 
 def _with_outcome(failovers: DataFrame) -> DataFrame:
-    """Add each partition's outcome: an election after its leader's return does not count."""
+    """Add each partition's outcome: an election after its leader's return does not count.
+
+    Nor does a planned one, by which the leadership was moved.
+    """
     elected, serving = F.col("elected_seq"), F.col("serving_seq")
     thawed = F.col("thawed.seq")
     at_hand = thawed.isNotNull() & F.col("detected_seq").isNull()
@@ -210,15 +227,16 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
     leads_on = serving.isNotNull() & (elected.isNull() | (serving < elected))
     outcome = (
         F.when(thaws | leads_on, "returned")
+        .when(~F.col("strategy").isin(*BY_FAULT), "moved")
         .when(serving.isNotNull(), "failed over")
         .otherwise("open")
     )
     with_outcome = failovers.withColumn("outcome", outcome)
     of_election = ("elected_seq", "elected_us", "leader", "leader_epoch", "strategy")
-    back = F.col("outcome") == "returned"
+    none = F.col("outcome").isin(*NONE)
     return with_outcome.withColumns(
         {
-            **{name: F.when(~back, F.col(name)) for name in of_election},
+            **{name: F.when(~none, F.col(name)) for name in of_election},
             "serving_seq": F.when(thaws, thawed).otherwise(serving),
             "serving_us": F.when(thaws, F.col("thawed.time_us")).otherwise(F.col("serving_us")),
         }
@@ -228,18 +246,19 @@ def _with_outcome(failovers: DataFrame) -> DataFrame:
 def failover(source: DatasetTables) -> DataFrame:
     """Return the table :data:`FAILOVER`: percentiles by release and kind of fault."""
     every = source.result(FAILOVERS).join(releases(source), SESSION)
-    rows = every.where("outcome <> 'returned'")
+    is_one = ~F.col("outcome").isin(*NONE)
+    rows = every.where(is_one)
     slowest = F.max(
         F.when(
-            F.col("total_us").isNotNull() & (F.col("outcome") != "returned"),
+            F.col("total_us").isNotNull() & is_one,
             F.struct("total_us", SESSION, (-F.col("fault_seq")).alias("first")),
         )
     )
-    away = F.col("outcome") == "returned"
     whole = every.groupBy(*KIND).agg(
-        F.count_if(~away).alias("failovers"),
+        F.count_if(is_one).alias("failovers"),
         F.count_if(F.col("outcome") == "failed over").alias("served"),
-        F.count_if(away).alias("returned"),
+        F.count_if(F.col("outcome") == "returned").alias("returned"),
+        F.count_if(F.col("outcome") == "moved").alias("moved"),
         F.count_if(F.col("strategy") == "Unclean").alias("unclean"),
         slowest[SESSION].alias("slowest_session"),
         (-slowest["first"]).alias("slowest_seq"),
@@ -303,6 +322,7 @@ JOB: Final = Job(
                 failovers="failovers",
                 served="served",
                 returned="returned",
+                moved="moved",
                 unclean="unclean",
                 detection_p50_ms=in_ms("detection_p50_us"),
                 election_p50_ms=in_ms("election_p50_us"),

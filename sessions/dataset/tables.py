@@ -683,13 +683,15 @@ SESSIONS: Final = Table(
             "no event is damaged",
         ),
         Column("state_hash", "string", "", "SHA-256 of the final state", "not recorded"),
-        Column("acked", "int64", "records", "acknowledged records"),
+        Column(
+            "acked", "int64", "records", "acknowledged records; those with acks=0 are none of them"
+        ),
         Column("failed", "int64", "records", "records whose produce failed"),
         Column(
             "lost",
             "int64",
             "records",
-            "acknowledged records missing from their leaders' logs at the end",
+            "those of `acked` that are missing from their leaders' logs at the end",
         ),
         Column("duplicated", "int64", "records", "extra copies in the leaders' logs at the end"),
         Column(
@@ -720,7 +722,8 @@ SESSIONS: Final = Table(
             "outcome",
             "string",
             "",
-            "`failed` if an assertion failed or such an invariant was violated, else `passed`",
+            "`failed` if an assertion failed or such an invariant was violated; otherwise "
+            "`passed`, or `unknown` if it is not complete",
         ),
     ),
 )
@@ -774,8 +777,8 @@ RUNS: Final = Table(
         Column("error", "string", "", "the error", "it did not raise or hang"),
         Column("events", "int64", "events", "events in the session", NO_SESSION),
         Column("time_us", "int64", "us", "virtual time at its end", NO_SESSION),
-        Column("acked", "int64", "records", "acknowledged records", NO_SESSION),
-        Column("lost", "int64", "records", "acknowledged records missing at the end", NO_SESSION),
+        Column("acked", "int64", "records", "as in `sessions`", NO_SESSION),
+        Column("lost", "int64", "records", "as in `sessions`", NO_SESSION),
         Column("duplicated", "int64", "records", "extra copies at the end", NO_SESSION),
         Column(
             "diverged", "int64", "offsets", "offsets with different records at the end", NO_SESSION

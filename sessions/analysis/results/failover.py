@@ -14,7 +14,7 @@ from sessions.analysis.results.columns import (
 from sessions.dataset.schema import Column, Table
 
 NOT_DETECTED: Final = "not detected before the session's end or the broker's return"
-NOT_ELECTED: Final = "no leader was elected before the next fault of the partition's leader"
+NOT_ELECTED: Final = "no failover to another broker before the next fault of the partition's leader"
 NOT_SERVING: Final = "no broker acted as leader before the next fault of the partition's leader"
 
 FAILOVERS: Final = Table(
@@ -44,7 +44,8 @@ FAILOVERS: Final = Table(
         text(
             "outcome",
             "`failed over`: a new leader was elected and serves; `returned`: the broker continued "
-            "before another one was elected; `open`: no broker serves yet",
+            "before another one was elected; `moved`: a planned election, or the topic's deletion, "
+            "took the leadership from it first; `open`: no broker serves yet",
         ),
         time("detection_us", "from the fault to its detection", NOT_DETECTED),
         time("election_us", "from detection to the election", "as `detected_us` or `elected_us`"),
@@ -64,9 +65,12 @@ FAILOVER: Final = Table(
         text("mode", "`zk`, or `kraft`: without ZooKeeper"),
         text("fault", "as in `failovers`"),
         Column("was_controller", "bool", "", "whether the broker was also the controller"),
-        count("failovers", "failovers", "partitions whose leader failed and did not return"),
+        count(
+            "failovers", "failovers", "partitions whose leadership left a failed broker, or is to"
+        ),
         count("served", "failovers", "failovers in which an elected leader began to serve"),
         count("returned", "partitions", "partitions whose leader returned and continued"),
+        count("moved", "partitions", "partitions whose leadership was moved by a planned election"),
         count("unclean", "failovers", "failovers to a leader from outside the ISR"),
         *percentile_columns("detection", "from the fault to its detection", NONE_SUCH),
         *percentile_columns("election", "from detection to the election", NONE_SUCH),

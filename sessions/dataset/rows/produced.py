@@ -23,6 +23,7 @@ from emulator.events import (
     RecordsAppended,
     ReplicaRoleChanged,
 )
+from sessions.dataset.rows.acknowledged import outcome_of
 from sessions.dataset.writer import Row
 
 FORGOTTEN_MAX: Final = 4_096
@@ -226,7 +227,7 @@ class RecordFold:
     def _acknowledged(self, event: ProduceAcknowledged) -> None:
         batch = self._open.get(event.first_record)
         if batch is not None:
-            batch.outcome = "sent" if batch.sent.acks == 0 else "acked"
+            batch.outcome = outcome_of(batch.sent.acks)
             batch.answered = event
             if event.base_offset >= 0:
                 batch.offset = event.base_offset

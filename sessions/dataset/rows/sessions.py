@@ -14,7 +14,9 @@ from emulator.events import (
     PartitionStateRemoved,
     ProduceAcknowledged,
     ProduceFailed,
+    ProduceSent,
 )
+from sessions.dataset.rows.acknowledged import Unpromised
 from sessions.dataset.rows.leaderless import LeaderlessTime
 from sessions.dataset.writer import Row
 
@@ -50,6 +52,7 @@ class Totals:
         self.passed = 0
         self.missed = 0
         self.violated = 0
+        self.unpromised = Unpromised()
         self.leaderless = LeaderlessTime()
         self.audits: dict[str, tuple[int, int, int, int]] = {}
 
@@ -57,6 +60,7 @@ class Totals:
         """Return the handlers by type of event."""
         return {
             ClusterCreated: self._cluster_created,
+            ProduceSent: self.unpromised.sent,
             ProduceAcknowledged: self._acknowledged,
             ProduceFailed: self._failed,
             ExpectationChecked: self._checked,
@@ -90,14 +94,21 @@ class Totals:
             self.missed,
             self.violated,
             self.leaderless.up_to(end_us),
-            "failed" if self.missed or self.violated else "passed",
+            self._outcome(facts.complete),
         )
+
+    def _outcome(self, complete: bool) -> str:
+        """Return the outcome: what is missing of a recording can fail, but not undo a failure."""
+        if self.missed or self.violated:
+            return "failed"
+        return "passed" if complete else "unknown"
 
     def _cluster_created(self, event: ClusterCreated) -> None:
         self.created = event
 
     def _acknowledged(self, event: ProduceAcknowledged) -> None:
-        self.acked += event.count
+        if event.first_record not in self.unpromised:
+            self.acked += event.count
 
     def _failed(self, event: ProduceFailed) -> None:
         self.failed += event.count
@@ -113,7 +124,7 @@ class Totals:
 
     def _audited(self, event: AuditChanged) -> None:
         self.audits[event.tp] = (
-            len(event.lost),
+            sum(record not in self.unpromised for _, record in event.lost),
             len(event.duplicated),
             len(event.diverged),
             len(event.consumed_lost),

@@ -48,6 +48,7 @@ BY_KIND: Final = Shown(
         "failovers": "failovers",
         "with a new leader": "served",
         "returned": "returned",
+        "moved": "moved",
         "unclean": "unclean",
         "detections": "detection_n",
         "detection p50": "detection_p50_us",

@@ -225,9 +225,9 @@ def _fault(event: Event, followed: Followed, detection: Detection) -> tuple[int,
 def _look(event: Event, looking: dict[str, Row], followed: Followed) -> None:
     """Note the first election and the first service after a fault."""
     match event:
-        case LeaderElected() if (
-            not {"elected_seq", "serving_seq"} & looking.get(event.tp, {"elected_seq": 0}).keys()
-        ):
+        case LeaderElected() if not {"elected_seq", "serving_seq"} & looking.get(
+            event.tp, {"elected_seq": 0}
+        ).keys() and (event.leader != looking[event.tp]["broker"] or event.strategy == "New"):
             looking[event.tp] |= {
                 "elected_seq": event.seq, "elected_us": event.time_us, "leader": event.leader,
                 "leader_epoch": event.leader_epoch, "strategy": event.strategy,
@@ -241,6 +241,8 @@ def _look(event: Event, looking: dict[str, Row], followed: Followed) -> None:
 
 
 def _outcome(row: Row) -> str:
+    if row["elected_seq"] is not None and row["strategy"] not in ("Offline", "Unclean"):
+        return "moved"
     if row["serving_seq"] is None:
         return "open"
     return "returned" if row["elected_seq"] is None else "failed over"
@@ -250,6 +252,9 @@ def _complete(row: Row) -> Row:
     names = ("detected_seq", "detected_us", "elected_seq", "elected_us", "leader", "leader_epoch")
     whole = {**dict.fromkeys((*names, "strategy", "serving_seq", "serving_us")), **row}
     whole["outcome"] = _outcome(whole)
+    if whole["outcome"] == "moved":
+        chosen = ("elected_seq", "elected_us", "leader", "leader_epoch", "strategy")
+        whole |= dict.fromkeys(chosen)
     for part, begin, end in (
         ("detection_us", "fault_us", "detected_us"),
         ("election_us", "detected_us", "elected_us"),
@@ -272,7 +277,7 @@ def expected_failover(failovers: list[Row], releases: dict[str, Release]) -> lis
             if (releases[row["session"]], row["fault"], row["was_controller"])
             == (release, fault, was_controller)
         ]
-        mine = [row for row in every if row["outcome"] != "returned"]
+        mine = [row for row in every if row["outcome"] not in ("returned", "moved")]
         served = [row for row in mine if row["total_us"] is not None]
         slowest = max(
             served, key=lambda r: (r["total_us"], r["session"], -r["fault_seq"]), default=None
@@ -282,7 +287,8 @@ def expected_failover(failovers: list[Row], releases: dict[str, Release]) -> lis
             "fault": fault, "was_controller": was_controller,
             "failovers": len(mine),
             "served": len(served),
-            "returned": len(every) - len(mine),
+            "returned": sum(row["outcome"] == "returned" for row in every),
+            "moved": sum(row["outcome"] == "moved" for row in every),
             "unclean": sum(each["strategy"] == "Unclean" for each in mine),
             "slowest_session": slowest and slowest["session"],
             "slowest_seq": slowest and slowest["fault_seq"],

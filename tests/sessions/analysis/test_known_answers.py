@@ -305,6 +305,43 @@ def test_a_broker_that_is_back_before_its_session_ends_is_no_failover(
     assert (kind["total_n"], kind["total_p50_us"]) == (0, None)
 
 
+@pytest.mark.parametrize(
+    ("leader", "strategy", "outcome"),
+    [(0, "Offline", "open"), (1, "Reassign", "moved"), (1, "Preferred", "moved"),
+     (0, "New", "moved"), (1, "Offline", "open"), (1, "Unclean", "open")],
+)  # fmt: skip
+def test_only_an_election_by_which_leadership_leaves_a_failed_broker_is_a_failover(
+    spark: "SparkSession", tmp_path: Path, leader: int, strategy: str, outcome: str
+) -> None:
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "crashed")
+    story.wait(400)
+    story.tell(LeaderElected, TP, 2, leader, 1, [0, 1], strategy)
+    (row,) = rows(failovers(told(spark, tmp_path, story)))
+    assert row["outcome"] == outcome
+    is_one = leader == 1 and strategy in ("Offline", "Unclean")
+    assert row["leader"] == (1 if is_one else None)
+    (expected,) = expected_failovers("s1", story.events)
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_a_new_leader_epoch_of_a_failed_leader_does_not_hide_its_failover(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    story = committed_story()
+    story.wait(1_000)
+    story.tell(BrokerStateChanged, 0, "crashed")
+    story.wait(400)
+    story.tell(LeaderElected, TP, 2, 0, 1, [0, 1], "Offline")  # the ISR shrank, no more
+    story.wait(600)
+    story.tell(LeaderElected, TP, 2, 1, 2, [1], "Offline")
+    story.elect(TP, 1)
+    (row,) = rows(failovers(told(spark, tmp_path, story)))
+    assert (row["leader"], row["leader_epoch"]) == (1, 2)
+    assert (row["outcome"], row["total_us"]) == ("failed over", 1_000)
+
+
 def restarted_story(first_fault: str) -> Story:
     """The leader's process ends and the next one waits until the old session has expired."""
     story = committed_story()
