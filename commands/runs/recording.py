@@ -7,6 +7,7 @@ from typing import Final
 
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import COMMAND_LINE, NO_PLACE, Script
+from sessions.file_system import create_private_folder
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.recording.recorder import Recorder
@@ -108,7 +109,7 @@ def _folder(target: Path) -> Path:
         message = f"'{target}' is not a folder, and a session file is named *{SUFFIX}"
         raise CommandError(ExitCode.USAGE, message)
     try:
-        target.mkdir(parents=True)
+        create_private_folder(target)
     except OSError as error:
         message = f"cannot create the folder '{target}': {(error.strerror or '').lower()}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

@@ -30,6 +30,7 @@ from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.dataset.tables import SESSIONS
 from sessions.decoding import DecodingError, decode_json
+from sessions.file_system import delete_tree
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Matches the file name in Spark's error for an unreadable file."""
@@ -208,7 +209,8 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
             scratch.rename(out.path)
     except BaseException as error:
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                delete_tree(scratch, inside=scratch.parent)
         with contextlib.suppress(OSError):
             for path in made:
                 path.rmdir()
@@ -223,7 +225,8 @@ def _swap(out: Path, scratch: Path) -> None:
     old = scratch.with_name(f"{scratch.name}.old")
     out.rename(old)
     scratch.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        delete_tree(old, inside=out.parent)
 
 
 class _Work:

@@ -96,7 +96,7 @@ class CampaignFolder:
             yield
             return
         with writing(self.dataset):
-            lock = os.open(self.path.path / LOCK, os.O_RDWR | os.O_CREAT)
+            lock = (self.path / LOCK).open_lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
@@ -137,20 +137,14 @@ class CampaignFolder:
             before = place.read().decode().splitlines() if place.exists() else []
             mine = [line for line in before if line == campaign]
             content = "".join(f"{line}\n" for line in (*mine, campaign)).encode()
-            if place.path is not None:
-                place.path.write_bytes(content)  # it need not survive a power failure
-            else:
-                place.write(content)
+            place.write(content, durable=False)
         return len(mine)
 
     def attempted(self, session: str) -> None:
         """Record that the run has ended, successfully or not."""
         place = self.path / ATTEMPTS / session
         with writing(self.dataset):
-            if place.path is not None:
-                place.path.unlink(missing_ok=True)
-            else:
-                place.delete()
+            place.delete()
 
     # ---- files
 

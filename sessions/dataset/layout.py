@@ -17,21 +17,21 @@ import fcntl
 import hashlib
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from uuid import uuid4
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES
 from sessions.decoding import DecodingError, decode_json
+from sessions.file_system import delete_file, delete_tree, open_lock
 
 LAYOUT: Final = 4
 """The version of folders, tables and columns that this program writes and reads."""
@@ -47,6 +47,13 @@ FILENAME: Final = "__filename"
 STALE_S: Final = 24 * 3600
 """Age at which a staging folder on an object store is attributed to a dead process."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+# What a manifest names is inside the dataset: each name is plain, wherever it comes from.
+CommitName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}\Z")]
+TableName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}\Z")]
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}\.parquet\Z")]
 
 
 class DatasetError(Exception):
@@ -71,9 +78,9 @@ class Marker(Struct, frozen=True):
 class File(Struct, frozen=True):
     """A file of a table; an empty ``sha256``: a program that stored none has written it."""
 
-    name: str
-    rows: int
-    size_bytes: int
+    name: FileName
+    rows: Count
+    size_bytes: Count
     sha256: str = ""
 
 
@@ -84,11 +91,11 @@ class Commit(Struct, frozen=True):
     since 1970.
     """
 
-    id: str
-    sessions: int
-    events: int
-    files: dict[str, tuple[File, ...]]
-    replaces: tuple[str, ...] = ()
+    id: CommitName
+    sessions: Count
+    events: Count
+    files: dict[TableName, tuple[File, ...]]
+    replaces: tuple[CommitName, ...] = ()
     begun: float = 0.0
 
     @property
@@ -199,8 +206,7 @@ class Dataset:
             for name in manifest.listed():
                 if name.endswith(".json") and not name.startswith("."):
                     with contextlib.suppress(FileNotFoundError):  # replaced after it was listed
-                        content = (manifest / name).read()
-                        found.append(_decoded(content, str(manifest / name)))
+                        found.append(_read_commit(manifest / name, name.removesuffix(".json")))
         return sorted(found, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
@@ -216,8 +222,7 @@ class Dataset:
                 if not entered:
                     names.add(name)
                 elif (staging / name / COMMIT).exists():
-                    file = staging / name / COMMIT
-                    names.update(_decoded(file.read(), str(file)).replaces)
+                    names.update(_read_commit(staging / name / COMMIT, name).replaces)
         return sorted(names)
 
     def has(self, table: Table) -> bool:
@@ -323,7 +328,7 @@ class Dataset:
     def settle(self, root: Path) -> None:
         """Finish or delete what dead processes have left in a local dataset, which is locked."""
         for folder in (root / STAGING).glob("*"):
-            with contextlib.suppress(OSError), _locked(folder) as lock:
+            with contextlib.suppress(OSError), _locked(folder, root) as lock:
                 if lock is not None:
                     self._settle(folder)
 
@@ -387,7 +392,7 @@ class Dataset:
                 if target.path is None:
                     (target / file.name).upload(staged)
                 else:
-                    staged.rename(target.path / file.name)
+                    (target / file.name).take(staged)
             if target.path is not None:
                 _sync_folder(target.path)
         manifest = self.location / MANIFEST
@@ -401,26 +406,24 @@ class Dataset:
         for name in commit.replaces:
             entry = manifest / f"{name}.json"
             if entry.exists():
-                self._drop_files(_decoded(entry.read(), str(entry)))
+                self._drop_files(_read_commit(entry, name))
                 entry.delete()
 
     def _settle(self, folder: Path) -> None:
         """Finish a complete commit, and delete an incomplete one."""
-        complete = folder / COMMIT
-        if complete.exists():
-            commit = _decoded(complete.read_bytes(), str(complete))
+        staging = self.location / STAGING / folder.name
+        if (staging / COMMIT).exists():
+            commit = _read_commit(staging / COMMIT, folder.name)
             self._move_in(commit, folder)
             self._drop_replaced(commit)
-            shutil.rmtree(folder)
-        else:
-            shutil.rmtree(folder)
+        staging.delete()
 
     def _recover_remote(self) -> None:
         staging, manifest = self.location / STAGING, self.location / MANIFEST
         with contextlib.suppress(OSError, DatasetError):
             for name in staging.listed():
                 entry = staging / name / COMMIT
-                commit = _decoded(entry.read(), str(entry))
+                commit = _read_commit(entry, name)
                 if time.time() - commit.begun < STALE_S:
                     continue  # its process may still withdraw it
                 if (manifest / f"{name}.json").exists():
@@ -435,9 +438,9 @@ class Dataset:
         if self.location.path is None:
             yield
             return
-        manifest = self.location.path / MANIFEST
-        manifest.mkdir(exist_ok=True)
-        lock = os.open(manifest / f".{LOCK}", os.O_RDWR | os.O_CREAT)
+        manifest = self.location / MANIFEST
+        manifest.create_folder()
+        lock = (manifest / f".{LOCK}").open_lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -500,12 +503,13 @@ class Dataset:
         with contextlib.ExitStack() as stack:
             lock = None
             while lock is None:  # unlocked folders are leftovers, which other processes delete
-                folder.mkdir(parents=True, exist_ok=True)
-                lock = stack.enter_context(_locked(folder))
+                (self.location / STAGING / name).create_folder()
+                lock = stack.enter_context(_locked(folder, self.location.path))
             try:
                 yield Staging(self, folder, name, lock)
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    delete_tree(folder, self.location.path)
                 with contextlib.suppress(OSError):
                     folder.parent.rmdir()
 
@@ -532,21 +536,29 @@ def require_session_id(session: str) -> None:
         )
 
 
-def _decoded(content: bytes, place: str) -> Commit:
+def _read_commit(place: Location, name: str) -> Commit:
+    """Return the commit of this name that a file of the dataset describes.
+
+    Raises:
+        DatasetUnreadable: it describes none, or names something outside of the dataset.
+    """
     try:
-        return decode_json(content, Commit)
+        commit = decode_json(place.read(), Commit)
     except DecodingError as error:
         raise DatasetUnreadable(f"{place} is damaged: {error}") from error
+    if commit.id != name:
+        raise DatasetUnreadable(f"{place} is damaged: it describes the commit {commit.id}")
+    return commit
 
 
 def _unmake(root: Path, made: list[Path]) -> None:
     """Remove an empty dataset, and the folders that were created for it."""
     for name in (MANIFEST, STAGING):
         with contextlib.suppress(OSError):
-            (root / name / f".{LOCK}").unlink(missing_ok=True)
+            delete_file(root / name / f".{LOCK}", root)
             (root / name).rmdir()
     if [path.name for path in root.iterdir()] in ([], [MARKER]):
-        (root / MARKER).unlink(missing_ok=True)
+        delete_file(root / MARKER, root)
         for path in made:
             path.rmdir()
 
@@ -604,14 +616,14 @@ def _is_dataset(location: Location, wanted: int = LAYOUT) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[int | None]:
-    """Lock a staging folder: the lock's descriptor, or None if another process holds it.
+def _locked(folder: Path, root: Path) -> Iterator[int | None]:
+    """Lock a dataset's staging folder: a descriptor, or None if another process holds it.
 
     The lock file is compared after locking, because it may have been removed with its folder after
     it was opened.
     """
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)
+        lock = open_lock(folder / LOCK, root)
     except (FileNotFoundError, NotADirectoryError):
         yield None
         return

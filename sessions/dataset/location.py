@@ -11,12 +11,25 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from sessions.file_system import (
+    READ_BYTES_MAX,
+    delete_tree,
+    move,
+    open_lock,
+    read_regular,
+    require_inside,
+    write_file,
+)
+
 URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ARROW_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 """Names of URI schemes that differ between Hadoop and Arrow."""
 GCS_RETRY_S: Final = 20
 """How long Google's client retries a request; its own limit of some minutes looks like a hang."""
 GLOB: Final = re.compile(r"[][{}*?\\]")
+
+
+NOT_IN_NAMES: Final = re.compile(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class LocationError(Exception):
@@ -26,19 +39,21 @@ class LocationError(Exception):
 class Location:
     """A folder or file, on this machine or behind a URI.
 
-    ``path`` is the local path; None if it is not on this machine.
+    ``path`` is the local path; None if it is not on this machine. What is below a location, by
+    ``location / name``, stays below it: it is written and deleted only if no link leads elsewhere.
     """
 
-    def __init__(self, text: "str | Path | Location") -> None:
+    def __init__(self, text: "str | Path | Location", *, below: "Location | None" = None) -> None:
         """Take a path, or a URI such as ``s3a://bucket/dataset`` or ``file:///data``.
 
         Raises:
             LocationError: the URI has no host or path, or an unknown scheme.
         """
         self._text = str(text)
+        self._top: Location = below._top if below is not None else self
         self.path: Path | None = None
         if isinstance(text, Location):
-            self.path = text.path
+            self.path, self._top = text.path, text._top
         elif isinstance(text, Path) or not URI.match(self._text):
             self.path = Path(text)
         elif self._text.startswith("file:"):
@@ -61,9 +76,21 @@ class Location:
         return self._text
 
     def __truediv__(self, name: str) -> "Location":
+        """Return the file or folder of this name.
+
+        Raises:
+            LocationError: it is not a plain name, but leads elsewhere.
+        """
+        if name in ("", ".", "..") or NOT_IN_NAMES.search(name):
+            raise LocationError(f"{self} has a file named {name!r}, which is not a plain name")
         if self.path is not None:
-            return Location(self.path / name)
-        return Location(f"{self._text.rstrip('/')}/{name}")
+            return Location(self.path / name, below=self)
+        return Location(f"{self._text.rstrip('/')}/{name}", below=self)
+
+    def _folder(self) -> Path:
+        """Return the local folder outside of which nothing is changed."""
+        assert self._top.path is not None
+        return self._top.path if self._top is not self else self._top.path.parent
 
     @property
     def name(self) -> str:
@@ -156,26 +183,15 @@ class Location:
     def read(self) -> bytes:
         """Return the file's contents."""
         if self.path is not None:
-            return self.path.read_bytes()
+            return read_regular(self.path, READ_BYTES_MAX)
         with self._told(), self.filesystem.open_input_stream(self.arrow_path) as stream:
             content: bytes = stream.read()
         return content
 
-    def write(self, content: bytes) -> None:
-        """Write the file with these contents, atomically."""
+    def write(self, content: bytes, *, durable: bool = True) -> None:
+        """Write the file with these contents, atomically; ``durable``: despite a power failure."""
         if self.path is not None:
-            import os
-
-            scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            try:
-                with scratch.open("wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                scratch.replace(self.path)
-            except BaseException:
-                scratch.unlink(missing_ok=True)
-                raise
+            write_file(self.path, content, self._folder(), durable=durable)
             return
         with self._told(), self.filesystem.open_output_stream(self.arrow_path) as stream:
             stream.write(content)
@@ -183,7 +199,20 @@ class Location:
     def create_folder(self) -> None:
         """Create the folder; object stores do not need it."""
         if self.path is not None:
+            if self._top is not self:
+                # The last part too: what is in a folder is inside only if the folder is.
+                require_inside(self.path / "file", self._folder())
             self.path.mkdir(parents=True, exist_ok=True)
+
+    def take(self, file: Path) -> None:
+        """Move a local file there."""
+        assert self.path is not None
+        move(file, self.path, self._folder())
+
+    def open_lock(self) -> int:
+        """Return a descriptor of the local lock file, which is created if needed."""
+        assert self.path is not None
+        return open_lock(self.path, self._folder())
 
     def upload(self, file: Path) -> None:
         """Copy a local file there."""
@@ -196,6 +225,9 @@ class Location:
 
     def delete(self) -> None:
         """Delete the file, or the folder with everything in it, if it exists."""
+        if self.path is not None:
+            delete_tree(self.path, self._folder())
+            return
         from pyarrow import fs
 
         with self._told():

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from emulator.events import Event
-from sessions.file_system import sync_folder
+from sessions.file_system import delete_file, sync_folder
 from sessions.format import bookmarks, codec, keyframes
 from sessions.format.beside import hold
 from sessions.format.connection import create_database
@@ -232,9 +232,8 @@ def delete_files(path: Path) -> None:
     Raises:
         OSError: a file cannot be deleted.
     """
-    for beside in BESIDE:
-        path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
-    path.unlink(missing_ok=True)
+    for suffix in (*BESIDE, ""):
+        delete_file(path.with_name(f"{path.name}{suffix}"), inside=path.parent)
 
 
 def _make_tables(database: sqlite3.Connection, log_pages_max: int) -> None:
