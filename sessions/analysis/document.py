@@ -28,8 +28,8 @@ Spark redirects the program's standard error to standard output, so the object o
 last line.
 
 If DIR contains an earlier analysis of the dataset, only the sessions added since then are analysed;
-tables over all sessions are computed again. If a session has been replaced or removed since then,
-everything is computed again.
+files without any of them are not opened. Tables over all sessions are computed again. If a session
+has been replaced or removed since then, everything is computed again.
 
 - Times are virtual, in microseconds (`us`). The unit `event` is the number of an event in its
   session.

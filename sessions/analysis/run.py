@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Struct
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
+from sessions.analysis.added import AddedSessions, added_since, note_sessions, sessions_of
 from sessions.analysis.errors import AnalysisError
 from sessions.analysis.job import Job, Result
 from sessions.analysis.jobs import chosen
@@ -28,7 +28,6 @@ from sessions.analysis.tables import DatasetTables
 from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import SESSIONS
 from sessions.decoding import DecodingError, decode_json
 from sessions.file_system import delete_tree
 
@@ -44,9 +43,6 @@ NOTE: Final = "_analysis.json"
 """File in the results folder: the dataset that they describe."""
 ANALYSED: Final = "_sessions"
 """Table in the results folder: the analysed sessions."""
-IDENTITY: Final = (SESSION, "events", "last_seq", "state_hash")
-"""Columns that identify a session as the one that was analysed."""
-
 Progress = Callable[[str], object]
 """Called with a short description of each step as it starts."""
 Beside = Callable[[Location, "AnalysisReport"], object]
@@ -122,10 +118,13 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
     earlier = _earlier(place, source, jobs)
     wanted = chosen(jobs or (() if earlier is None else earlier.jobs))
     with _new_results(place, earlier) as results:
+        sessions = sessions_of(source)
+        added = None if earlier is None else _added(source, sessions, place / ANALYSED)
+        commits = source.commits() if added is None else added.commits
         tell("starting Spark")
-        with spark_session(master, remote, conf) as spark, suited(spark, source):
-            work = _Work(spark, source, results, place, earlier is not None)
-            report = work.run(wanted, tell)
+        with spark_session(master, remote, conf) as spark, suited(spark, commits):
+            work = _Work(spark, source, results, place, added)
+            report = work.run(wanted, tell, sessions)
         note = Note(str(source), tuple(job.name for job in wanted))
         (results / NOTE).write(msgspec.json.encode(note) + b"\n")
         if beside is not None:
@@ -143,6 +142,15 @@ def _dataset(place: "str | Path | Location") -> Dataset:
     if not any(commit.sessions for commit in dataset.commits()):
         raise DatasetError(f"there is no session in {place}; export one to it first")
     return dataset
+
+
+def _added(dataset: Dataset, sessions: Any, analysed: Location) -> AddedSessions | None:  # noqa: ANN401 - pyarrow has no types
+    """Return the sessions added since the earlier analysis; None if one has changed or gone."""
+    try:
+        return added_since(dataset, sessions, analysed)
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise AnalysisError(f"{analysed} could not be read: {reason}") from error
 
 
 def _place(out: "str | Path | Location") -> Location:
@@ -232,43 +240,40 @@ def _swap(out: Path, scratch: Path) -> None:
 class _Work:
     """One analysis: runs its jobs and collects their results.
 
-    ``results`` is where they write, and ``out`` its final name; with ``add`` there is an
-    earlier analysis at ``out``.
+    ``results`` is where they write, and ``out`` its final name; with ``added``, only these
+    sessions are new to the analysis at ``out``.
     """
 
     def __init__(
-        self, spark: SparkSession, dataset: Dataset, results: Location, out: Location, add: bool
+        self,
+        spark: SparkSession,
+        dataset: Dataset,
+        results: Location,
+        out: Location,
+        added: AddedSessions | None,
     ) -> None:
         self._spark = spark
         self._dataset = dataset
         self._results = results
         self._out = out
-        self._add = add
+        self._added = added
 
-    def run(self, jobs: tuple[Job, ...], tell: Progress) -> AnalysisReport:
-        """Run the jobs."""
+    def run(self, jobs: tuple[Job, ...], tell: Progress, sessions: Any) -> AnalysisReport:  # noqa: ANN401 - pyarrow has no types
+        """Run the jobs; ``sessions`` are those of the dataset."""
         from py4j.protocol import Py4JError
 
-        source = DatasetTables(self._spark, self._dataset, self._results)
+        only = self._added
+        source = DatasetTables(self._spark, self._dataset, self._results, only)
         try:
-            sessions = source.whole(SESSIONS).select(*IDENTITY)
-            only = self._added(sessions) if self._add else None
-            added = None
             if only is not None:
                 self._keep_earlier(jobs)
-                source = DatasetTables(self._spark, self._dataset, self._results, only)
-                added = only.count()
-            sessions.write.parquet((self._results / ANALYSED).for_spark)
+            note_sessions(sessions, self._results / ANALYSED)
             made = run_side_by_side(
                 self._spark,
                 jobs,
                 lambda job: tell(f"{job.name}: {job.question}"),
                 lambda job: [self._run(job, result, source) for result in job.results],
             )
-            counted = source.whole(SESSIONS).agg(
-                F.count("*"), F.coalesce(F.sum("events"), F.lit(0))
-            )
-            counts = counted.first()
         except (PySparkException, Py4JError, ConnectionError) as error:
             raise _explained(error, self._dataset, self._out) from error
         finally:
@@ -276,20 +281,11 @@ class _Work:
                 source.everything.release()
                 source.release()
         tables = tuple(table for tables in made for table in tables)
-        count, events = counts or (0, 0)
+        events = sum(sessions["events"].to_pylist())
+        added = None if only is None else len(only.sessions)
         unlike = _unlike(Results(self._results))
         where = self._dataset.location
-        return AnalysisReport(where, self._out, count, events, tables, unlike, added)
-
-    def _added(self, sessions: DataFrame) -> DataFrame | None:
-        """Return the sessions added since the earlier analysis; None if one has changed or gone."""
-        place = (self._out / ANALYSED).for_spark_to_read
-        analysed = self._spark.read.schema(sessions.schema).parquet(place)
-        same = [F.col(f"now.{name}").eqNullSafe(F.col(f"then.{name}")) for name in IDENTITY]
-        gone = analysed.alias("then").join(sessions.alias("now"), same, "left_anti")
-        if gone.limit(1).count():
-            return None
-        return sessions.select(SESSION).join(analysed.select(SESSION), SESSION, "left_anti")
+        return AnalysisReport(where, self._out, len(sessions), events, tables, unlike, added)
 
     def _keep_earlier(self, jobs: tuple[Job, ...]) -> None:
         """Copy the rows of earlier results to the new ones."""

@@ -1,12 +1,12 @@
 """Spark settings for the amount of data: Spark's defaults are meant for very large data."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pyspark.sql import SparkSession
 
-from sessions.dataset.layout import Dataset
+from sessions.dataset.layout import Commit
 from sessions.dataset.tables import EVENTS
 
 INTERPRETED: Final = {
@@ -36,16 +36,12 @@ def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def suited(spark: SparkSession, dataset: Dataset) -> Iterator[None]:
-    """Apply settings that suit a dataset; restore the session's own afterwards.
+def suited(spark: SparkSession, commits: Iterable[Commit]) -> Iterator[None]:
+    """Apply settings that suit the commits to be read; restore the session's own afterwards.
 
     A user's setting for compilation is kept.
     """
-    size = sum(
-        file.size_bytes
-        for commit in dataset.commits()
-        for file in commit.files.get(EVENTS.name, ())
-    )
+    size = sum(file.size_bytes for commit in commits for file in commit.files.get(EVENTS.name, ()))
     wanted = settings_for(size, str(spark.conf.get(PARTITIONS)))
     if any(spark.conf.get(key, None) == "true" for key in INTERPRETED):
         wanted = {key: value for key, value in wanted.items() if key not in INTERPRETED}

@@ -8,6 +8,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from sessions.analysis.added import AddedSessions
 from sessions.dataset.layout import Dataset
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION, Table, spark_schema
@@ -20,8 +21,8 @@ MATERIALISED: Final = "_materialised"
 class DatasetTables:
     """Tables of one dataset, without files of incomplete commits.
 
-    ``results`` is where results are written. With ``only``, which has a column ``session``, the
-    tables are limited to those sessions.
+    ``results`` is where results are written. With ``only``, the tables are limited to these
+    sessions, and other commits' files are not opened.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class DatasetTables:
         spark: SparkSession,
         dataset: Dataset,
         results: Location,
-        only: DataFrame | None = None,
+        only: AddedSessions | None = None,
         materialised: str = MATERIALISED,
     ) -> None:
         self._spark = spark
@@ -58,11 +59,31 @@ class DatasetTables:
     def table(self, table: Table) -> DataFrame:
         """Return a table with its declared columns."""
         if table.name not in self._tables:
-            rows = self.whole(table)
-            if self._only is not None:
-                rows = rows.join(self._only, SESSION, "left_semi")
-            self._tables[table.name] = rows
+            only = self._only
+            self._tables[table.name] = self.whole(table) if only is None else self._of(table, only)
         return self._tables[table.name]
+
+    def _of(self, table: Table, only: AddedSessions) -> DataFrame:
+        """Return a table with the rows of some sessions, from the files of their commits."""
+        folder = self._dataset.location / table.name
+        paths = [(folder / name).for_spark_to_read for name in only.files(table)]
+        if not paths:
+            return self._spark.createDataFrame([], spark_schema(table))
+        rows = self._spark.read.schema(spark_schema(table)).parquet(*paths)
+        return self._limited(rows, only) if only.has_others else rows
+
+    def _limited(self, rows: DataFrame, only: AddedSessions) -> DataFrame:
+        """Return the rows of some sessions; whole row groups are left out by their statistics."""
+        first, last = min(only.sessions, default=""), max(only.sessions, default="")
+        return rows.where(F.col(SESSION).between(first, last)).join(
+            F.broadcast(self._names), SESSION, "left_semi"
+        )
+
+    @cached_property
+    def _names(self) -> DataFrame:
+        assert self._only is not None
+        rows = [(session,) for session in self._only.sessions]
+        return self._spark.createDataFrame(rows, f"`{SESSION}` STRING")
 
     def whole(self, table: Table) -> DataFrame:
         """Return a table with the rows of all sessions."""
@@ -104,4 +125,4 @@ class DatasetTables:
         rows = reader.parquet((self._results / table.name).for_spark_to_read)
         if self._only is None or SESSION not in table.names:
             return rows
-        return rows.join(self._only, SESSION, "left_semi")
+        return self._limited(rows, self._only)

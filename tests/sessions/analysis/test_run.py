@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from sessions.analysis.added import AddedSessions, added_since, note_sessions, sessions_of
 from sessions.analysis.errors import AnalysisError, SparkUnavailable
 from sessions.analysis.jobs import chosen
 from sessions.analysis.run import ANALYSED, NOTE
 from sessions.analyze import analyze
 from sessions.dataset.layout import LAYOUT, MARKER, Dataset, DatasetError, DatasetUnreadable
-from sessions.dataset.maintenance import remove
+from sessions.dataset.location import Location
+from sessions.dataset.maintenance import compact, remove
 from tests.sessions.dataset.reading import exported, files
 from tests.sessions.dataset.streams import committed_story
 
@@ -86,6 +88,48 @@ def test_sessions_that_came_since_are_added(dataset: Path, tmp_path: Path) -> No
     assert analyze(dataset, tmp_path / "out").added == 0
     left = pq.read_table(tmp_path / "out" / "availability")["session"].to_pylist()
     assert sorted(left) == ["2024", "s3"]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_files_without_new_sessions_are_not_opened(dataset: Path, tmp_path: Path) -> None:
+    jobs = ("failover", "availability")
+    analyze(dataset, tmp_path / "out", jobs=jobs)
+    old = [path for path in dataset.rglob("*.parquet") if path.parent.name != "sessions"]
+    exported(committed_story().events, dataset, "s3")
+    analyze(dataset, tmp_path / "whole", jobs=jobs)
+    for path in old:
+        path.write_bytes(b"PAR1 no more PAR1")
+    assert analyze(dataset, tmp_path / "out").added == 1
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_added_sessions_are_told_from_others_in_their_files(dataset: Path, tmp_path: Path) -> None:
+    into, note = Dataset(dataset), Location(tmp_path / "note")
+    note_sessions(sessions_of(into), note)
+    nothing = added_since(into, sessions_of(into), note)
+    assert nothing == AddedSessions((), (), has_others=False)
+    exported(committed_story().events, dataset, "s3")
+    added = added_since(into, sessions_of(into), note)
+    assert added is not None
+    assert (added.sessions, len(added.commits), added.has_others) == (("s3",), 1, False)
+    compact(into)
+    added = added_since(into, sessions_of(into), note)
+    assert added is not None
+    assert (added.sessions, len(added.commits), added.has_others) == (("s3",), 1, True)
+    remove(into, ["s1"])
+    assert added_since(into, sessions_of(into), note) is None
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_sessions_that_came_since_are_added_after_compaction(dataset: Path, tmp_path: Path) -> None:
+    analyze(dataset, tmp_path / "out", jobs=("isr",))
+    exported(committed_story().events, dataset, "s3")
+    compact(Dataset(dataset))
+    assert analyze(dataset, tmp_path / "out").added == 1
+    analyze(dataset, tmp_path / "whole", jobs=("isr",))
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 @pytest.mark.spark

@@ -31,11 +31,11 @@ def test_a_session_is_left_as_it_was(spark: "SparkSession", tmp_path: Path) -> N
     key = "spark.sql.codegen.wholeStage"
     try:
         spark.conf.unset(key)
-        with suited(spark, Dataset(tmp_path / "dataset")):
+        with suited(spark, Dataset(tmp_path / "dataset").commits()):
             assert spark.conf.get(key) == "false"
         assert spark.conf.get(key) == "true"
         spark.conf.set(key, "true")  # somebody has chosen
-        with suited(spark, Dataset(tmp_path / "dataset")):
+        with suited(spark, Dataset(tmp_path / "dataset").commits()):
             assert spark.conf.get(key) == "true"
     finally:
         spark.conf.set(key, "false")

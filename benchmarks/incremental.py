@@ -1,0 +1,81 @@
+"""Incremental analysis: what adding sessions to an analysis costs, beside analysing all at once.
+
+``python -m benchmarks.incremental [--sessions N] [--added N] [--events N] [--times N]``: 880
+sessions at once, and 80 of them added to an analysis of the other 800, with 20,000 events each.
+Both are measured from the start of the program to its end; the medians and their ratio are printed.
+The sessions are those of :mod:`benchmarks.synthetic`.
+"""
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.analysis import LOCAL, PROGRAM
+from benchmarks.synthetic import synthetic_events
+from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.layout import Dataset
+from sessions.dataset.rows.sessions import SessionFacts
+
+EACH_COMMIT = 20
+PARTITIONS = 12
+
+
+def add(dataset: Path, numbers: range, events: int) -> None:
+    """Add sessions to a dataset, many in one commit."""
+    into = Dataset(dataset)
+    for first in range(numbers.start, numbers.stop, EACH_COMMIT):
+        names = [f"s{each:05d}" for each in range(first, min(first + EACH_COMMIT, numbers.stop))]
+        with into.staging() as staging, RowsWriter(staging.path, staging.id) as writer:
+            for name in names:
+                rows = SessionRows(name)
+                rows.add(list(synthetic_events(events, PARTITIONS)))
+                rows.finish(SessionFacts(name))
+                writer.take(rows)
+            writer.finish()
+            staging.commit(names, len(names) * events)
+
+
+def seconds_of(dataset: Path, out: Path) -> float:
+    """Return the seconds that one run of the program takes."""
+    begin = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM, "analyze", str(dataset), "--out", str(out),
+         "--master", LOCAL],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    """Print a row of Markdown with the medians and their ratio."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sessions", type=int, default=880)
+    parser.add_argument("--added", type=int, default=80)
+    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--times", type=int, default=3)
+    given = parser.parse_args()
+    first = given.sessions - given.added
+    with tempfile.TemporaryDirectory() as folder:
+        dataset, before, out = (Path(folder) / name for name in ("dataset", "before", "out"))
+        add(dataset, range(first), given.events)
+        seconds_of(dataset, before)
+        add(dataset, range(first, given.sessions), given.events)
+        at_once, incremental = [], []
+        for _ in range(given.times):
+            shutil.rmtree(out, ignore_errors=True)
+            at_once.append(seconds_of(dataset, out))
+            shutil.rmtree(out)
+            shutil.copytree(before, out)
+            incremental.append(seconds_of(dataset, out))
+    whole, part = statistics.median(at_once), statistics.median(incremental)
+    print("| sessions | at once, s | added | incremental, s | ratio |\n|--|--|--|--|--|")
+    print(f"| {given.sessions} | {whole:.1f} | {given.added} | {part:.1f} | {part / whole:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
