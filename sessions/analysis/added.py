@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from sessions.analysis.errors import AnalysisError
 from sessions.dataset.layout import FILENAME, Commit, Dataset, commit_of
-from sessions.dataset.location import Location
+from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION, Table
 from sessions.dataset.tables import SESSIONS
 
@@ -62,12 +63,20 @@ def _within(dataset: Dataset, added: Collection[str], homes: dict[str, str]) -> 
 
 
 def note_sessions(sessions: Any, place: Location) -> None:  # noqa: ANN401 - pyarrow has no types
-    """Write the sessions that an analysis has seen, as a table in its results folder."""
+    """Write the sessions that an analysis has seen, as a table in its results folder.
+
+    Raises:
+        AnalysisError: it cannot be written.
+    """
     import pyarrow.parquet as pq
 
-    place.create_folder()
-    file = place / "part-0.parquet"
-    pq.write_table(sessions.select(IDENTITY), file.arrow_path, filesystem=file.filesystem)
+    try:
+        place.create_folder()
+        file = place / "part-0.parquet"
+        pq.write_table(sessions.select(IDENTITY), file.arrow_path, filesystem=file.filesystem)
+    except (OSError, LocationError) as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        raise AnalysisError(f"{place} could not be written: {reason}") from error
 
 
 def _analysed(place: Location) -> list[tuple[Any, ...]]:

@@ -121,6 +121,13 @@ def test_added_sessions_are_told_from_others_in_their_files(dataset: Path, tmp_p
     assert added_since(into, sessions_of(into), note) is None
 
 
+def test_a_note_that_cannot_be_written_is_one_sentence(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    place = Location(tmp_path / "file") / "note"
+    with pytest.raises(AnalysisError, match=r"file/note could not be written: Not a directory"):
+        note_sessions(sessions_of(Dataset(dataset)), place)
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_sessions_that_came_since_are_added_after_compaction(dataset: Path, tmp_path: Path) -> None:
