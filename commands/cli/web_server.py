@@ -1,7 +1,8 @@
 """The console in a browser: each page gets its own process, connected by a WebSocket.
 
-Pages of other sites must not reach it: only a page served from here may open the WebSocket, no
-other page may embed it in a frame, and nothing is loaded from other sites.
+Pages of other sites must not reach it: every request must name this address as its host (a name
+that somebody else's DNS points here is another host) and, if it comes from a page, as its origin;
+no other page may embed the console in a frame, and nothing is loaded from other sites.
 """
 
 import logging
@@ -9,6 +10,7 @@ import re
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from textual_serve.server import Server
 
 FOREIGN: Final = re.compile(r"<link\b[^>]*https?://fonts\.googleapis\.com[^>]*>", re.DOTALL)
@@ -21,6 +23,26 @@ class ConsoleServer(Server):
     def __init__(self, command: str, host: str, port: int, title: str) -> None:
         super().__init__(command, host=host, port=port, title=title)
         self.origins = (self.public_url, f"http://localhost:{port}")
+        self.hosts = tuple(origin.removeprefix("http://") for origin in self.origins)
+
+    async def _make_app(self) -> web.Application:
+        """Check every request before it is answered."""
+        app = await super()._make_app()
+        app.middlewares.append(self._check)
+        return app
+
+    @web.middleware
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse requests for another host, and those of pages that were not served from here.
+
+        A browser names the host that its user sees; a page cannot change that.
+        """
+        if request.headers.get("Host") not in self.hosts:
+            raise web.HTTPForbidden(text=f"this console is at {self.public_url} only\n")
+        origin = request.headers.get("Origin")
+        if origin is not None and origin not in self.origins:
+            raise web.HTTPForbidden(text="this console is for pages of its own address only\n")
+        return await handler(request)
 
     def initialize_logging(self) -> None:
         """Do not log requests."""
@@ -39,10 +61,7 @@ class ConsoleServer(Server):
         return page
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Accept the WebSocket of a page that was served from here, and connect it to a process."""
-        origin = request.headers.get("Origin")
-        if origin is not None and origin not in self.origins:
-            raise web.HTTPForbidden(text="this console is for pages of its own address only\n")
+        """Connect the WebSocket of a page to a process of its own."""
         if not web.WebSocketResponse().can_prepare(request):
             raise web.HTTPBadRequest(text=f"this is a WebSocket: open {self.public_url} instead\n")
         return await super().handle_websocket(request)

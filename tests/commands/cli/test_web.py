@@ -77,6 +77,29 @@ async def test_a_page_of_another_site_gets_no_socket() -> None:
         assert refused.value.status == 403
 
 
+async def test_only_requests_for_its_own_address_are_answered() -> None:
+    with served() as address:
+        await answering(address)
+        port = address.rpartition(":")[2]
+        wrong = [
+            {"Host": f"elsewhere.example:{port}"},
+            {"Host": "elsewhere.example"},
+            {"Host": LOOPBACK},
+            {"Host": ""},
+            {"Origin": "http://elsewhere.example"},
+            {"Origin": "null"},
+        ]
+        right = [{}, {"Host": f"localhost:{port}"}, {"Origin": address}]
+        async with ClientSession() as client:
+            for path in ("/", "/static/js/textual.js", "/download/x", "/nowhere"):
+                for headers in wrong:
+                    async with client.get(f"{address}{path}", headers=headers) as refused:
+                        assert (refused.status, path, headers) == (403, path, headers)
+            for headers in right:
+                async with client.get(address, headers=headers) as page:
+                    assert (page.status, headers) == (200, headers)
+
+
 async def test_no_page_may_frame_it_and_a_plain_request_for_the_socket_is_told_where_to_go() -> (
     None
 ):
