@@ -364,7 +364,7 @@ class Cluster:
         deleting = logs.pop(event.broker, None)
         if deleting is None:
             return
-        end = min([event.log_start, *(log.start for log in logs.values())])
+        end = min([event.first_segment, *(log.first_offset for log in logs.values())])
         for batch in deleting.batches:
             if batch.end_offset > end:
                 break

@@ -367,7 +367,7 @@ class Audit:
 
 def _since(log: Log, offset: int) -> list[RecordBatch]:
     """The batches of a log that extend beyond an offset."""
-    return list(log.batches) if offset <= log.start else log.read(offset, log.end)
+    return log.read(max(offset, log.start), log.end)
 
 
 def _batch_at(log: Log, offset: int) -> RecordBatch | None:

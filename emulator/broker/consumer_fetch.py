@@ -236,9 +236,7 @@ class ConsumerReads:
 
     def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> tuple[int, int]:
         ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
-        for batch in log.batches:
-            if batch.base_offset >= bound:
-                break
+        for batch in log.read(log.start, bound):
             if message.by_wall_clock:
                 for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                     if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
@@ -254,10 +252,12 @@ class ConsumerReads:
     def _newest(self, replica: Replica) -> tuple[int, int]:
         """The offset of the record with the greatest timestamp, and that timestamp (KIP-734)."""
         ledger, found = self.context.ledger, (-1, -1)
-        for batch in replica.log.batches:
+        log = replica.log
+        for batch in log.read(log.start, replica.high_watermark):
             for at, written_ms in enumerate(ledger.timestamps_of(batch)):
-                if batch.base_offset + at < replica.high_watermark and written_ms > found[1]:
-                    found = batch.base_offset + at, written_ms
+                offset = batch.base_offset + at
+                if log.start <= offset < replica.high_watermark and written_ms > found[1]:
+                    found = offset, written_ms
         return found
 
     # ---- KIP-392

@@ -15,7 +15,7 @@ from msgspec import Struct
 from emulator.broker.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.releases.config import TopicValues
-from emulator.replication.partition import OFFLINE, DeleteRecords
+from emulator.replication.partition import OFFLINE, DeleteSegments
 
 INITIAL_DELAY_US: Final = 30_000_000
 """The delay after startup before the first check (``LogManager.InitialTaskDelayMs``)."""
@@ -59,22 +59,27 @@ class LogRetention:
 
     def _look_at(self, replica: Replica, now_us: int) -> None:
         values = self.context.topic_values(replica.tp.rpartition("-")[0])
-        if not values.deletes or not self._is_due(replica, values, now_us):
+        if not self._is_due(replica, values, now_us):
             return
-        start, left_bytes = replica.log_start, replica.log.size_bytes
+        start, left_bytes = replica.first_segment, replica.log.size_bytes
         for segment in self._segments(replica, values):
+            is_below = segment.end <= replica.log_start
             is_old = 0 <= values.retention_us < now_us - segment.last_us
             is_much = 0 <= values.retention_bytes <= left_bytes - segment.size_bytes
-            if not (is_old or is_much) or segment.end > replica.high_watermark:
+            is_due = is_below or (values.deletes and (is_old or is_much))
+            if not is_due or segment.end > replica.high_watermark:
                 break
             start = segment.end
             left_bytes -= segment.size_bytes
-        self.replicas.do(replica, DeleteRecords(start))
+        self.replicas.do(replica, DeleteSegments(start))
 
     def _is_due(self, replica: Replica, values: TopicValues, now_us: int) -> bool:
         """Whether there may be anything to delete, without reading the whole log."""
+        if replica.first_segment < replica.log_start:
+            return True
         oldest_us = self._came_us(replica.log.batches[0].first_record)
-        return values.retention_bytes >= 0 or 0 <= values.retention_us < now_us - oldest_us
+        is_old = 0 <= values.retention_us < now_us - oldest_us
+        return values.deletes and (values.retention_bytes >= 0 or is_old)
 
     def _segments(self, replica: Replica, values: TopicValues) -> Iterator[Segment]:
         segment: Segment | None = None

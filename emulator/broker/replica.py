@@ -307,15 +307,16 @@ class Replicas:
         # (ProducerStateManager.truncateFullyAndStartAt).
         replica.producers = NO_PRODUCERS
         tp, me, at = replica.tp, self._id, effect.offset
-        reason = "out of range: restart"
-        self._emit(events.LogTruncated, tp, me, at, effect.previous, reason)
-        self._emit(events.LogStartOffsetChanged, tp, me, at)
+        self._emit(events.LogTruncated, tp, me, at, effect.previous, effect.reason)
+        self._emit(events.LogStartOffsetChanged, tp, me, at, at)
         self._note_stable(replica)
 
     def _move_log_start(self, replica: Replica, effect: MoveLogStart) -> None:
         # Emitted before the deletion, so that observers can still read the deleted records.
-        self._emit(events.LogStartOffsetChanged, replica.tp, self._id, effect.offset)
-        replica.log.delete_before(effect.offset)
+        start, first_segment = effect.offset, effect.first_segment
+        self._emit(events.LogStartOffsetChanged, replica.tp, self._id, start, first_segment)
+        replica.log.start = start
+        replica.log.delete_before(first_segment)
         replica.producers.transactions.delete_before(effect.offset)
         self._note_stable(replica)
 

@@ -98,11 +98,16 @@ class LogTruncated(Event, frozen=True, gc=False):
 
 
 class LogStartOffsetChanged(Event, frozen=True, gc=False):
-    """A replica's log start offset changed."""
+    """A replica's log start offset changed, or records below it were deleted from its disk.
+
+    ``first_segment`` is the offset from which on records are on disk; -1 (in recordings of older
+    versions): the log start.
+    """
 
     tp: str
     broker: int
     log_start: int
+    first_segment: int = -1
 
 
 class EpochCacheChanged(Event, frozen=True, gc=False):

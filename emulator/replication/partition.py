@@ -72,8 +72,9 @@ class PendingIsr(Struct, array_like=True, gc=False):
 class Partition(Struct, array_like=True, gc=False):
     """The state and view of the partition ``tp`` on ``broker``.
 
-    On disk are ``log_start``, ``log_end`` (the LEO) and ``epochs`` (None in releases without leader
-    epochs); everything else is lost when the process ends. ``isr`` is the committed ISR that a
+    On disk are ``log_start``, ``log_end`` (the LEO), ``first_segment`` (the base offset of the first
+    segment; records between it and ``log_start`` cannot be read any more) and ``epochs`` (None in
+    releases without leader epochs); everything else is lost when the process ends. ``isr`` is the committed ISR that a
     leader uses, empty on followers. ``epoch_start`` is the leader's LEO when its epoch began.
     ``zk_version`` is the version of the state znode that the leader knows. ``is_known`` is False
     until the controller's first request for the partition to this process.
@@ -96,6 +97,7 @@ class Partition(Struct, array_like=True, gc=False):
     remotes: dict[int, RemoteReplica] = field(default_factory=dict)
     pending: PendingIsr | None = None
     is_known: bool = False
+    first_segment: int = 0
 
     @property
     def maximal_isr(self) -> list[int]:
@@ -327,6 +329,16 @@ class DeleteRecords(Struct, frozen=True, gc=False):
     offset: int
 
 
+class DeleteSegments(Struct, frozen=True, gc=False):
+    """Retention: delete the segments below ``offset``, as far as they are committed.
+
+    Source: UnifiedLog.deleteOldSegments. Until this broker's own retention does so, the records
+    below a log start that has moved stay on its disk.
+    """
+
+    offset: int
+
+
 class TruncateToEpochEnd(Struct, frozen=True, gc=False):
     """The end offset of an epoch in the leader's log; -1 and -1 if it does not know the epoch."""
 
@@ -379,6 +391,7 @@ Command = (
     | IsrRefused
     | AppendFetched
     | DeleteRecords
+    | DeleteSegments
     | TruncateToEpochEnd
     | AdjustToLeader
     | Restart
@@ -422,9 +435,13 @@ class TruncateLog(Struct, frozen=True, gc=False):
 
 
 class MoveLogStart(Struct, frozen=True, gc=False):
-    """Remove everything below ``offset`` (UnifiedLog.maybeIncrementLogStartOffset)."""
+    """Nothing below ``offset`` can be read any more; it stays on disk from ``first_segment`` on.
+
+    Source: UnifiedLog.maybeIncrementLogStartOffset; after a truncation the offset may be lower.
+    """
 
     offset: int
+    first_segment: int
 
 
 class RestartLog(Struct, frozen=True, gc=False):
@@ -432,6 +449,7 @@ class RestartLog(Struct, frozen=True, gc=False):
 
     offset: int
     previous: int
+    reason: str
 
 
 class StoreEpochs(Struct, frozen=True, gc=False):
@@ -1147,12 +1165,30 @@ def _delete_records(
     return effects
 
 
+def _delete_segments(
+    state: Partition, command: DeleteSegments, _rules: Rules, _moment: Moment
+) -> Effects:
+    """Delete segments from the start of the log; the log start moves with them."""
+    effects: Effects = []
+    offset = min(command.offset, state.high_watermark)
+    if offset <= state.first_segment:
+        return effects
+    state.first_segment = offset
+    if offset <= state.log_start:
+        effects.append(MoveLogStart(state.log_start, offset))
+        return effects
+    _move_log_start(state, offset, effects)
+    if state.role == LEADER:
+        effects.append(COMPLETE_FETCHES)
+    return effects
+
+
 def _move_log_start(state: Partition, offset: int, effects: Effects) -> None:
     offset = min(offset, state.high_watermark)
     if offset <= state.log_start:
         return
     state.log_start = offset
-    effects.append(MoveLogStart(offset))
+    effects.append(MoveLogStart(offset, state.first_segment))
     if state.epochs is not None and state.epochs.truncate_from_start(offset):
         effects.append(StoreEpochs(list(state.epochs.entries)))
 
@@ -1195,11 +1231,7 @@ def _adjust_to_leader(
             return [HALT]
         _truncate(state, command.log_end, "out of range: to the leader's LEO", rules, effects)
     elif rules.out_of_range_wipes or command.log_start > state.log_end:
-        if state.epochs is not None:
-            state.epochs.clear()
-            effects.append(StoreEpochs([]))
-        effects.append(RestartLog(command.log_start, state.log_end))
-        state.log_start = state.log_end = command.log_start
+        _restart_log(state, command.log_start, "out of range: restart", effects)
         _move_high_watermark(state, command.log_start, "truncate", effects)
     return effects
 
@@ -1211,14 +1243,31 @@ def _truncate(state: Partition, offset: int, reason: str, rules: Rules, effects:
     """Truncate a log with its epoch cache and (where the log manages it) its HW."""
     previous = state.log_end
     truncates = offset < previous
+    if offset < state.first_segment:
+        # Nothing on disk is that old, so nothing is kept (UnifiedLog.truncateTo).
+        _restart_log(state, offset, reason, effects)
+        if rules.high_watermark_in_log:
+            _move_high_watermark(state, offset, "truncate", effects)
+        return
     if state.epochs is not None and (truncates or rules.truncates_epochs_at_log_end):
         _truncate_epochs(state, offset, effects)
     if not truncates:
         return
-    state.log_end = max(offset, state.log_start)
-    effects.append(TruncateLog(state.log_end, previous, reason))
+    state.log_end = offset
+    effects.append(TruncateLog(offset, previous, reason))
+    if offset < state.log_start:
+        state.log_start = offset
+        effects.append(MoveLogStart(offset, state.first_segment))
     if state.high_watermark > state.log_end and rules.high_watermark_in_log:
         _move_high_watermark(state, state.log_end, "truncate", effects)
+
+
+def _restart_log(state: Partition, offset: int, reason: str, effects: Effects) -> None:
+    if state.epochs is not None:
+        state.epochs.clear()
+        effects.append(StoreEpochs([]))
+    effects.append(RestartLog(offset, state.log_end, reason))
+    state.log_start = state.log_end = state.first_segment = offset
 
 
 def _assign_epoch(
@@ -1289,6 +1338,7 @@ TRANSITIONS: Final[dict[type, Callable[[Any, Any, Rules, Moment], Effects]]] = {
     IsrRefused: _isr_refused,
     AppendFetched: _append_fetched,
     DeleteRecords: _delete_records,
+    DeleteSegments: _delete_segments,
     TruncateToEpochEnd: _truncate_to_epoch_end,
     AdjustToLeader: _adjust_to_leader,
     Restart: _restart,

@@ -21,6 +21,7 @@ NO_BATCHES: Final = RecordBatches()
 class Log(Struct, array_like=True, gc=False):
     """Records as batches; ``end`` is the LEO. Records below ``flushed`` survive a power loss.
 
+    Records below ``start`` cannot be read; they stay on disk until retention deletes their segment.
     Batches are immutable and shared between replicas. The cost of reading near the end, as
     followers do, does not depend on the length of the log.
     """
@@ -29,6 +30,11 @@ class Log(Struct, array_like=True, gc=False):
     end: int = 0
     flushed: int = 0
     batches: RecordBatches = field(default_factory=lambda: NO_BATCHES)
+
+    @property
+    def first_offset(self) -> int:
+        """The first offset on disk; the LEO if the log is empty."""
+        return self.batches[0].base_offset if self.batches else self.end
 
     @property
     def size_bytes(self) -> int:
@@ -87,7 +93,6 @@ class Log(Struct, array_like=True, gc=False):
         """Truncate the log to ``offset``; False if there is nothing to remove."""
         if offset >= self.end:
             return False
-        offset = max(offset, self.start)
         batches = self.batches
         while batches and batches[-1].base_offset >= offset:
             batches.pop()
@@ -95,12 +100,12 @@ class Log(Struct, array_like=True, gc=False):
             last = batches.pop()
             batches.append(replace(last, count=offset - last.base_offset))
         self.end = offset
+        self.start = min(self.start, offset)
         self.flushed = min(self.flushed, offset)
         return True
 
     def delete_before(self, offset: int) -> None:
-        """Set the log start to ``offset``; the batch that contains it stays whole."""
-        self.start = offset
+        """Delete the batches below ``offset``; the batch that contains it stays whole."""
         if offset >= self.end:
             self.batches = NO_BATCHES
         elif first := self.position(offset):

@@ -32,7 +32,7 @@ def log_loaded(model: Model, event: events.LogLoaded) -> None:
     _, replica = model.replica(event.tp, event.broker, event.seq)
     replica.role = "offline"
     cut_end(replica, event.log_end_offset)
-    cut_start(replica, event.log_start)
+    replica.log_start = event.log_start
     replica.log_end_offset = event.log_end_offset
     replica.high_watermark = event.high_watermark
     replica.epochs = event.epochs
@@ -113,7 +113,8 @@ def log_truncated(model: Model, event: events.LogTruncated) -> None:
 def log_start_changed(model: Model, event: events.LogStartOffsetChanged) -> None:
     """Move the log start; a log that starts past its end is empty."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
-    cut_start(replica, event.log_start)
+    replica.log_start = event.log_start
+    cut_start(replica, event.log_start if event.first_segment < 0 else event.first_segment)
     replica.log_end_offset = max(replica.log_end_offset, event.log_start)
 
 
@@ -146,18 +147,17 @@ def cut_end(replica: ReplicaState, log_end_offset: int) -> None:
         log[-1] = Run(last.base_offset, count, last.leader_epoch, last.first_record)
 
 
-def cut_start(replica: ReplicaState, log_start: int) -> None:
-    """Drop all runs, and the part of a run, below ``log_start``."""
-    replica.log_start = log_start
+def cut_start(replica: ReplicaState, first: int) -> None:
+    """Drop all runs, and the part of a run, below the ``first`` offset on disk."""
     log = replica.log
     gone = 0
-    while gone < len(log) and log[gone].base_offset + log[gone].count <= log_start:
+    while gone < len(log) and log[gone].base_offset + log[gone].count <= first:
         gone += 1
     if gone:
         del log[:gone]
-    if log and (cut := log_start - log[0].base_offset) > 0:
-        first = log[0]
-        log[0] = Run(log_start, first.count - cut, first.leader_epoch, first.first_record + cut)
+    if log and (cut := first - log[0].base_offset) > 0:
+        run = log[0]
+        log[0] = Run(first, run.count - cut, run.leader_epoch, run.first_record + cut)
 
 
 def process_ended(model: Model, broker: int, seq: int) -> None:

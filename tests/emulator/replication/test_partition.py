@@ -614,6 +614,48 @@ def test_a_follower_out_of_range_adjusts_to_where_the_leaders_log_lies(
     assert step(led, command, Rules.of(PROFILES[version]), NOW) == []
 
 
+@pytest.mark.parametrize(
+    ("first_segment", "log_start", "offset", "found"),
+    [
+        (0, 0, 6, (0, 0, 6)),
+        (0, 4, 6, (0, 4, 6)),
+        (0, 4, 3, (0, 3, 3)),  # what was deleted is still on disk, and is read again
+        (3, 4, 3, (3, 3, 3)),
+        (4, 4, 3, (3, 3, 3)),  # nothing so old is on disk: everything goes
+        (10, 10, 3, (3, 3, 3)),
+    ],
+)
+@pytest.mark.parametrize("version", ["0.10.2", "1.1", "2.8", "3.9"])
+def test_a_log_is_truncated_below_its_start_or_starts_anew(
+    version: str, first_segment: int, log_start: int, offset: int, found: tuple[int, ...]
+) -> None:
+    rules = Rules.of(PROFILES[version])
+    state = follower()
+    state.log_end = 10
+    state.first_segment, state.log_start = first_segment, log_start
+    if rules.leader_epochs:
+        state.epochs = LeaderEpochCache([(0, log_start), (1, 5)])
+    effects = step(state, partition.LoseTail(offset, "truncated"), rules, NOW)
+    assert (state.first_segment, state.log_start, state.log_end) == found
+    restarts = [effect for effect in effects if isinstance(effect, partition.RestartLog)]
+    assert bool(restarts) == (offset < first_segment)
+    if state.epochs is not None:
+        assert all(start < offset for _, start in state.epochs.entries)
+        assert not (restarts and state.epochs.entries)
+
+
+def test_the_records_below_the_log_start_stay_until_their_segments_are_deleted() -> None:
+    state = follower()
+    state.log_end = state.high_watermark = 9
+    effects = step(state, AppendFetched([], 9, 4), MODERN, NOW)
+    assert effects == [partition.MoveLogStart(4, 0)]
+    assert step(state, partition.DeleteSegments(0), MODERN, NOW) == []
+    assert step(state, partition.DeleteSegments(3), MODERN, NOW) == [partition.MoveLogStart(4, 3)]
+    assert step(state, partition.DeleteSegments(6), MODERN, NOW) == [partition.MoveLogStart(6, 6)]
+    step(state, partition.DeleteSegments(12), MODERN, NOW)
+    assert (state.first_segment, state.log_start) == (9, 9)
+
+
 def test_a_tail_that_is_not_there_cannot_be_lost() -> None:
     state = follower()
     state.log_end = 5

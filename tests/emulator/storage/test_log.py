@@ -101,12 +101,21 @@ def test_there_is_nothing_to_truncate_at_or_past_the_end(offset: int) -> None:
     assert log.end == 6
 
 
-def test_a_truncation_stops_at_the_start() -> None:
-    log = Log()
-    log.restart_at(5)
-    log.append(batch(5, 3))
+def test_a_truncation_below_the_start_moves_it() -> None:
+    log = log_of(1, 1, 1, 1, 1, 1)
+    log.start = 4
     assert log.truncate(2)
-    assert (log.start, log.end, list(log.batches)) == (5, 5, [])
+    assert (log.start, log.end, log.first_offset, len(log.batches)) == (2, 2, 0, 2)
+
+
+def test_the_first_offset_on_disk_is_that_of_the_first_batch_or_the_end() -> None:
+    log = log_of(1, 1, 1, 1, 1, 1)
+    log.start = 4
+    assert log.first_offset == 0
+    log.delete_before(4)
+    assert (log.start, log.first_offset) == (4, 4)
+    log.restart_at(9)
+    assert log.first_offset == 9
 
 
 def test_what_was_truncated_is_not_flushed_any_longer() -> None:

@@ -101,6 +101,14 @@ def test_a_later_log_start_drops_and_truncates_runs() -> None:
     assert (replica.log, replica.log_start, replica.log_end_offset) == ([Run(6, 3, 1, 10)], 6, 9)
 
 
+def test_what_is_below_the_log_start_stays_on_disk_until_its_segment_is_deleted() -> None:
+    moved = LogStartOffsetChanged(3, 0, 0, TP, 1, 4, 0)
+    replica = replica_after(appended(0, 5, 0, 1), moved)
+    assert (replica.log, replica.log_start) == ([Run(0, 5, 0, 1)], 4)
+    replica = replica_after(appended(0, 5, 0, 1), moved, structs.replace(moved, seq=4, first_segment=3))
+    assert (replica.log, replica.log_start) == ([Run(3, 2, 0, 4)], 4)
+
+
 def test_a_log_that_begins_past_its_end_is_empty() -> None:
     replica = replica_after(appended(0, 5, 0, 1), LogStartOffsetChanged(3, 0, 0, TP, 1, 8))
     assert (replica.log, replica.log_start, replica.log_end_offset) == ([], 8, 8)
@@ -110,7 +118,7 @@ def test_a_loaded_log_has_what_the_disk_had() -> None:
     replica = replica_after(
         appended(0, 5, 0, 1), LogLoaded(3, 0, 0, TP, 1, 1, 4, 2, [(0, 0), (3, 3)])
     )
-    assert replica.log == [Run(1, 3, 0, 2)]
+    assert (replica.log, replica.log_start) == ([Run(0, 4, 0, 1)], 1)
     assert (replica.log_end_offset, replica.high_watermark, replica.role) == (4, 2, "offline")
     assert replica.epochs == [(0, 0), (3, 3)]
 
