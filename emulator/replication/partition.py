@@ -72,12 +72,13 @@ class PendingIsr(Struct, array_like=True, gc=False):
 class Partition(Struct, array_like=True, gc=False):
     """The state and view of the partition ``tp`` on ``broker``.
 
-    On disk are ``log_start``, ``log_end`` (the LEO), ``first_segment`` (the base offset of the first
-    segment; records between it and ``log_start`` cannot be read any more) and ``epochs`` (None in
-    releases without leader epochs); everything else is lost when the process ends. ``isr`` is the committed ISR that a
-    leader uses, empty on followers. ``epoch_start`` is the leader's LEO when its epoch began.
-    ``zk_version`` is the version of the state znode that the leader knows. ``is_known`` is False
-    until the controller's first request for the partition to this process.
+    On disk are ``log_start``, ``log_end`` (the LEO), ``first_segment`` (the base offset of the
+    first segment; records between it and ``log_start`` cannot be read any more) and ``epochs``
+    (None in releases without leader epochs); everything else is lost when the process ends.
+    ``isr`` is the committed ISR that a leader uses, empty on followers. ``epoch_start`` is
+    the leader's LEO when its epoch began. ``zk_version`` is the version of the state znode that
+    the leader knows. ``is_known`` is False until the controller's first request for the partition
+    to this process.
     """
 
     tp: str

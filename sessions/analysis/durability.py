@@ -48,9 +48,7 @@ def durability_records(source: DatasetTables) -> DataFrame:
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
     placed = found.withColumns({"topic": topic, "partition": number})
     joined = placed.join(known, [SESSION, "record"], "left")
-    nobody_was_told = (F.col("fate") == "lost") & F.col("acks").eqNullSafe(F.lit(0))
-    fate = F.when(nobody_was_told, UNACKNOWLEDGED).otherwise(F.col("fate"))
-    return joined.withColumn("fate", fate).select(*DURABILITY_RECORDS.names)
+    return joined.select(*DURABILITY_RECORDS.names)
 
 
 def durability(source: DatasetTables) -> DataFrame:

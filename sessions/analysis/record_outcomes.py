@@ -1,4 +1,4 @@
-"""Problems of records at a session's end: lost, duplicated, diverged, consumed and lost.
+"""Problems of records at a session's end: missing, duplicated or diverged ones.
 
 Whole runs are compared first, which settles nearly every partition; only the undecided ones are
 expanded into records.
@@ -12,9 +12,12 @@ from pyspark.sql import functions as F
 from sessions.analysis.events import facts
 from sessions.analysis.logs import PARTITION, REPLICA, final_logs, records_of
 from sessions.analysis.logs import assigned as assigned_replicas
+from sessions.analysis.results.truth import UNACKNOWLEDGED
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, later
+from sessions.dataset.rows.acknowledged import UNPROMISED
 from sessions.dataset.schema import SESSION
+from sessions.dataset.tables import EVENTS
 
 KEPT: Final = "fates"
 """Name under which the rows of :func:`fates` are materialised for several jobs."""
@@ -47,7 +50,7 @@ def _in_doubt(source: DatasetTables) -> DataFrame:
         .groupBy(*PARTITION, "first")
         .agg(F.max(F.col("end") - F.col("base")).alias("held"))
     )
-    known = _acknowledged(source).unionByName(_consumed(source))
+    known = _told_producers(source).unionByName(_consumed(source))
     asked = _of_this_topic(source, known).join(led, list(PARTITION), "left_semi")
     compared = asked.join(whole, [*PARTITION, "first"], "left")
     doubtful = compared.where("held is null or held < count").drop("held")
@@ -92,13 +95,24 @@ def _of_this_topic(source: DatasetTables, known: DataFrame) -> DataFrame:
     return since.drop("topic", "seq", "gone")
 
 
-def _acknowledged(source: DatasetTables) -> DataFrame:
-    """Return the runs acknowledged to producers; ``base`` -1: without an offset."""
-    return facts(source, "ProduceAcknowledged").select(
+def acknowledged(source: DatasetTables) -> DataFrame:
+    """Return the events by which producers had done with a batch, and whether it is ``promised``.
+
+    With acks=0 no broker responds: nobody was promised the batch's records.
+    """
+    sent = source.table(EVENTS).where(f"type = 'ProduceSent' and acks = {UNPROMISED}")
+    unpromised = sent.select(SESSION, "first_record", F.lit(False).alias("promised")).distinct()
+    ended = facts(source, "ProduceAcknowledged")
+    return ended.join(unpromised, [SESSION, "first_record"], "left").fillna(True, ["promised"])
+
+
+def _told_producers(source: DatasetTables) -> DataFrame:
+    """Return the runs that producers have done with; ``base`` -1: without an offset."""
+    return acknowledged(source).select(
         *PARTITION,
         "topic",
         "seq",
-        F.lit("lost").alias("fate"),
+        F.when(F.col("promised"), "lost").otherwise(UNACKNOWLEDGED).alias("fate"),
         F.col("first_record").alias("first"),
         "count",
         F.col("base_offset").alias("base"),

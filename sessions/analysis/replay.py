@@ -12,7 +12,6 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.events import facts
 from sessions.analysis.final_state import (
     PARTITIONS,
     REPLICAS,
@@ -25,7 +24,7 @@ from sessions.analysis.final_state import (
 from sessions.analysis.job import Job, Result, answered, shown
 from sessions.analysis.logs import PARTITION, REPLICA
 from sessions.analysis.metadata_log import final_registrations
-from sessions.analysis.record_outcomes import KEPT, fates
+from sessions.analysis.record_outcomes import KEPT, acknowledged, fates
 from sessions.analysis.results.truth import REPLAY, REPLAY_DIFFERENCES
 from sessions.analysis.tables import DatasetTables
 from sessions.dataset.schema import SESSION
@@ -100,7 +99,7 @@ def _totals(source: DatasetTables) -> DataFrame:
         .groupBy(SESSION)
         .agg(F.count("*").alias("events"), F.max("seq").alias("last_seq"))
     )
-    acked = facts(source, "ProduceAcknowledged").groupBy(SESSION)
+    acked = acknowledged(source).where("promised").groupBy(SESSION)
     found = source.materialised(KEPT, fates)
     names = [name for name in COUNTS if name != "acked"]
     diverged = F.count_distinct(F.when(F.col("fate") == "diverged", F.struct("tp", "offset")))

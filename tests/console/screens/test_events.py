@@ -41,12 +41,12 @@ async def test_a_filter_finds_events_by_words() -> None:
         await driven.type("!re:orders elect")
         await driven.press("enter")
         await driven.settle()
-        assert "0 of 170" in driven.lines()[2]
+        assert "2 of 170" in driven.lines()[2]
         await driven.press("slash", *("backspace",) * 16)
         await driven.type("elect")
         await driven.press("enter")
         await driven.settle()
-        assert "6 of 170, filter elect" in driven.lines()[2]
+        assert "8 of 170, filter elect" in driven.lines()[2]
 
 
 async def test_traffic_can_be_left_out() -> None:

@@ -132,9 +132,9 @@ def test_what_was_consumed_is_what_was_produced(recorded: Recorded) -> None:
 def test_the_sessions_row_says_how_it_ended(recorded: Recorded) -> None:
     (row,) = recorded.rows("sessions")
     never_committed = [made for made in recorded.rows("produced") if made["committed_us"] is None]
-    assert row["lost"] == len(never_committed)
     assert {made["acks"] for made in never_committed} == {0}
-    assert row["acked"] == 55
+    assert row["lost"] == 0  # nobody was promised them
+    assert row["acked"] == sum(made["outcome"] == "acked" for made in recorded.rows("produced")) > 0
     assert row["state_hash"] == recorded.facts.state_hash
     assert row["outcome"] == "passed"
     assert row["events"] == len(recorded.events) == recorded.report.events

@@ -44,7 +44,7 @@ reassign orders-1 2,0
 wait 3s
 broker stop 2
 wait 2s
-"""
+"""  # noqa: E501
 PROGRAM: Final = """\
 from sessions.recording import keyframe_taker
 from tidegauge import main

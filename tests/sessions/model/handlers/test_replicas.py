@@ -105,7 +105,9 @@ def test_what_is_below_the_log_start_stays_on_disk_until_its_segment_is_deleted(
     moved = LogStartOffsetChanged(3, 0, 0, TP, 1, 4, 0)
     replica = replica_after(appended(0, 5, 0, 1), moved)
     assert (replica.log, replica.log_start) == ([Run(0, 5, 0, 1)], 4)
-    replica = replica_after(appended(0, 5, 0, 1), moved, structs.replace(moved, seq=4, first_segment=3))
+    replica = replica_after(
+        appended(0, 5, 0, 1), moved, structs.replace(moved, seq=4, first_segment=3)
+    )
     assert (replica.log, replica.log_start) == ([Run(3, 2, 0, 4)], 4)
 
 
