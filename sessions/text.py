@@ -1,8 +1,9 @@
 """How numbers, times and other people's text are written: short, aligned, and safe to print.
 
-Names, keys and values are data. :func:`clean` makes every control character visible, so that
-nothing that was produced can move the terminal's cursor; markup is never interpreted, because lines
-are built from spans and not from markup.
+Names, keys and values are data. What is printed goes through :func:`clean` (names, cells, lines of
+narration), :func:`without_controls` (longer texts, such as scripts) or :func:`json_line`, so that
+nothing that somebody wrote can move the terminal's cursor. Markup is never interpreted, because
+lines are built from spans and not from markup.
 """
 
 import re
@@ -18,6 +19,11 @@ SECONDS_PER_HOUR = 3_600
 TENTHS_MAX_S = 10
 """Ages below this are written with tenths of a second."""
 DIGITS: Final = re.compile(r"(\d+)")
+CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What controls a terminal or the direction of text (Unicode's Cc, Zl, Zp, Cs, and the embeddings,
+overrides and isolates of UAX #9), but for tabs and line ends."""
 
 
 def clean(text: str) -> str:
@@ -27,6 +33,20 @@ def clean(text: str) -> str:
     return "".join(
         character if character.isprintable() else _escaped(character) for character in text
     )
+
+
+def without_controls(text: str) -> str:
+    r"""The text with control characters as escapes (``\x1b``); tabs and line ends stay."""
+    return CONTROLS.sub(lambda found: _escaped(found[0]), text)
+
+
+def json_line(value: object) -> str:
+    r"""A value as one line of JSON, with control characters as JSON's escapes (``\u009b``).
+
+    JSON itself has to escape only those below U+0020.
+    """
+    text = msgspec.json.encode(value).decode()
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def _escaped(character: str) -> str:

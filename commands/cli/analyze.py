@@ -50,7 +50,6 @@ def analyze(
     5: the dataset cannot be read.
     """
     require_one("analyze", master, remote)
-    from commands.output import session_tables
     from commands.runs import analysis
 
     report = analysis.analysis(dataset, out, master, remote, tuple(jobs or ()), spark_conf(conf))
@@ -63,6 +62,6 @@ def analyze(
             f"recorded: see {report.out}/replay_differences"
         )
     if as_json:
-        streams.emit(session_tables.as_json(analysis.plain(report)))
+        streams.emit_json(analysis.plain(report))
     else:
         streams.emit_tables(analysis.tables(report))

@@ -141,7 +141,7 @@ def campaign(
     if report is None:
         return ExitCode.INTERRUPTED
     if as_json:
-        streams.emit(campaigning.as_json(report))
+        streams.emit_json(campaigning.plain(report))
     else:
         streams.emit_tables([campaigning.matrix(report)])
         streams.emit("\n" + campaigning.to_look_at(report))

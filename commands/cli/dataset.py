@@ -33,12 +33,11 @@ def info(
 
     Only the manifest is read, so this is equally fast for a large dataset.
     """
-    from commands.output import session_tables
     from commands.runs import dataset as work
 
     found = work.info(dataset)
     if as_json:
-        streams.emit(session_tables.as_json(work.plain(found)))
+        streams.emit_json(work.plain(found))
     else:
         streams.emit_tables(work.tables(found))
 
@@ -57,12 +56,11 @@ def verify(
     All files are read. Exit status 0: nothing is wrong; 1: there are files that do not belong to
     the dataset, or an unfinished commit; 5: rows are lost or changed.
     """
-    from commands.output import session_tables
     from commands.runs import dataset as work
 
     found = work.verify(dataset)
     if as_json:
-        streams.emit(session_tables.as_json(work.plain(found)))
+        streams.emit_json(work.plain(found))
     else:
         streams.emit_tables(work.verified(found))
     work.end(found)

@@ -371,7 +371,7 @@ def _explore(
 
     explored = search(subject, limits, keep_going=keep_going, kept=kept)
     if as_json:
-        _emit_json(explored.plain())
+        streams.emit_json(explored.plain())
     else:
         streams.emit(explored.text())
     violations = explored.result.violations
@@ -398,16 +398,10 @@ def _matrix(
         if explored[-1].result.stopped:
             streams.narrate(f"{subject.name}: {explored[-1].result.stopped}")
     if as_json:
-        _emit_json([each.plain() for each in explored])
+        streams.emit_json([each.plain() for each in explored])
     else:
         streams.emit_tables([as_grid(explored)])
     return _status(explored)
-
-
-def _emit_json(found: object) -> None:
-    import msgspec
-
-    streams.emit(msgspec.json.encode(found).decode() + "\n")
 
 
 def _status(explored: "Sequence[Explored]") -> ExitCode:

@@ -32,10 +32,8 @@ def versions(as_json: AsJson = False) -> None:
     from emulator.releases.profiles import DEFAULT_VERSION
 
     if as_json:
-        import msgspec
-
         found = [change for place in range(len(behaviours())) for change in changes(place)]
-        streams.emit(msgspec.json.encode(found).decode() + "\n")
+        streams.emit_json(found)
         return
     rows = []
     for place, behaviour in enumerate(behaviours()):
@@ -70,9 +68,7 @@ def keys(
         streams.narrate(problem)
     actions = with_keys(ACTIONS.values(), found.keys)
     if as_json:
-        import msgspec
-
-        streams.emit(msgspec.json.encode(keys_document(actions)).decode() + "\n")
+        streams.emit_json(keys_document(actions))
         return
     rows = [
         (
@@ -119,9 +115,8 @@ def statements(
 
 
 def _print(grid: "Grid", as_json: bool) -> None:
-    import msgspec
 
     if as_json:
-        streams.emit(msgspec.json.encode(grid.plain()).decode() + "\n")
+        streams.emit_json(grid.plain())
     else:
         streams.emit_tables([grid])

@@ -88,9 +88,7 @@ def matrix(
         raise CommandError(ExitCode.USAGE, f"'tidegauge matrix': {error}") from None
     found = _run(chosen, sorted(set(versions), key=order) if versions else RECOMMENDED)
     if as_json:
-        import msgspec
-
-        streams.emit(msgspec.json.encode(found).decode() + "\n")
+        streams.emit_json(found)
     else:
         _print(found, chosen, each)
         if scenario:

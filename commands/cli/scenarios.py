@@ -45,10 +45,9 @@ def list_scenarios(as_json: AsJson = False) -> None:
     """List the scenarios: flows of replication first, then known failures."""
     from commands.library.index import library
     from commands.output.grids import Grid
-    from commands.output.session_tables import as_json as encoded
 
     if as_json:
-        streams.emit(encoded([_plain(each) for each in library()]))
+        streams.emit_json([_plain(each) for each in library()])
         return
     grids = []
     for group in dict.fromkeys(each.group for each in library()):
@@ -75,11 +74,9 @@ def show(
     ] = False,
 ) -> None:
     """Show a scenario's description, what to watch, what to predict, and its script."""
-    from commands.output.session_tables import as_json as encoded
-
     scenario = _find(name)
     if as_json:
-        streams.emit(encoded({**_plain(scenario), "script": scenario.text()}))
+        streams.emit_json({**_plain(scenario), "script": scenario.text()})
     elif script:
         streams.emit(scenario.text())
     else:

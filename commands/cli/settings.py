@@ -60,8 +60,6 @@ def config(
         *((f"keys.{id}", " ".join(keys), str(found.path)) for id, keys in found.keys.items()),
     ]
     if as_json:
-        import msgspec
-
         listed = [
             {"name": each.name, "value": each.value, "origin": each.origin}
             for each in found.settings.values()
@@ -72,7 +70,7 @@ def config(
             "keys": found.keys,
             "problems": found.problems,
         }
-        streams.emit(msgspec.json.encode(document).decode() + "\n")
+        streams.emit_json(document)
     else:
         streams.emit(as_text([Grid("config", ("SETTING", "VALUE", "ORIGIN"), list(rows))]))
         streams.narrate(f"file: {found.path}{'' if found.path.exists() else ' (not there)'}")

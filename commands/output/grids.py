@@ -63,7 +63,10 @@ def lines(grid: Grid) -> Iterator[str]:
     yield clean(grid.heading)
     if not grid.rows:
         return
-    table = [list(grid.columns), *([shown(cell) for cell in row] for row in grid.rows)]
+    table = [
+        [clean(column) for column in grid.columns],
+        *([shown(cell) for cell in row] for row in grid.rows),
+    ]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
     numeric = grid.numeric
     for row in table:
@@ -110,7 +113,7 @@ def _table(grid: Grid) -> "Table":
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column, is_number in zip(grid.columns, grid.numeric, strict=True):
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+        table.add_column(clean(column), justify="right" if is_number else "left", overflow="fold")
     for row in grid.rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
     return table

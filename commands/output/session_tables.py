@@ -19,11 +19,6 @@ from sessions.text import clock
 COLUMNS = ("FILE", "BYTES", "VERSION", "SEED", "EVENTS", "TIME", "ENDED", "FAILED", "LOST")
 
 
-def as_json(value: object) -> str:
-    """Serialize a value as one line of JSON."""
-    return msgspec.json.encode(value).decode() + "\n"
-
-
 def listing(folder: Path) -> Grid:
     """Return one row per session, by name; an unreadable one has the reason in its row.
 

@@ -3,6 +3,9 @@
 Neither may break a run: a closed pipe (``| head``) and a character that the terminal cannot show
 are ignored. Data that cannot be written for another reason (a full disk, a stream that was already
 closed) is an error; narration that cannot be written is not.
+
+Neither passes on control characters that data contains. Only this module writes any, to style
+tables and to replace a line.
 """
 
 import os
@@ -13,7 +16,7 @@ from typing import TextIO
 
 from commands.exits import CommandError, ExitCode
 from commands.output.grids import Grid, as_text, for_terminal
-from sessions.text import clean
+from sessions.text import clean, json_line, without_controls
 
 
 def prepare() -> None:
@@ -25,11 +28,24 @@ def prepare() -> None:
 
 
 def emit(text: str) -> None:
-    """Write data.
+    """Write a text as data; control characters in it, but tabs and line ends, are escaped.
 
     Raises:
         CommandError: standard output is closed, or cannot be written.
     """
+    _emit(without_controls(text))
+
+
+def emit_json(value: object) -> None:
+    """Write a value as one line of JSON.
+
+    Raises:
+        CommandError: standard output is closed, or cannot be written.
+    """
+    _emit(json_line(value))
+
+
+def _emit(text: str) -> None:
     if text and (sys.stdout is None or sys.stdout.closed):
         message = "cannot write standard output: it is closed"
         raise CommandError(ExitCode.UNREACHABLE, message)
@@ -42,7 +58,7 @@ def emit_tables(grids: Sequence[Grid]) -> None:
     if stream is None or stream.closed or not stream.isatty():
         emit(as_text(grids))
     else:
-        emit(for_terminal(grids, shutil.get_terminal_size().columns))
+        _emit(for_terminal(grids, shutil.get_terminal_size().columns))
 
 
 def narrate(text: str) -> None:
@@ -52,9 +68,9 @@ def narrate(text: str) -> None:
 
 
 def progress(text: str) -> None:
-    """Show a temporary line on a terminal; an empty one removes it."""
+    """Show a temporary line on a terminal, without control characters; an empty one removes it."""
     if watched():
-        _write(sys.stderr, f"\r\x1b[K{text}")
+        _write(sys.stderr, f"\r\x1b[K{clean(text)}")
 
 
 def watched() -> bool:

@@ -143,7 +143,7 @@ def _shrunk(report: "CampaignReport") -> list[str]:
     ]
 
 
-def as_json(report: "CampaignReport") -> str:
-    """Return the report as one JSON object; keys may be added, none renamed."""
+def plain(report: "CampaignReport") -> dict[str, Any]:
+    """Return the report as one object of plain data; keys may be added, none renamed."""
     made: dict[str, Any] = msgspec.to_builtins(report, enc_hook=str)
-    return msgspec.json.encode({"schema": SCHEMA, **made}).decode() + "\n"
+    return {"schema": SCHEMA, **made}

@@ -34,11 +34,6 @@ def expectations(tally: Tally) -> dict[str, Any]:
     return {"passed": tally.passed, "failed": failed}
 
 
-def as_json(made: dict[str, Any]) -> str:
-    """Serialize as one line of JSON, in UTF-8."""
-    return msgspec.json.encode(made).decode() + "\n"
-
-
 def final_tables(runner: ScriptRunner) -> list[Grid]:
     """Return partitions (only some of very many), clients, audit and failed expectations."""
     view = runner.view

@@ -4,7 +4,7 @@ from commands.exits import ExitCode
 from commands.language.parser import Script, Step
 from commands.output import streams
 from commands.runs.driver import Pace, TimeLimitError
-from commands.runs.json_result import as_json, final_tables, json_object
+from commands.runs.json_result import final_tables, json_object
 from commands.runs.narration import Narrator
 from commands.runs.script_runner import ScriptRunner
 from emulator.inputs.statements import Statement
@@ -91,6 +91,6 @@ def _judged(runner: ScriptRunner) -> ExitCode:
 
 def _print(runner: ScriptRunner, json: bool) -> None:
     if json:
-        streams.emit(as_json(json_object(runner)))
+        streams.emit_json(json_object(runner))
         return
     streams.emit_tables(final_tables(runner))

@@ -7,7 +7,6 @@ needed.
 
 import os
 import shlex
-import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,12 +18,8 @@ from commands.language.parser import SCRIPT_SUFFIX
 from emulator.events import Event, InputFinished
 from emulator.inputs.statements import CreateCluster
 from sessions.grammar.words import moment_text
-from sessions.text import clean
+from sessions.text import clean, without_controls
 
-CONTROL: Final = ("Cc", "Cs", "Zl", "Zp")
-"""Unicode categories of control characters, surrogates, and line and paragraph separators."""
-TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Unicode characters that change the direction of the text after them."""
 AGAIN: Final = "'tidegauge serve' of it does the same while clients are served"
 """Note for a script that lacks the requests of external clients."""
 ESCAPED: Final = "# the next statement had control characters; here they are escapes"
@@ -74,11 +69,11 @@ def script_of(
         )
     if ending.state_hash:
         rows.append(f"# 'tidegauge run' of it comes to the state hash {ending.state_hash}")
-    rows.append(without_controls(cluster_text(spec)))
+    rows.append(_one_line(cluster_text(spec)))
     for each in given[1:]:
         if not _follows_at_once(each, event_at(each.seq - 1)):
             rows.append(_at(each.time_us, each.steps))
-        text = without_controls(each.text)
+        text = _one_line(each.text)
         if text != each.text:
             rows.append(ESCAPED)
         rows.append(text)
@@ -86,20 +81,12 @@ def script_of(
     return "\n".join(rows) + "\n"
 
 
-def without_controls(text: str) -> str:
-    r"""Escape control characters (``\x1b``, ``\n``), including those that change text direction.
+def _one_line(text: str) -> str:
+    r"""Escape control characters and line ends (``\n``), which no parsed statement has.
 
-    No parsed statement has a line end; tabs separate words. A session may come from an untrusted
-    source, and a script is printed on terminals and run line by line.
+    A session may come from an untrusted source, and a script is run line by line.
     """
-    return "".join(clean(each) if _controls(each) else each for each in text)
-
-
-def _controls(character: str) -> bool:
-    if character == "\t":
-        return False
-    is_control = unicodedata.category(character) in CONTROL
-    return is_control or unicodedata.bidirectional(character) in TURNING
+    return without_controls(text).replace("\n", "\\n")
 
 
 def _follows_at_once(each: Given, before: Event | None) -> bool:

@@ -252,7 +252,7 @@ def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, i
     if service.json:
         line: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
         line |= {"control": address} if address else {}
-        streams.emit(msgspec.json.encode(line).decode() + "\n")
+        streams.emit_json(line)
     else:
         if cluster is not None:
             streams.emit(f"bootstrap.servers={cluster.bootstrap_servers}\n")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from commands.language.parser import parse_script
 from commands.runs.driver import Pace
-from commands.runs.json_result import as_json, json_object
+from commands.runs.json_result import json_object
 from commands.runs.run import started
+from sessions.text import json_line
 from tests.golden.facts import Facts, facts
 from tests.support.releases import profile_of
 
@@ -28,4 +29,4 @@ def emulated(script: Path, release: str) -> Facts:
     parsed = parse_script(script.read_text("utf-8"), str(script), {}, options)
     runner = started(parsed, Pace(), None)
     runner.run(lambda step, outcome: None)
-    return facts(json.loads(as_json(json_object(runner))))
+    return facts(json.loads(json_line(json_object(runner))))

@@ -13,8 +13,9 @@ import pytest
 
 from commands.language.parser import parse_script
 from commands.runs.driver import Pace
-from commands.runs.json_result import as_json, json_object
+from commands.runs.json_result import json_object
 from commands.runs.run import started
+from sessions.text import json_line
 from tests.golden_kraft.facts import differences
 from tests.golden_kraft.recorded import IDS, RECORDINGS, load
 
@@ -188,7 +189,7 @@ def emulated(recording: dict[str, Any], release: str, seed: int) -> dict[str, An
     options = ["--version", release, "--mode", "kraft", "--seed", str(seed)]
     runner = started(parse_script(text, release, {}, options), Pace(), None)
     runner.run(lambda step, outcome: None)
-    run: dict[str, Any] = json.loads(as_json(json_object(runner)))
+    run: dict[str, Any] = json.loads(json_line(json_object(runner)))
     return run
 
 

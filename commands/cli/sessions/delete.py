@@ -52,6 +52,8 @@ def _confirmed(paths: list[Path]) -> bool:
     if stream is None or stream.closed or not stream.isatty():
         message = "'tidegauge sessions delete' asks, and here is no terminal: give --yes"
         raise CommandError(ExitCode.USAGE, message)
+    from sessions.text import clean
+
     size = sum(path.stat().st_size for path in paths)
     what = str(paths[0]) if len(paths) == 1 else f"{len(paths)} sessions"
-    return typer.confirm(f"delete {what} ({size:,} bytes)?", err=True)
+    return typer.confirm(f"delete {clean(what)} ({size:,} bytes)?", err=True)

@@ -32,14 +32,14 @@ def diff(
     Differences in the inputs (release, seed, settings, statements) are listed separately. Exit
     status: 0 they are the same, 1 they differ, 5 one is damaged and its readable part is the same.
     """
-    from commands.output import session_diff, session_tables
+    from commands.output import session_diff
     from sessions.playback.diff import compare
 
     with opened(first) as one, opened(second) as other:
         found = compare(one, other)
         damaged = one.damage or other.damage
     if as_json:
-        streams.emit(session_tables.as_json(session_diff.as_plain(found)))
+        streams.emit_json(session_diff.as_plain(found))
     else:
         streams.emit_tables(session_diff.told(found))
     if not found.same:

@@ -22,6 +22,6 @@ def list_sessions(
     from commands.output import session_tables
 
     if as_json:
-        streams.emit(session_tables.as_json(session_tables.listed_plain(Path(folder))))
+        streams.emit_json(session_tables.listed_plain(Path(folder)))
     else:
         streams.emit_tables([session_tables.listing(Path(folder))])

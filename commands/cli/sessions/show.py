@@ -22,7 +22,7 @@ def show(file: File, as_json: AsJson = False) -> ExitCode:
     with opened(file) as session:
         told = session.damage
         if as_json:
-            streams.emit(session_tables.as_json(session_tables.described_plain(session)))
+            streams.emit_json(session_tables.described_plain(session))
         else:
             streams.emit_tables(session_tables.described(session))
         if session.damage and session.damage != told:

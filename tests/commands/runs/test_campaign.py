@@ -9,12 +9,13 @@ from commands.cli.main import run_program
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 from commands.runs import campaign
-from commands.runs.campaign import as_json, matrix, to_look_at
+from commands.runs.campaign import matrix, plain, to_look_at
 from sessions.campaign import runner as work
 from sessions.campaign.outcome import CampaignReport, Failing, Loss, VariantReport
 from sessions.campaign.runner import Progress as Reached
 from sessions.dataset.layout import DatasetUnreadable
 from sessions.dataset.tables import TABLES
+from sessions.text import json_line
 from tests.sessions.campaign.plans import short_plan
 from tests.sessions.dataset.reading import rows
 
@@ -70,7 +71,7 @@ def test_each_run_to_look_at_is_a_command() -> None:
 
 
 def test_the_report_is_one_json_object() -> None:
-    made = msgspec.json.decode(as_json(report()))
+    made = msgspec.json.decode(json_line(plain(report())))
     assert made["schema"] == 1
     assert made["variants"][0]["lost"] == {"runs": 1, "records": 3}
     assert made["failing"][0]["command"] == "tidegauge console"

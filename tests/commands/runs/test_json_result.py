@@ -13,8 +13,9 @@ from commands.cli.main import run_program
 from commands.exits import ExitCode
 from commands.language.parser import parse_script
 from commands.runs.driver import Pace
-from commands.runs.json_result import as_json, json_object
+from commands.runs.json_result import json_object
 from commands.runs.run import driven, started
+from sessions.text import json_line
 
 ROOT = Path(__file__).parents[3]
 
@@ -250,7 +251,7 @@ def test_the_object_can_be_made_without_the_program() -> None:
     runner = started(parse_script("cluster\nmark a\n", "x.tide"), Pace(), None)
     assert driven(runner, None, json=True) is ExitCode.OK
     made = json_object(runner)
-    assert json.loads(as_json(made)) == made
+    assert json.loads(json_line(made)) == made
     assert list(made["marks"]) == ["a"]
 
 

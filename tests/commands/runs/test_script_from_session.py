@@ -16,12 +16,12 @@ from commands.runs.script_from_session import (
     ESCAPED,
     cluster_text,
     free_name,
-    without_controls,
     write_script,
 )
 from emulator.inputs.statements import CreateCluster
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
+from sessions.text import without_controls
 from tests.sessions.examples import edited
 
 SCRIPT = """cluster --brokers 3 --seed 9
