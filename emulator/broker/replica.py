@@ -102,6 +102,7 @@ class Replicas:
         self.get = replicas.get  # this broker's replica of a partition; None if it has none
         self.index = index
         self.rules = Rules.of(context.profile)
+        self._stores_high_watermarks = context.profile.has("high_watermark_stored_at_once")
         self._needs_metadata = context.profile.has("requests_need_metadata")
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
@@ -350,6 +351,8 @@ class Replicas:
             effect.previous,
             effect.occasion,
         )
+        if self._stores_high_watermarks:
+            self.checkpoint_high_watermarks()
         transactions = replica.producers.transactions
         if transactions.ongoing or transactions.unreplicated or replica.told_stable >= 0:
             if transactions.unreplicated:

@@ -130,7 +130,7 @@ SETTINGS: Final = (
         "unclean.leader.election.enable",
         "unclean_leader_election_enable",
         "boolean",
-        ((_SINCE_EVER, True), ("0.11", False)),
+        ((_SINCE_EVER, False), ("0.8.1", True), ("0.11", False)),
         "a replica outside the ISR may lead when no member is alive",
         per_topic=True,
     ),

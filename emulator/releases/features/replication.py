@@ -13,6 +13,13 @@ REPLICATION: Final = (
         "a restarted replica sets its LEO to its HW, even one that then leads",
     ),
     Feature(
+        "high_watermark_stored_at_once",
+        "documents",
+        "documents",
+        "documents",
+        "each change of a replica's HW is on disk at once, not only with the next checkpoint",
+    ),
+    Feature(
         "fetch_recorded_before_read",
         "documents",
         "0.8.1",
@@ -219,6 +226,7 @@ REPLICATION: Final = (
         None,
         "KAFKA-8457",
         "the HW lives in the log: it is truncated with it and clamped to its range",
+        also=("documents",),
     ),
     Feature(
         "delayed_fetch_completes_on_high_watermark",

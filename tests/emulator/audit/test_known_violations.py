@@ -40,9 +40,10 @@ KNOWN = (
         "the HW is kept apart from the log, so truncating the log below it leaves it standing until"
         " the next fetch response (KAFKA-8457 moved it into the log in 2.4)",
         (
-            ("B6-loss-by-high-watermark", "documents", "0.10.2"),
+            ("B6-loss-by-high-watermark", "0.8.1", "0.10.2"),
             ("E1b-unclean-loses", "0.11", "2.2"),
         ),
+        first="0.8.1",
     ),
     Known(
         "CommittedInIsr",

@@ -126,7 +126,7 @@ def test_a_truncation_takes_the_hw_and_the_epochs_with_it(version: str) -> None:
     assert lab.epochs(1) == []
 
 
-@pytest.mark.parametrize("version", since("documents", "2.2"))
+@pytest.mark.parametrize("version", since("0.8.1", "2.2"))
 def test_up_to_2_3_a_truncation_leaves_the_hw_where_it_is(version: str) -> None:
     lab = followed_by_1(version, "a", "b", "c")
     truncate(lab, 1)

@@ -10,6 +10,7 @@ from emulator.releases.profiles import PROFILES, VERSIONS
 
 SPANS = """
 truncate_to_high_watermark_on_restart documents
+high_watermark_stored_at_once documents
 fetch_recorded_before_read documents..0.8.1
 replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2
@@ -37,7 +38,7 @@ leader_epoch_fencing 2.1..3.9
 incremental_fetch_without_epoch 2.1..2.4
 sharded_fetch_session_cache 3.9
 in_sync_at_log_end 2.1..3.9
-high_watermark_in_log 2.4..3.9
+high_watermark_in_log documents 2.4..3.9
 delayed_fetch_completes_on_high_watermark 2.4..2.5
 alter_isr 2.7..3.9
 alter_isr_sent_periodically 2.7
