@@ -32,7 +32,7 @@ GENERATIONS = {
 
 TABLE = """
 | scenario | SEED | G0 | G1 | G2 | G2b | G3 | ELR |
-| V7-stale-hw-restart | loss | loss (+diverge) | ok | ok | ok | ok | ok |
+| V7-stale-hw-restart | loss (+diverge) | loss (+diverge) | ok | ok | ok | ok | ok |
 | V8-literal | loss | ok | ok | ok | ok | ok | ok |
 | V10-power-loss-divergence | diverge | diverge | ok | ok | ok | ok | ok |
 | V11-fast-failover | ok | ok | diverge | ok | ok | ok | ok |
