@@ -5,7 +5,7 @@ than a stack has. So the size of the values is estimated from the bytes before a
 a decoder raises becomes one error, :class:`DecodingError`.
 """
 
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -14,6 +14,9 @@ Value = TypeVar("Value")
 MIB: Final = 1 << 20
 JSON_MEMORY_MAX: Final = 256 * MIB
 """Maximum memory of the values of a JSON text: manifests and notes take a thousandth of it."""
+
+EVENT_JSON_MEMORY_MAX: Final = 64 * MIB
+"""Maximum memory of JSON in an event, such as a metadata record."""
 
 SLOT_BYTES: Final = 8
 """An item of a list or an object: a reference to it."""
@@ -77,6 +80,15 @@ def decode_json(text: bytes | str, kind: type[Value], memory_max: int = JSON_MEM
         return msgspec.json.decode(text, type=kind)
     except FAILURES as error:
         raise DecodingError(reason(error)) from error
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in an event, such as what a metadata record says.
+
+    Raises:
+        DecodingError: it is no JSON object, is nested too deeply or too large.
+    """
+    return decode_json(text, dict[str, Any], EVENT_JSON_MEMORY_MAX)
 
 
 def decode_msgpack(

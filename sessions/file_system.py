@@ -35,10 +35,10 @@ def open_regular(path: Path) -> BinaryIO:
     Raises:
         OSError: it cannot be opened, or is not a regular file; ``strerror`` says what it is.
     """
-    _require_regular(path, path.stat())
+    require_regular(path)
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        _require_regular(path, os.fstat(number))
+        _require(path, os.fstat(number))
     except OSError:
         os.close(number)
         raise
@@ -58,7 +58,16 @@ def read_regular(path: Path, bytes_max: int) -> bytes:
     return content
 
 
-def _require_regular(path: Path, found: os.stat_result) -> None:
+def require_regular(path: Path) -> None:
+    """Check that a file can be opened without blocking.
+
+    Raises:
+        OSError: it is no regular file, or there is none.
+    """
+    _require(path, path.stat())
+
+
+def _require(path: Path, found: os.stat_result) -> None:
     mode = found.st_mode
     if stat.S_ISCHR(mode) and found.st_rdev == Path(os.devnull).stat().st_rdev:
         return
@@ -99,8 +108,12 @@ def require_inside(path: Path, folder: Path) -> Path:
 
     Raises:
         OutsideError: it is the folder or outside of it, once symbolic links are resolved.
+        OSError: symbolic links refer to each other.
     """
-    real = path.parent.resolve() / path.name
+    try:
+        real = path.parent.resolve() / path.name
+    except RuntimeError:  # until Python 3.13, for links that refer to each other
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
     if path.name in ("", "..") or not real.parent.is_relative_to(folder.resolve()):
         raise OutsideError(path, folder)
     return real

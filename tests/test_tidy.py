@@ -28,6 +28,28 @@ HOME_PATH = re.compile(r"(?<![\w.~/*-])/(?:farm|home|Users|work)/")
 """The start of an absolute path that exists on somebody's machine and nowhere else."""
 TEXT_SUFFIXES = {".cfg", ".json", ".lock", ".md", ".py", ".sh", ".svg", ".tcss", ".tide", ".toml"}
 
+FILE_SYSTEM = "sessions.file_system"
+"""The module whose functions prove that what they delete or replace is in the folder named."""
+DELETING = {
+    "delete_dir",
+    "delete_dir_contents",
+    "delete_file",
+    "removedirs",
+    "renames",
+    "rmdir",
+    "rmtree",
+    "unlink",
+}
+DELETES_ALSO = {
+    # On object stores, which have no links; each part of a name is checked to be plain.
+    ("sessions.dataset.location", "delete_dir"),
+    ("sessions.dataset.location", "delete_file"),
+    # Empty folders only, which the same call created.
+    ("sessions.dataset.layout", "rmdir"),
+    ("sessions.analysis.run", "rmdir"),
+}
+"""What else deletes, and why it may."""
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -171,6 +193,57 @@ def test_starting_the_program_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert HEAVY_IMPORTS.isdisjoint(done.stdout.split())
+
+
+def changes_of_files(path: Path) -> Iterator[tuple[str, str]]:
+    """Calls and imports that delete, replace or rename files: where, and by what name."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ImportFrom) and node.module in ("os", "shutil"):
+            for alias in node.names:
+                if alias.name in {*DELETING, "move", "remove", "rename", "replace"}:
+                    yield f"{module_name(path)}:{node.lineno}", alias.name
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        name, owner = node.func.attr, ast.unparse(node.func.value)
+        of_system = owner in ("os", "shutil") and name in ("move", "remove", "rename", "replace")
+        # Strings are replaced, and symmetries renamed, with more than one argument.
+        of_path = name in ("rename", "replace") and len(node.args) == 1 and not node.keywords
+        if name in DELETING or of_system or of_path:
+            yield f"{module_name(path)}:{node.lineno}", name
+
+
+def test_files_are_deleted_and_replaced_in_one_module() -> None:
+    found = {
+        (module.partition(":")[0], name): module
+        for path in modules().values()
+        for module, name in changes_of_files(path)
+        if module_name(path) != FILE_SYSTEM
+    }
+    assert sorted(found[each] for each in found.keys() - DELETES_ALSO) == []
+    assert sorted(DELETES_ALSO - found.keys()) == []  # none is left over
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "path.unlink()",
+        "os.remove(path)",
+        "os.replace(a, b)",
+        "shutil.rmtree(a)",
+        "a.rename(b)",
+        "a.replace(b)",
+        "from shutil import rmtree",
+        "from os import remove as r",
+        "filesystem.delete_dir(a)",
+    ],
+)
+def test_what_changes_files_is_recognized(code: str, tmp_path: Path) -> None:
+    path = ROOT / "sessions" / f"{tmp_path.name}.py"  # of which only the name counts
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "parsed", lambda _: ast.parse(code))
+        assert len(list(changes_of_files(path))) == 1
+        patch.setitem(globals(), "parsed", lambda _: ast.parse("'a'.replace('b', 'c')"))
+        assert not list(changes_of_files(path))
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
-import msgspec
-
 from console.model.event_levels import BROKEN_STATES
 from console.model.lookback import last_match
 from console.model.reader import EventReader
 from emulator import events
 from emulator.events import Event, MetadataRecordCommitted
+from sessions.decoding import decode_object
 
 FACTS: Final = (events.PartitionStateChanged, events.LeaderElected)
 """The values of a partition's record."""
@@ -54,7 +53,7 @@ def _completed(reader: EventReader, links: list[Event]) -> list[Event]:
     if isinstance(root, events.TimerFired) and root.task == SESSION_TIMER:
         for fenced in _fenced_in_batch(reader, record):
             found[fenced.seq] = fenced
-            broker = msgspec.json.decode(fenced.data)["brokerId"]
+            broker = decode_object(fenced.data)["brokerId"]
             found |= {each.seq: each for each in _silence(reader, root, broker)}
     return [found[number] for number in sorted(found)]
 
@@ -84,7 +83,7 @@ def _fenced_in_batch(
         assert isinstance(event, MetadataRecordCommitted)
         if event.kind != "BrokerRegistrationChange":
             continue
-        if msgspec.json.decode(event.data).get("fenced") == 1:
+        if decode_object(event.data).get("fenced") == 1:
             yield event
 
 

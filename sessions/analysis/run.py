@@ -29,7 +29,7 @@ from sessions.dataset.layout import Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.schema import SESSION
 from sessions.decoding import DecodingError, decode_json
-from sessions.file_system import delete_tree
+from sessions.file_system import delete_tree, move
 
 DAMAGED: Final = re.compile(r"FAILED_READ_FILE.*?file://(\S+?\.parquet)", re.DOTALL)
 """Matches the file name in Spark's error for an unreadable file."""
@@ -214,7 +214,7 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
         if earlier is not None:
             _swap(out.path, scratch)
         else:
-            scratch.rename(out.path)
+            move(scratch, out.path, inside=out.path.parent)
     except BaseException as error:
         if scratch is not None:
             with contextlib.suppress(OSError):
@@ -231,8 +231,8 @@ def _new_results(out: Location, earlier: Note | None) -> Iterator[Location]:
 def _swap(out: Path, scratch: Path) -> None:
     """Replace earlier results with new ones and delete the old."""
     old = scratch.with_name(f"{scratch.name}.old")
-    out.rename(old)
-    scratch.rename(out)
+    move(out, old, inside=out.parent)
+    move(scratch, out, inside=out.parent)
     with contextlib.suppress(OSError):
         delete_tree(old, inside=out.parent)
 

@@ -231,14 +231,20 @@ class Dataset:
             return (self.location / table.name).is_folder()
 
     def files(self, table: Table) -> list[str]:
-        """Return a table's files, as paths in the dataset's file system."""
-        with self._reading():
-            folder = (self.location / table.name).arrow_path
-        return [
-            f"{folder}/{file.name}"
+        """Return a table's files, as paths in the dataset's file system.
+
+        Raises:
+            DatasetError: one of them is a named pipe or a device, which may block who opens it.
+        """
+        files = [
+            self.location / table.name / file.name
             for commit in self.commits()
             for file in commit.files.get(table.name, ())
         ]
+        with self._reading():
+            for file in files:
+                file.require_regular()
+            return [file.arrow_path for file in files]
 
     def require_whole(self) -> None:
         """Raise :class:`DatasetUnreadable` if a file named in the manifest is missing."""
@@ -281,7 +287,7 @@ class Dataset:
         """Return the ids of the sessions in the dataset, sorted."""
         if not self.exists:
             return []
-        return sorted(self.scan(SESSIONS, [SESSION])[SESSION].to_pylist())
+        return self._ids(self.scan(SESSIONS, [SESSION]))
 
     def __contains__(self, session: str) -> bool:
         """Return whether a session is in the dataset."""
@@ -291,8 +297,13 @@ class Dataset:
         """Return which of the sessions are in the dataset, sorted."""
         if not self.exists:
             return []
-        rows = self.scan(SESSIONS, [SESSION], one_of(sessions))
-        return sorted(rows[SESSION].to_pylist())
+        return self._ids(self.scan(SESSIONS, [SESSION], one_of(sessions)))
+
+    def _ids(self, rows: Any) -> list[str]:  # noqa: ANN401 - pyarrow has no types
+        ids: list[str] = rows[SESSION].to_pylist()
+        if None in ids:
+            raise DatasetUnreadable(f"{self} is damaged: a session has no id")
+        return sorted(ids)
 
     # ---- adding
 

@@ -18,6 +18,7 @@ from sessions.file_system import (
     open_lock,
     read_regular,
     require_inside,
+    require_regular,
     write_file,
 )
 
@@ -187,6 +188,15 @@ class Location:
         with self._told(), self.filesystem.open_input_stream(self.arrow_path) as stream:
             content: bytes = stream.read()
         return content
+
+    def require_regular(self) -> None:
+        """Check that this is a file that can be opened without blocking, if it exists here.
+
+        Raises:
+            OSError: it is a named pipe, a device or a socket.
+        """
+        if self.path is not None and self.path.exists():
+            require_regular(self.path)
 
     def write(self, content: bytes, *, durable: bool = True) -> None:
         """Write the file with these contents, atomically; ``durable``: despite a power failure."""

@@ -115,6 +115,7 @@ def _wrong(place: Location, table: Table, file: File) -> Iterator[Problem]:
         if not place.exists():
             yield Problem("damaged", str(place), "this file is missing")
             return
+        place.require_regular()
         size, digest = _digest(place)
         if size != file.size_bytes:
             told = f"it has {size:,} bytes, the manifest says {file.size_bytes:,}"

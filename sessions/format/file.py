@@ -303,7 +303,8 @@ class SessionFile:
         if self._salvage is None:
             with suppress(OSError, ValueError):
                 self._salvage = Salvage(self.path, self._is_whole)
-        while self._salvage is not None and (numbers := self._salvage.chunks.get(seq)):
+        found = {} if self._salvage is None else self._salvage.chunks
+        while (numbers := found.get(seq)) and numbers[1] >= seq:  # it may say that it goes back
             chunks.append(Chunk(*numbers))
             seq = numbers[1] + 1
         return seq

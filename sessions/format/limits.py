@@ -72,5 +72,3 @@ STATEMENTS_BYTES_MAX: Final = 2_048 * MIB
 """Bytes of all statements: ``serve`` records clients' requests up to 1 GiB."""
 SALVAGE_CELLS_MAX: Final = 100_000
 """Rows that are looked at in a damaged file whose pages do not tell where its chunks are."""
-JSON_TEXT_MEMORY_MAX: Final = 64 * MIB
-"""Memory of JSON in an event, such as a metadata record or a znode's data."""

@@ -6,8 +6,7 @@ Its shape is that of recordings of real clusters. See :mod:`sessions.model.summa
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
+from sessions.decoding import decode_object
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_log import Image, end_of
 from sessions.model.states import CommittedRecord, QuorumState
@@ -155,7 +154,7 @@ def _records(log: Sequence[CommittedRecord]) -> list[Plain]:
         {
             "type": each.kind,
             "version": each.version,
-            "data": msgspec.json.decode(each.data),
+            "data": decode_object(each.data),
             "epoch": each.epoch,
             "batch": batches[each.batch],
         }

@@ -7,9 +7,9 @@ topic called t) and registrations as ``ID.N``.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct, field
 
+from sessions.decoding import decode_object
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
@@ -107,7 +107,7 @@ class Image(Struct):
     def take(self, records: Iterable[CommittedRecord]) -> "Image":
         """Read more of the log; returns itself."""
         for record in records:
-            self.take_decoded(record.kind, msgspec.json.decode(record.data))
+            self.take_decoded(record.kind, decode_object(record.data))
         return self
 
     def take_decoded(self, kind: str, data: Plain) -> None:

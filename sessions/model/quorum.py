@@ -1,12 +1,12 @@
 """The members of the controller quorum and the brokers, and how far each has the metadata log."""
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from sessions.decoding import decode_object
 from sessions.model.metadata_image import Metadata
 from sessions.model.metadata_log import end_of
 from sessions.model.states import CommittedRecord, QuorumState, ViewState
@@ -89,7 +89,7 @@ def controller_end(quorum: QuorumState, member: int) -> int:
 def _end_as_leader(log: Sequence[CommittedRecord], member: int) -> int:
     """The end of the newest epoch that a controller led; -1 if it led none."""
     for record in reversed(log):
-        if record.kind == "LeaderChange" and json.loads(record.data)["leaderId"] == member:
+        if record.kind == "LeaderChange" and decode_object(record.data)["leaderId"] == member:
             last = bisect_right(log, record.epoch, key=lambda each: each.epoch) - 1
             return log[last].offset + 1
     return -1

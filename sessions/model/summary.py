@@ -7,8 +7,7 @@ The shape is a contract with whoever reads it: keys may be added, none renamed. 
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
+from sessions.decoding import EVENT_JSON_MEMORY_MAX, decode_json
 from sessions.model import kraft_summary
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_log import end_of
@@ -219,7 +218,11 @@ def expectations(view: ClusterView) -> Plain:
     return {
         "passed": found.passed,
         "failed": [
-            {"line": line, "text": text, "actual": msgspec.json.decode(actual)}
+            {
+                "line": line,
+                "text": text,
+                "actual": decode_json(actual, object, EVENT_JSON_MEMORY_MAX),
+            }
             for line, text, actual in found.failed
         ],
     }

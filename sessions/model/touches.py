@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
-import msgspec
-
 from emulator import events
 from emulator.events import Event
+from sessions.decoding import decode_object
 from sessions.model.metadata_log import path_of, topic_name
 
 PREFIXES: Final = {
@@ -93,7 +92,7 @@ def _of_configs(group: Iterable[events.ConfigChanged]) -> Iterator[str]:
 def _of_records(group: Iterable[events.MetadataRecordCommitted]) -> Iterator[str]:
     """The paths in the image, and the partitions and brokers that they stand for."""
     for event in group:
-        data = msgspec.json.decode(event.data) if event.data else {}
+        data = decode_object(event.data) if event.data else {}
         yield path_of(event.kind, data) if data else ""
         if "brokerId" in data:
             yield broker_name(data["brokerId"])

@@ -4,7 +4,7 @@ Its events keep their numbers. What came before them is in the file as one state
 statements up to its end stay, so that it can be run again.
 """
 
-import os
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from emulator.events import Event
-from sessions.file_system import sync_folder
+from sessions.file_system import move, sync_folder
 from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionError, SessionMissingError, consistent
 from sessions.format.file import SessionFile
@@ -61,12 +61,12 @@ def trim(
         )
     if target.exists():
         raise SessionError(f"{target} already exists: a session is never overwritten.")
-    scratch = target.with_name(f".{target.name}.{os.getpid()}")
+    scratch = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with consistent(session.path):
             _copy(session, scratch, first, last, progress)
         size_bytes = scratch.stat().st_size
-        scratch.rename(target)
+        move(scratch, target, inside=target.parent)
         sync_folder(target.parent)
     except SessionError as error:  # of the copy, which people know by another name
         raise type(error)(str(error).replace(str(scratch), str(target))) from error

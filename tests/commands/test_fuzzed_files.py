@@ -10,7 +10,14 @@ import pytest
 from tests.support.fuzzing import hold, target_named
 
 ATTEMPTS = {
-    "sessions": [*(f"0/{number}" for number in range(40)), "0/1081", "0/1178", "0/1520"],
+    "sessions": [
+        *(f"0/{number}" for number in range(40)),
+        "0/1081",
+        "0/1178",
+        "0/1520",
+        "second/1325",
+        "second/1944",
+    ],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.file_system import open_regular, read_regular, sync_folder
+from sessions.file_system import open_regular, read_regular, require_inside, sync_folder
 
 
 def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
@@ -53,3 +53,10 @@ def test_a_folders_names_can_be_made_durable(
     monkeypatch.setattr(os, "fsync", fsync)
     sync_folder(tmp_path)
     assert synced == [str(tmp_path)]
+
+
+def test_links_that_refer_to_each_other_are_an_error_of_the_file_system(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links"):
+        require_inside(tmp_path / "a" / "file", tmp_path)

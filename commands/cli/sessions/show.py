@@ -18,8 +18,9 @@ def show(file: File, as_json: AsJson = False) -> ExitCode:
     Exit status 5: the session is damaged, and none of its events can be read.
     """
     from commands.output import session_tables
+    from sessions.format.errors import consistent
 
-    with opened(file) as session:
+    with opened(file) as session, consistent(session.path):
         told = session.damage
         if as_json:
             streams.emit_json(session_tables.described_plain(session))

@@ -7,6 +7,7 @@ import msgspec
 
 from emulator.events import MetadataRecordCommitted
 from sessions.dataset.writer import Row
+from sessions.decoding import DecodingError, decode_object
 
 FENCING: Final = {-1: False, 1: True}
 """The values of ``fenced`` in a BrokerRegistrationChange; 0 does not change it."""
@@ -70,8 +71,8 @@ FIELDS: Final[tuple[tuple[str, tuple[str, ...], Callable[[object], bool]], ...]]
 def metadata_record(event: MetadataRecordCommitted) -> Row:
     """Return the row of a record; what has no column, or does not fit into it, stays JSON."""
     try:
-        said = msgspec.json.decode(event.data, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError):
+        said = decode_object(event.data)
+    except DecodingError:
         said, others = {}, event.data
     else:
         others = ""

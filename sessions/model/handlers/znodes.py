@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from emulator import events
+from sessions.decoding import DecodingError, decode_json
 from sessions.model import copies
 from sessions.model.folding import Handlers, Model
 
@@ -104,8 +105,8 @@ def _controller_said(
         controller.epoch_zk_version = version
         return
     try:
-        controller.broker = msgspec.json.decode(data or "", type=ControllerData).brokerid
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        controller.broker = decode_json(data or "", ControllerData).brokerid
+    except DecodingError:
         controller.broker = None
 
 

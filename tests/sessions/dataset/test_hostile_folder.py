@@ -1,5 +1,6 @@
 """Dataset folders from strangers: what they name is inside, and nothing beside them changes."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -8,12 +9,13 @@ import pytest
 from sessions.dataset.layout import MANIFEST, Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location, LocationError
 from sessions.dataset.maintenance import compact
+from sessions.dataset.verify import verify
 from tests.sessions.dataset.reading import exported
 from tests.sessions.dataset.streams import committed_story
 from tests.support.fuzzing import hold
 from tests.support.fuzzing.dataset import target
 
-KEPT = ("0/80", "0/143", "0/222", "0/355")
+KEPT = ("0/80", "0/143", "0/222", "0/355", "second/808", "second/889")
 """Attempts that once failed."""
 
 
@@ -44,6 +46,18 @@ def test_what_lies_behind_a_link_is_not_deleted(dataset: Path) -> None:
     with pytest.raises(DatasetError, match="outside"):
         compact(Dataset(dataset))
     assert sorted(elsewhere.iterdir()) == before
+
+
+def test_a_pipe_in_the_place_of_a_file_blocks_nobody(dataset: Path) -> None:
+    file = min((dataset / "sessions").glob("*.parquet"))
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(DatasetError, match="named pipe"):
+        Dataset(dataset).sessions()
+    with pytest.raises(DatasetError, match="named pipe"):
+        compact(Dataset(dataset))
+    (problem,) = verify(Dataset(dataset)).problems
+    assert "named pipe" in problem.problem
 
 
 @pytest.mark.parametrize("place", ["dataset", "s3://bucket/dataset"])

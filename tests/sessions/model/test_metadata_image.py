@@ -1,6 +1,6 @@
-import msgspec
 import pytest
 
+from sessions.decoding import DecodingError
 from sessions.model.cluster_view import ClusterView
 from sessions.model.metadata_image import Metadata, MetadataLog, MetadataReader
 from sessions.model.states import CommittedRecord, PartitionState
@@ -72,7 +72,7 @@ def test_records_are_decoded_for_what_is_looked_at() -> None:
         record(4, "Partition", '{"partitionId":1,"topicId":"t","broken":'),
         record(5, "ClearElr", '{"topicName":"t"}'),
     ]
-    with pytest.raises(msgspec.DecodeError):
+    with pytest.raises(DecodingError):
         MetadataLog().read(log)
     log[4] = record(4, "Partition", '{"partitionId":1,"topicId":"t"}')
     metadata = read(*log)

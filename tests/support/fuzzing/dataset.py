@@ -76,9 +76,8 @@ def target(folder: Path) -> Iterator[Attack]:
         dataset = around / "dataset"
         shutil.copytree(model, dataset)
         for _ in range(chance.randint(1, CHANGES_MAX)):
-            with suppress(
-                OSError, ValueError, LookupError
-            ):  # an earlier change left nothing to change
+            # An earlier change may have left nothing to change.
+            with suppress(OSError, ValueError, LookupError, RecursionError):
                 chance.choice(CHANGES)(chance, dataset)
         before = _content(around, dataset)
         for operation in chance.sample(OPERATIONS, k=2):
