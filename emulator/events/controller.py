@@ -66,7 +66,7 @@ class MetadataUpdated(Event, frozen=True, gc=False):
 
 
 class LeaderElected(Event, frozen=True, gc=False):
-    """The controller chose a leader.
+    """The controller chose a leader. In KRaft mode a new epoch of the leader that stays is none.
 
     ``strategy`` is ``New``, ``Offline``, ``Reassign``, ``Preferred``, ``ControlledShutdown`` or
     ``Unclean``.

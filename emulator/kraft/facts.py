@@ -149,7 +149,9 @@ class MetadataFacts:
             adding, removing = list(after.adding_replicas), list(after.removing_replicas)
             self.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
         isr = list(after.isr)
-        if after.leader >= 0 and (before is None or before.leader_epoch != after.leader_epoch):
+        # A new epoch of the same leader is no election: the controller raises it when it shrinks
+        # the ISR or removes replicas (PartitionChangeBuilder).
+        if after.leader >= 0 and (before is None or before.leader != after.leader):
             strategy = _strategy(before, after)
             self.emit(
                 events.LeaderElected,

@@ -75,7 +75,7 @@ def _told_apart(source: DatasetTables, seen: DataFrame) -> DataFrame:
 
 def _acked(produced: DataFrame) -> DataFrame:
     """Return the batches acknowledged at an offset, from the producer's point of view."""
-    acknowledged = produced.where("outcome = 'acked' and acks <> 0 and base is not null")
+    acknowledged = produced.where("outcome = 'acked' and base is not null")
     known = F.col("answered_seq").alias("seq"), F.col("producer").alias("client")
     whole = acknowledged.select(*PARTITION, *known, "records", "first", "last", "base")
     return (

@@ -8,11 +8,11 @@ is none: KRaft's controller raises the epoch when it shrinks the ISR. Nor is one
 for (``Preferred``, ``Reassign``, ``ControlledShutdown``), nor the ``New`` leader of a topic that
 was deleted and created again. Leadership that moves by such an election has been *moved*.
 
-A fault is a running broker that crashes, stops or freezes, or whose ZooKeeper session expires. Each
-partition whose state znode names it as leader at that moment counts as a failover. Detection is the
-expiry of the ZooKeeper session, or in KRaft mode the record that fences the broker or registers its
-next process; the election is the controller's choice; service starts when the replica becomes
-leader.
+A fault is a running broker that crashes, stops or freezes, whose ZooKeeper session expires, or that
+KRaft's controller fences because its heartbeats do not arrive. Each partition whose state names it
+as leader at that moment counts as a failover. Detection is the expiry of the ZooKeeper session, or
+in KRaft mode the record that fences the broker or registers its next process; the election is the
+controller's choice; service starts when the replica becomes leader.
 """
 
 from typing import Final
@@ -68,13 +68,15 @@ def failovers(source: DatasetTables) -> DataFrame:
 def _noticed(records: DataFrame) -> DataFrame:
     """Return KRaft's detections of failed brokers, as faults of the kind ``metadata``.
 
-    The controller fences the broker or, since 4.0, learns of it at registration (KAFKA-18106).
+    The controller fences the broker (state ``fenced``) or, since 4.0, learns of it at registration
+    (KAFKA-18106).
     """
     registers = F.col("type") == "RegisterBroker"
     fences = (F.col("type") == REGISTRATION_CHANGE) & F.col("fenced")
     noticed = records.where(registers | fences)
     kind = F.lit("metadata").alias("kind")
-    return noticed.select(SESSION, "seq", "time_us", kind, "broker")
+    state = F.when(fences, "fenced").alias("state")
+    return noticed.select(SESSION, "seq", "time_us", kind, "broker", state)
 
 
 def _faults(source: DatasetTables) -> DataFrame:
@@ -83,7 +85,8 @@ def _faults(source: DatasetTables) -> DataFrame:
     A broker that crashes or stops leaves its ZooKeeper session behind, and is detected when that
     session ends, even if the next process is running by then. The session's end is a fault of its
     own only if the process that opened it still runs. KRaft's controller detects the fault with a
-    record. A broker that thaws before that has not been detected.
+    record. A broker that thaws before that has not been detected. That record is a fault of its own
+    if it fences the process that registered last, and that process still runs.
     """
     process = source.table(FAULTS).where("kind = 'broker'")
     both = process.select(SESSION, "broker", "kind", "state", "seq", "time_us")
@@ -97,6 +100,8 @@ def _faults(source: DatasetTables) -> DataFrame:
     ended = F.when(F.col("kind").isin("session", "metadata"), at)
     up = F.when(of_process & ~F.col("state").isin(*DOWN), at)
     died = F.when(of_process & F.col("state").isin(*GONE), F.col("seq"))
+    registers = (F.col("kind") == "metadata") & F.col("state").isNull()
+    registered = F.when(registers, F.col("seq"))
     matched = both.select(
         SESSION,
         "broker",
@@ -107,15 +112,19 @@ def _faults(source: DatasetTables) -> DataFrame:
         "opened_seq",
         F.coalesce(nearest(state, before), F.lit("running")).alias("was"),
         nearest(died, before).alias("died_seq"),
+        nearest(registered, before).alias("registered_seq"),
         nearest("own", before).alias("own"),
         nearest(ended, after).alias("ended"),
         nearest(up, after).alias("up"),
         nearest(state, after).alias("next"),
     ).where(~F.col("was").isin(*DOWN))
-    its_own = F.col("died_seq").isNull() | (F.col("died_seq") < F.col("opened_seq"))
+    never_died = F.col("died_seq").isNull()
+    its_own = never_died | (F.col("died_seq") < F.col("opened_seq"))
+    lives = never_died | F.coalesce(F.col("died_seq") < F.col("registered_seq"), F.lit(False))
     new = matched.where(
         ((F.col("kind") == "broker") & F.col("fault").isin(*DOWN))
         | ((F.col("fault") == "expired") & F.coalesce(its_own, F.lit(True)))
+        | ((F.col("fault") == "fenced") & lives)
     )
     own, seq = F.col("own"), F.col("fault_seq")
     thawed = F.when((F.col("fault") == "frozen") & ~F.col("next").isin(*DOWN), F.col("up"))
@@ -123,7 +132,8 @@ def _faults(source: DatasetTables) -> DataFrame:
     late = thawed.isNull() & (own.isNotNull() | (end["kind"] == "metadata"))
     in_time = F.col("up").isNull() | (end["seq"] < F.col("up.seq"))
     at_once = F.struct(seq.alias("seq"), F.col("fault_us").alias("time_us"), "kind")
-    noticed = F.when(F.col("kind") == "session", at_once).when(in_time | late, end)
+    of_itself = F.col("kind").isin("session", "metadata")
+    noticed = F.when(of_itself, at_once).when(in_time | late, end)
     timed = new.withColumns({"noticed": noticed, "thawed": thawed})
     return _with_controller(timed, source.table(CONTROLLER)).select(
         SESSION,

@@ -28,9 +28,11 @@ WORDS: Final = {
     "diverged": "An offset below the LEO of two replicas at which they hold different records. "
     "The audit and `sessions` count offsets; `durability` counts each of the records at them.",
     "duplicated": "A further copy of a record in the log of its partition's leader.",
-    "failover": "An election by which the leadership leaves a broker because that broker, or its "
-    "ZooKeeper session, failed. An election that leaves the leader where it is (KRaft's controller "
-    "raises the leader epoch when it shrinks an ISR) is none. A planned one is none either "
+    "election": "The controller's choice of a leader that the partition did not have. A new leader "
+    "epoch of the leader that stays (KRaft's controller raises it when it shrinks an ISR) is none. "
+    "Computed in `emulator.kraft.facts` for KRaft mode.",
+    "failover": "An election by which the leadership leaves a broker because that broker failed, "
+    "its ZooKeeper session expired, or KRaft's controller fenced it. A planned one is none "
     "(`Preferred`, `Reassign`, `ControlledShutdown`): the leadership was `moved`. A leader that "
     "continues before another one is elected has `returned`. Computed in "
     "`sessions.analysis.failover`.",

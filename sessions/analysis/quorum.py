@@ -92,14 +92,22 @@ def _with_freezes(line: DataFrame, faults: DataFrame) -> DataFrame:
 def _written(records: DataFrame) -> DataFrame:
     """Return what was written in each epoch of the quorum."""
     kind, changes = F.col("type"), F.col("type") == "PartitionChange"
-    return records.groupBy(SESSION, "epoch").agg(
-        F.count("*").alias("records"),
-        F.countDistinct("batch").alias("batches"),
-        F.count_if((kind == REGISTRATION_CHANGE) & F.col("fenced")).alias("fencings"),
-        F.count_if(kind == "RegisterBroker").alias("registrations"),
-        F.count_if(changes & (F.col("leader") >= 0)).alias("elections"),
-        F.count_if(changes & (F.col("leader_recovery_state") == 1)).alias("unclean"),
-        F.count_if(changes & F.col("eligible_leader_replicas").isNotNull()).alias("eligible"),
+    # A record may name the leader that there is, to raise its epoch: that is no election.
+    named = F.when(F.col("topic").isNotNull(), F.col("leader"))
+    was = nearest(named, earlier((SESSION, "topic", "partition")))
+    elects = changes & (F.col("leader") >= 0) & ~F.col("leader").eqNullSafe(F.col("was"))
+    return (
+        records.withColumn("was", was)
+        .groupBy(SESSION, "epoch")
+        .agg(
+            F.count("*").alias("records"),
+            F.countDistinct("batch").alias("batches"),
+            F.count_if((kind == REGISTRATION_CHANGE) & F.col("fenced")).alias("fencings"),
+            F.count_if(kind == "RegisterBroker").alias("registrations"),
+            F.count_if(elects).alias("elections"),
+            F.count_if(changes & (F.col("leader_recovery_state") == 1)).alias("unclean"),
+            F.count_if(changes & F.col("eligible_leader_replicas").isNotNull()).alias("eligible"),
+        )
     )
 
 

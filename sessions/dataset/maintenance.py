@@ -341,7 +341,8 @@ def _facts(row: dict[str, Any]) -> SessionFacts:
         variables=msgspec.json.decode(row["variables"], type=dict[str, str]),
         state_hash=row["state_hash"],
         end_us=row["time_us"],
-        complete=row.get("complete", True),
+        # Rows of layout 2 do not say it. Only a recording that was closed has a hash.
+        complete=row.get("complete", row["state_hash"] is not None),
         damaged_at=row.get("damaged_at"),
         path=row.get("path"),
     )

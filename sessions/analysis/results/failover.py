@@ -24,7 +24,11 @@ FAILOVERS: Final = Table(
     (
         *place_columns(),
         broker("broker", "the leader that failed"),
-        text("fault", "its fault: `crashed`, `stopped`, `frozen` or `expired` (its session)"),
+        text(
+            "fault",
+            "its fault: `crashed`, `stopped`, `frozen`, `expired` (its ZooKeeper session) or "
+            "`fenced` (by KRaft's controller, while its process was running)",
+        ),
         Column("was_controller", "bool", "", "whether it was also the controller"),
         event("fault_seq", "event of the fault"),
         time("fault_us", "virtual time of that event"),

@@ -160,12 +160,14 @@ class Detection:
         """The ZooKeeper session that each broker opened last."""
         self.died: set[int] = set()
         """Sessions whose process has crashed or stopped."""
+        self.unregistered: set[int] = set()
+        """Brokers of which no process has registered in KRaft mode since the last one died."""
         self.open: list[tuple[int, int | None, list[Row]]] = []
         """Broker, session (None: not known) and rows of each fault that may yet be noticed."""
 
     def expect(self, event: Event, broker: int, rows: list[Row]) -> None:
         """Begin to wait for a fault to be noticed; the end of a session is so at once."""
-        if isinstance(event, SessionEnded):
+        if isinstance(event, SessionEnded | MetadataRecordCommitted):
             for row in rows:
                 row.update(detected_seq=event.seq, detected_us=event.time_us)
         else:
@@ -180,8 +182,11 @@ class Detection:
                 self._detected(event, event.host, event.session)
             case MetadataRecordCommitted() if (gone := _noticed(event)) is not None:
                 self._detected(event, gone, None)
+                if event.kind == "RegisterBroker":
+                    self.unregistered.discard(gone)
             case BrokerStateChanged() if event.state in ("crashed", "stopped"):
                 self.died.add(self.session.get(event.broker, -1))
+                self.unregistered.add(event.broker)
             case BrokerStateChanged() if event.state not in DOWN:
                 if followed.processes.get(event.broker) == "frozen":
                     self._thawed(event, event.broker)
@@ -219,6 +224,11 @@ def _fault(event: Event, followed: Followed, detection: Detection) -> tuple[int,
         case SessionEnded() if event.host >= 0 and event.reason == "expired":
             up = followed.processes.get(event.host, "running") not in DOWN
             return (event.host, "expired") if up and event.session not in detection.died else None
+        case MetadataRecordCommitted(kind="BrokerRegistrationChange"):
+            gone = _noticed(event)
+            up = gone is not None and followed.processes.get(gone, "running") not in DOWN
+            if gone is not None and up and gone not in detection.unregistered:
+                return gone, "fenced"
     return None
 
 

@@ -48,6 +48,7 @@ def expected_terms(session: str, events: list[Event]) -> list[Row]:
             }  # fmt: skip
             stood = 0
             rows.append(leading)
+    elected = elections(events)
     for row in rows:
         mine = [(e, data) for e, data in records_of(events) if e.epoch == row["epoch"]]
         changes = [data for e, data in mine if e.kind == "PartitionChange"]
@@ -58,11 +59,24 @@ def expected_terms(session: str, events: list[Event]) -> list[Row]:
                 e.kind == "BrokerRegistrationChange" and data["fenced"] == 1 for e, data in mine
             ),
             "registrations": sum(e.kind == "RegisterBroker" for e, _ in mine),
-            "elections": sum(data.get("leader", -1) >= 0 for data in changes),
+            "elections": sum(e.seq in elected for e, _ in mine),
             "unclean": sum(data.get("leaderRecoveryState") == 1 for data in changes),
             "eligible": sum("eligibleLeaderReplicas" in data for data in changes),
         }
     return rows
+
+
+def elections(events: list[Event]) -> set[int]:
+    """The records that name a leader of a partition that it did not have."""
+    leaders: dict[tuple[str, int], int] = {}
+    found = set()
+    for event, data in records_of(events):
+        if event.kind in ("Partition", "PartitionChange") and "leader" in data:
+            key = (data["topicId"], data["partitionId"])
+            if event.kind == "PartitionChange" and data["leader"] not in (-1, leaders.get(key)):
+                found.add(event.seq)
+            leaders[key] = data["leader"]
+    return found
 
 
 def _silent_us(events: list[Event], term: Row, until_seq: int) -> int:

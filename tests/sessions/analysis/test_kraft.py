@@ -162,6 +162,10 @@ def test_jobs_know_sessions_without_zookeeper(
     assert {row["detected_seq"] for row in failed} <= {
         row["fenced_seq"] for row in mine["fencings"]
     }
+    cut_off = [row for row in mine["failovers"] if row["fault"] == "fenced"]
+    assert {(row["broker"], row["outcome"], row["detection_us"]) for row in cut_off} == {
+        (2, "failed over", 0)
+    }
     first, second = sorted(mine["quorum_terms"], key=lambda row: row["epoch"])
     assert first["to_us"] < second["from_us"] == first["to_us"] + second["without_us"]
     of_frozen = [row for row in found["quorum_terms"] if row["session"] == "frozen"]

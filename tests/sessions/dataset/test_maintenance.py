@@ -9,12 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sessions.dataset.export import export_session
 from sessions.dataset.layout import MARKER, Dataset, DatasetError, DatasetUnreadable
 from sessions.dataset.location import Location
 from sessions.dataset.maintenance import compact, convert, info, remove
 from sessions.dataset.rows.events import as_event
+from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION
-from sessions.dataset.tables import TABLES
+from sessions.dataset.tables import SESSIONS, TABLES
 from tests.sessions.dataset.reading import Row, exported, files, rows
 from tests.sessions.dataset.streams import committed_story
 
@@ -23,9 +25,10 @@ NAMES = ("s10", "s2", "s1")
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    """Three sessions, each exported by itself."""
+    """Three sessions that were closed, each exported by itself."""
     for name in NAMES:
-        exported(committed_story().events, tmp_path / "dataset", name)
+        facts = SessionFacts(name, state_hash="0" * 64)
+        export_session(committed_story().events, facts, tmp_path / "dataset")
     return tmp_path / "dataset"
 
 
@@ -102,12 +105,15 @@ def test_of_sessions_that_are_not_all_there_none_is_removed(dataset: Path) -> No
 
 
 def as_layout_2(dataset: Path, old: Path) -> None:
-    """Write a dataset as layout 2 had it."""
+    """Write a dataset as layout 2 had it: it did not say which sessions are complete."""
     old.mkdir()
     (old / MARKER).write_bytes(msgspec.json.encode({"dataset": "tidegauge", "layout": 2}))
     for name in Dataset(dataset).sessions():
         for table in ("events", "sessions"):
             found = [_with_json(table, row) for row in rows(dataset, table, name)]
+            for row in found:
+                for column in ("complete", "damaged_at", "path"):
+                    row.pop(column, None)
             folder = old / table / f"session={name}"
             folder.mkdir(parents=True)
             pq.write_table(pa.Table.from_pylist(found), folder / "part-00000.parquet")
@@ -153,6 +159,21 @@ def test_a_dataset_of_an_earlier_layout_is_converted(
     made = convert(Location(tmp_path / "old"), Location(tmp_path / "new"))
     assert made == sorted(NAMES)
     assert contents(tmp_path / "new") == before
+
+
+def test_a_session_of_layout_2_whose_end_was_not_recorded_is_not_complete(tmp_path: Path) -> None:
+    story = committed_story()
+    for name, state_hash in (("closed", "f" * 64), ("killed", None)):
+        facts = SessionFacts(name, state_hash=state_hash, complete=state_hash is not None)
+        export_session(story.events, facts, tmp_path / "dataset")
+    as_layout_2(tmp_path / "dataset", tmp_path / "old")
+    convert(Location(tmp_path / "old"), Location(tmp_path / "new"))
+    for folder in (tmp_path / "dataset", tmp_path / "new"):
+        found = Dataset(folder).scan(SESSIONS, ["session", "complete", "outcome"]).to_pylist()
+        assert {row["session"]: (row["complete"], row["outcome"]) for row in found} == {
+            "closed": (True, "passed"),
+            "killed": (False, "unknown"),
+        }
 
 
 def test_a_conversion_goes_on_where_it_was_broken_off(dataset: Path, tmp_path: Path) -> None:
