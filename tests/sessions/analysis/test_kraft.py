@@ -11,18 +11,15 @@ from emulator.events import Event
 from emulator.inputs import statements as inputs
 from emulator.inputs.statements import CreateCluster
 from emulator.scenario.runner import Runner
-from tests.sessions.analysis import reference_quorum
-from tests.sessions.analysis.followed import Row
+from tests.sessions.analysis.both_modes import of_quorum
 from tests.sessions.analysis.test_agreement import (
     Told,
     analysed,
-    by_session,
     cluster_told,
     of_anomalies,
     of_clusters,
     of_durability,
     of_replay,
-    same,
 )
 from tests.support.kraft_faults import CONFIG, end_faults, faults, give, wait
 
@@ -118,16 +115,6 @@ def recreated_story() -> tuple[list[Event], int]:
     give(runner, inputs.Produce(topic="short", count=30, acks=-1))
     wait(runner, 40_000)
     return events, runner.now_us
-
-
-def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
-    """The quorum's leaders, the log's records, and who was fenced."""
-    terms = by_session(told, lambda n, e, _: reference_quorum.expected_terms(n, e))
-    same(found["quorum_terms"], terms)
-    work = by_session(told, lambda n, e, _: reference_quorum.expected_work(n, e))
-    same(found["metadata_work"], work)
-    fencings = by_session(told, lambda n, e, _: reference_quorum.expected_fencings(n, e))
-    same(found["fencings"], fencings)
 
 
 def test_jobs_know_sessions_without_zookeeper(
