@@ -58,6 +58,82 @@ WORDS: Final = {
 }
 """Words whose meaning is more than one column's."""
 
+JSON: Final = {
+    "acked": "of `audit`: records of which a producer was done with success, those with acks=0 "
+    "included (see audit); of a producer: its own",
+    "actual": "of an assertion that did not hold: the values found instead",
+    "adding, removing": "replicas that a reassignment adds or removes, in KRaft mode",
+    "batch": "number of the batch in which the record was committed, from 0",
+    "broker": "id of a broker; of `controller` in KRaft mode, the active controller",
+    "configs": "settings by entity, in KRaft mode",
+    "controller_epoch": "epoch of the controller that wrote the partition's state last",
+    "data": "fields of a metadata record, by Kafka's names",
+    "detail": "of a violated invariant: the values that violate it",
+    "elr": "eligible leader replicas (KIP-966)",
+    "epoch": "of a broker: its broker epoch; of `controller`, `quorum` and metadata records: the "
+    "controller's or the quorum's epoch",
+    "epoch_zk_version": "version of the znode /controller_epoch",
+    "epochs": "the replica's leader epochs, each with its start offset",
+    "error, errors": "Kafka's names of errors that a client or a broker got",
+    "event": "number of an event",
+    "events": "number of the last event",
+    "failed": "of a producer: records whose produce failed; of `expectations`: the assertions "
+    "that did not hold",
+    "features": "finalized levels of the cluster's features, in KRaft mode",
+    "fenced": "whether KRaft's controller has fenced the broker",
+    "hw": "high watermark; of a partition: the one of its leader",
+    "id": "id of a broker or a controller",
+    "in_controlled_shutdown": "whether the broker's registration says so",
+    "isr, osr": "in-sync replicas, and assigned replicas that are not in sync",
+    "known": "whether the release is known to violate the invariant",
+    "last_known_elr": "the last known eligible leader replicas (KIP-966)",
+    "leader, leader_epoch": "the leader, and its epoch, by the partition's state; -1: none; of "
+    "`quorum`: the active controller",
+    "leo": "LEO, the offset after the last record; of a partition: the one of its leader",
+    "line, text": "the assertion and its line in the script",
+    "log_start": "offset of the first record of the replica's log",
+    "lso": "last stable offset",
+    "marks": "the cluster at each mark, by name",
+    "metadata": "what each running broker tells clients of each topic, in KRaft mode",
+    "metadata_log": "of a mark: the records committed since the previous one; of a host: its copy",
+    "mode": "`kraft`; missing with ZooKeeper",
+    "name": "name of a client, or of an invariant",
+    "not_in_metadata": "folders on each broker that belong to no partition",
+    "observers, voters": "members of the quorum: `equal` if they have its whole log, or `behind`",
+    "offline": "replicas on brokers that are fenced or not registered",
+    "offset": "offset of a record",
+    "outputs": "what statements printed",
+    "partition": "number of the partition in its topic",
+    "partition_epoch": "epoch of the partition's state in KRaft mode",
+    "passed": "assertions that held",
+    "pending": "records of the producer that have no outcome yet",
+    "position": "next offset that the consumer reads in the partition that it read last",
+    "rack": "the broker's rack",
+    "record_epochs": "leader epoch of each record in the replica's log",
+    "recovery": "1 while the leader has yet to recover from an unclean election, else 0",
+    "registered": "whether the broker is registered with ZooKeeper or KRaft's controller",
+    "registrations": "how often the broker has registered",
+    "remote_leo": "what the leader remembers of a follower's LEO",
+    "replicas": "assigned replicas, the preferred one first",
+    "retries": "requests that the producer sent again",
+    "role": "`leader` or `follower`; `offline` on a broker that is frozen or does not run",
+    "schema": "version of this JSON",
+    "seed": "seed of the cluster's random numbers",
+    "session": "the broker's ZooKeeper session",
+    "snapshots": "snapshots of the metadata log, named as their files are",
+    "start_offset": "first offset of a host's copy of the metadata log",
+    "state": "state of a broker or controller process, or of a partition: `online`, `offline`, ..",
+    "state_hash": "SHA-256 of the whole state",
+    "time_ms": "virtual time in milliseconds",
+    "topic": "the topic's name",
+    "tp": "topic-partition",
+    "type": "type of a metadata record, without `Record`",
+    "value, values": "values of records: those in a log, or those that a consumer was given",
+    "version": "emulated release; of a metadata record: its version",
+    "zk_version": "version of the partition's state znode",
+}
+"""Words of the JSON that scripts print (``--json``); lists of the audit are in :data:`WORDS`."""
+
 HEAD: Final = """\
 # Glossary
 
@@ -96,6 +172,13 @@ def _lines() -> Iterator[str]:
     yield "|---|---|---|"
     for state in STATES:
         yield f"| `{state.name}` | {state.label} | {state.meaning} |"
+    yield "\n## JSON\n"
+    yield "Words of what `--json` prints, besides the names of its lists.\n"
+    yield "| word | meaning |"
+    yield "|---|---|"
+    for word, meaning in JSON.items():
+        names = ", ".join(f"`{name}`" for name in word.split(", "))
+        yield f"| {names} | {meaning} |"
     yield "\n## Columns\n"
     yield "| column | unit | meaning | table | computed by |"
     yield "|---|---|---|---|---|"
