@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -51,7 +52,7 @@ def words(value: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("mode", "version"), [("zk", "3.9"), ("kraft", "4.1")])
-def test_every_word_of_the_json_has_an_entry(mode: str, version: str) -> None:
+def test_every_word_of_the_json_has_an_entry(mode: Literal["zk", "kraft"], version: str) -> None:
     view = ClusterView()
     runner = Runner(Cluster(CreateCluster(version=version, mode=mode), [view.apply]))
     give(runner, inputs.CreateTopic(topic="t", assignment=[[0, 1]]))
