@@ -24,9 +24,10 @@ from pathlib import Path
 
 from benchmarks.spark_servers import standalone_cluster
 from benchmarks.synthetic import synthetic_events
-from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.export import RowsWriter
 from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.session_rows import SessionRows
 
 EVENTS = 5_000_000
 SESSIONS = (5, 10_000)

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from benchmarks.analysis import LOCAL, PROGRAM
 from benchmarks.synthetic import synthetic_events
-from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.export import RowsWriter
 from sessions.dataset.layout import Dataset
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.session_rows import SessionRows
 
 EACH_COMMIT = 20
 PARTITIONS = 12

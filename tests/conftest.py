@@ -37,6 +37,7 @@ HASTY = (
 
 NEED_PYSPARK = (
     *("sessions/analysis/*", "sessions/campaign/*", "sessions/exploration/test_spark_search.py"),
+    "sessions/spark/*",
     *(
         "sessions/test_example_queries.py",
         "commands/runs/test_analysis.py",

@@ -20,6 +20,8 @@ ROOMS = ("commands", "console", "emulator", "sessions", "tidegauge")
 DOCUMENTED_SHARE_MIN = 0.9
 
 STARTUP_MODULE = "tidegauge"
+LIBRARIES = ("sessions.spark",)
+"""What people import in programs and notebooks of their own."""
 HEAVY_IMPORTS = {"pandas", "pyarrow", "pyspark", "textual"}
 """What the shell's start-up must not pay for."""
 
@@ -175,7 +177,7 @@ def test_every_module_is_reachable_from_the_program() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     plugins = project["entry-points"]["pytest11"].values()
     mains = [name for name in modules() if name.endswith(".__main__")]
-    waiting = [STARTUP_MODULE, *plugins, *mains]
+    waiting = [STARTUP_MODULE, *LIBRARIES, *plugins, *mains]
     reached: set[str] = set()
     while waiting:
         found = {name for name in with_parents(waiting.pop()) if name in modules()} - reached

@@ -21,6 +21,8 @@ Spark runs on this machine (`local[*]`) unless you name a Spark master with `--m
 Connect server (`sc://HOST:PORT`) with `--remote`. Both folders must have the same paths or URIs
 there (`s3a://BUCKET/..`). `--conf spark.K=V` passes settings to Spark.
 
+To ask Spark questions of your own, read sessions as [a data source](spark.md), without an export.
+
 To use `spark-submit`, which accepts only Python files, run
 `spark-submit --master URL .../site-packages/tidegauge/__main__.py analyze DATASET --out DIR`. The
 master and the settings of `spark-submit` then apply, and the program's own `--master` is ignored.

@@ -19,10 +19,11 @@ from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan, Run
 from sessions.campaign.run import Emulation
 from sessions.campaign.runs import Failure, run_row
-from sessions.dataset.export import RowsWriter, SessionRows
+from sessions.dataset.export import RowsWriter
 from sessions.dataset.layout import Dataset, DatasetError, SessionExists, Staging, one_of
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION
+from sessions.dataset.session_rows import SessionRows
 from sessions.dataset.tables import BY_NAME, RUNS, SESSIONS
 from sessions.dataset.writer import Row
 from sessions.garbage_collection import YOUNG_OBJECTS, collector_resting, spare_imports

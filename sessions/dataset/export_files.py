@@ -16,7 +16,6 @@ from sessions.dataset.export import (
     ExportReport,
     Progress,
     RowsWriter,
-    SessionRows,
     require_arrow,
 )
 from sessions.dataset.layout import Commit, Dataset, DatasetError, Staging
@@ -25,6 +24,7 @@ from sessions.dataset.maintenance import commits_with, keep_others
 from sessions.dataset.parallel_export import BESIDE, WORTH_EVENTS, add_chunks, exporting_beside
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION
+from sessions.dataset.session_rows import SessionRows
 from sessions.dataset.tables import SESSIONS, TABLES
 from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
@@ -66,15 +66,9 @@ def add_session(
         SessionIncompleteError: the file does not contain the session's beginning.
         SessionDamagedError: no event can be read.
     """
-    if session.first_seq > 1:
-        raise SessionIncompleteError(
-            f"{session.path} begins with event {session.first_seq:,}, and only a session "
-            "with all of its events can be exported."
-        )
-    if session.damage and not session.last_seq:
-        raise SessionDamagedError(f"{session.path}: there is no event to export.")
+    require_rows(session)
     require_arrow()
-    facts = _facts(session)
+    facts = facts_of(session)
     into = Dataset(dataset)
     into.recover()
     there = _row(into, facts.id)
@@ -85,6 +79,22 @@ def add_session(
     given_up = [] if there is None else commits_with(into, [facts.id])
     report = _export(session, facts, into, given_up, progress)
     return Added(facts.id, report.events, report)
+
+
+def require_rows(session: SessionFile) -> None:
+    """Check that rows can be made of a session.
+
+    Raises:
+        SessionIncompleteError: the file does not contain the session's beginning.
+        SessionDamagedError: no event can be read.
+    """
+    if session.first_seq > 1:
+        raise SessionIncompleteError(
+            f"{session.path} begins with event {session.first_seq:,}, and only a session "
+            "with all of its events can be exported."
+        )
+    if session.damage and not session.last_seq:
+        raise SessionDamagedError(f"{session.path}: there is no event to export.")
 
 
 def _export(
@@ -128,7 +138,8 @@ def _size(staging: Staging) -> int:
     return sum(path.stat().st_size for path in staging.path.rglob("*.parquet"))
 
 
-def _facts(session: SessionFile) -> SessionFacts:
+def facts_of(session: SessionFile) -> SessionFacts:
+    """Return what a session's file says about it besides its events."""
     outcome = session.outcome if session.complete else None
     return SessionFacts(
         id=session_id(session.path),

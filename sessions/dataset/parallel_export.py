@@ -17,9 +17,10 @@ import msgspec
 from msgspec import Struct
 
 from sessions.child_process import environment, python_command
-from sessions.dataset.export import RowsWriter, SessionRows, require_arrow
+from sessions.dataset.export import RowsWriter, require_arrow
 from sessions.dataset.layout import Staging
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.session_rows import SessionRows
 from sessions.dataset.tables import EVENTS, REQUESTS
 from sessions.format.errors import SessionDamagedError, SessionError
 from sessions.format.file import SessionFile

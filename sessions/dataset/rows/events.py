@@ -164,9 +164,9 @@ class EventRows:
             self._convert_if_many(held)
 
     def add_block(self, session: str, block: Unpacked) -> None:
-        """Add the events of a block, which must have all columns."""
-        self.count += len(block.times)
+        """Add the events of a block that are in its columns."""
         for columns in block.columns:
+            self.count += len(columns.places)
             held = self._of(columns.kind)
             held.add_block(session, block, columns)
             self._convert_if_many(held)

@@ -13,8 +13,8 @@ from sessions.campaign.limits import TooLong
 from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan, Run
 from sessions.campaign.worker import Task, Worker, encoded, named_runs, run_batches
-from sessions.dataset.export import SessionRows
 from sessions.dataset.layout import STAGING, Dataset, DatasetError, SessionExists
+from sessions.dataset.session_rows import SessionRows
 from tests.sessions.campaign.plans import LOST, known_plan, short_plan
 from tests.sessions.dataset.reading import Row, files, rows
 

@@ -17,7 +17,6 @@ from emulator.events import (
     SessionEnded,
     TimerFired,
 )
-from sessions.dataset import export as export_module
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset, DatasetError
 from sessions.dataset.rows.events import as_event
@@ -105,8 +104,9 @@ def test_text_of_any_kind_survives_in_payloads(tmp_path: Path) -> None:
 def test_rows_and_files_are_many_when_a_session_is_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, size in (("BLOCK_EVENTS", 7), ("EVENTS_WAITING", 15), ("ROWS_WAITING", 2)):
-        monkeypatch.setattr(export_module, name, size)
+    monkeypatch.setattr("sessions.dataset.export.BLOCK_EVENTS", 7)
+    for name, size in (("EVENTS_WAITING", 15), ("ROWS_WAITING", 2)):
+        monkeypatch.setattr(f"sessions.dataset.arrow_rows.{name}", size)
     monkeypatch.setattr("sessions.dataset.rows.events.TYPE_ROWS", 3)
     for name, size in (("ROW_GROUP_ROWS", 20), ("PART_ROWS", 60)):
         monkeypatch.setattr(f"sessions.dataset.writer.{name}", size)
