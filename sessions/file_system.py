@@ -119,6 +119,23 @@ def require_inside(path: Path, folder: Path) -> Path:
     return real
 
 
+def resolve_inside(name: str, folder: Path) -> Path:
+    """Return the real path of a name below a folder, to be read or created.
+
+    Raises:
+        OutsideError: it is the folder or outside of it, once all symbolic links are resolved.
+        OSError: it is not a name for a file, or its links go round in circles.
+    """
+    try:
+        real = (folder / name).resolve()
+    except (ValueError, RuntimeError) as error:  # a null byte; links in a circle, up to 3.12
+        raise OSError(errno.EINVAL, "it is not a name for a file", name) from error
+    root = folder.resolve()
+    if real == root or not real.is_relative_to(root):
+        raise OutsideError(Path(name), folder)
+    return real
+
+
 def delete_file(path: Path, inside: Path) -> None:
     """Delete a file or a link below a folder, if it exists; what the link refers to stays.
 

@@ -40,7 +40,9 @@ class ClusterServer:
         """
         self._of_thread = local()
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by :meth:`stop`
-        words = ["serve", "--standby", "--control", "0", "--json"]
+        # Only this process knows the token, and tests record where they like.
+        anywhere = Path.cwd().anchor
+        words = ["serve", "--standby", "--control", "0", "--control-folder", anywhere, "--json"]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tidegauge", *words],
             stdin=subprocess.PIPE,
@@ -54,8 +56,10 @@ class ClusterServer:
             reason = self._last_words()
             self.stop()
             raise ClusterError(f"the server did not start: {reason}")
-        host, _, port = json.loads(line)["control"].rpartition(":")
+        told = json.loads(line)
+        host, _, port = told["control"].rpartition(":")
         self._address = host, int(port)
+        self._token = told["token"]
 
     def ask(self, **line: object) -> dict[str, Any]:
         """Send a request on this thread's own connection, and wait for the response.
@@ -83,6 +87,9 @@ class ClusterServer:
             # The stream keeps the connection open; both are closed when the thread ends.
             with create_connection(self._address) as connection:
                 found = self._of_thread.stream = cast(TextIO, connection.makefile("rw"))
+            found.write(json.dumps({"token": self._token}) + "\n")
+            found.flush()
+            found.readline()
         return found
 
     def _last_words(self) -> str:

@@ -13,6 +13,7 @@ from commands.cli.options import (
     PORT,
     Brokers,
     Control,
+    ControlFolder,
     Controllers,
     Host,
     Keep,
@@ -25,6 +26,7 @@ from commands.cli.options import (
     Version,
     argument,
     flag,
+    folder_of,
     named,
     option,
     warn_of_strangers,
@@ -92,6 +94,7 @@ def console(
     port: Port = None,
     host: Host = None,
     control: Control = None,
+    control_folder: ControlFolder = None,
 ) -> int:
     """Open the console on a live cluster.
 
@@ -109,6 +112,7 @@ def console(
             "--port": port,
             "--host": host,
             "--control": control,
+            "--control-folder": control_folder,
         }
         wrong = [name for name, value in only_served.items() if value is not None]
         if wrong:
@@ -146,6 +150,7 @@ def console(
             port=PORT if port is None else port,
             host=host or LOOPBACK,
             control=control,
+            folder=folder_of(control_folder),
         )
     else:
         source, recorder = live_source(path, target, given, options.words(), keep)

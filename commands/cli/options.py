@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from commands.cli import candidates
+from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.places import size
 from commands.output import streams
@@ -173,6 +175,27 @@ Control = Annotated[
         text="open a control channel of JSON lines on this port; 0: any free port",
     ),
 ]
+ControlFolder = Annotated[
+    str | None,
+    option(
+        "--control-folder",
+        metavar="FOLDER",
+        text="where the control channel may read scripts and write recordings",
+        default="the current folder",
+    ),
+]
+
+
+def folder_of(name: str | None) -> Path:
+    """Return the folder that is named, or the current one.
+
+    Raises:
+        CommandError: there is no such folder.
+    """
+    folder = Path(name or "").absolute()
+    if not folder.is_dir():
+        raise CommandError(ExitCode.UNREACHABLE, f"there is no folder '{name}'")
+    return folder
 
 
 def warn_of_strangers(host: str) -> None:

@@ -11,6 +11,7 @@ from commands.cli.options import (
     PORT,
     Brokers,
     Control,
+    ControlFolder,
     Controllers,
     Host,
     Mode,
@@ -22,6 +23,7 @@ from commands.cli.options import (
     Version,
     argument,
     flag,
+    folder_of,
     named,
     option,
     warn_of_strangers,
@@ -55,6 +57,7 @@ def serve(
     port: Port = None,
     host: Host = None,
     control: Control = None,
+    control_folder: ControlFolder = None,
     record: Record = None,
     speed: Annotated[
         float | None,
@@ -84,10 +87,12 @@ def serve(
     brokers take 0.02 ms, topics get up to three replicas, groups do not wait for members
     (group.initial.rebalance.delay.ms=0) and followers fetch at least every 30 ms
     (replica.fetch.wait.max.ms); --config sets other values. A script's statements run while
-    clients are served. ctrl-c or SIGTERM stops the server after all responses are sent.
+    clients are served. With --control the address of the control channel follows, and its token,
+    which the first line of each connection must have (TIDEGAUGE_CONTROL_TOKEN sets it). ctrl-c or
+    SIGTERM stops the server after all responses are sent.
     """
     from commands.runs.recording import recorder
-    from commands.runs.serve import Service
+    from commands.runs.serve import Service, token
     from commands.runs.serve import serve as run
     from commands.runs.served_script import script_to_serve
 
@@ -95,6 +100,7 @@ def serve(
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
         raise CommandError(ExitCode.USAGE, message)
     warn_of_strangers(host or LOOPBACK)
+    secret, folder = token(), folder_of(control_folder)
     script = None
     if not standby:
         given = named(variables)
@@ -117,6 +123,8 @@ def serve(
             port=PORT if port is None else port,
             host=host or LOOPBACK,
             control=control,
+            token=secret,
+            folder=folder,
             speed=speed or 1.0,
             json=as_json,
         )

@@ -16,7 +16,7 @@ from commands.language.statements.show import Show
 from commands.language.statements.time import At
 from emulator.inputs.statements import CreateCluster, ExpectError, Statement
 from emulator.releases.config import ConfigError, resolve
-from sessions.file_system import read_regular
+from sessions.file_system import read_regular, resolve_inside
 from sessions.format.nearest import nearest_file
 from sessions.grammar.words import BadWord
 
@@ -94,8 +94,9 @@ class _Written(Struct, frozen=True):
 class _Reader:
     """Reads a text and the files it includes, and collects problems."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], inside: Path | None = None) -> None:
         self.variables = variables
+        self.inside = inside
         self.asked: set[str] = set()
         self.problems: list[str] = []
         self.column = 0
@@ -131,7 +132,7 @@ class _Reader:
     def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
         assert isinstance(at.meaning, Include)
         path = folder / at.meaning.path
-        refused = _not_to_be_run(path, trail)
+        refused = _not_to_be_run(path, trail, self.inside)
         if refused:
             self.problem(at.source, (at.line, at.column), f"'{at.meaning.path}' {refused}")
             return
@@ -146,12 +147,19 @@ class _Reader:
                 yield written
 
 
-def _not_to_be_run(path: Path, trail: tuple[Path, ...]) -> str:
+def _not_to_be_run(path: Path, trail: tuple[Path, ...], inside: Path | None) -> str:
     """Return why ``run`` in a script must not read a file, or an empty string.
+
+    With ``inside`` it may only read files below that folder.
 
     A script may come from an untrusted source. Errors quote text that does not parse, so ``run``
     may only name scripts: otherwise it could print any file that its user can read.
     """
+    if inside is not None:
+        try:
+            resolve_inside(str(path.absolute()), inside)
+        except OSError as error:
+            return f"is not run: {error.strerror}"
     if path.resolve() in trail:
         return "would run itself"
     if len(trail) >= INCLUDE_DEPTH_MAX:
@@ -189,14 +197,18 @@ def parse_script(
     return Script(source, cluster, tuple(_steps(written[1:])), unused)
 
 
-def parse_line(text: str, variables: Mapping[str, str] | None = None) -> list[Step]:
+def parse_line(
+    text: str, variables: Mapping[str, str] | None = None, inside: Path | None = None
+) -> list[Step]:
     """Parse a line for an existing cluster: statements, separated by ``;``.
+
+    With ``inside``, names of files are relative to that folder, and must stay in it.
 
     Raises:
         ScriptError: the line is wrong, or is a ``cluster`` statement.
     """
-    reader = _Reader(variables or {})
-    written = list(reader.read(text, NO_PLACE, Path(), ()))
+    reader = _Reader(variables or {}, inside)
+    written = list(reader.read(text, NO_PLACE, inside or Path(), ()))
     problems = list(reader.problems)
     if any(isinstance(each.meaning, CreateCluster) for each in written):
         problems.append(

@@ -1,6 +1,7 @@
 """Tables of ``show`` and of the end of a run, made from the read model alone."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -296,17 +297,23 @@ def _counted(names: list[str]) -> Iterator[str]:
         yield f"{name} x{names.count(name)}"
 
 
-def events_grid(show: Show, happened: Iterable[Event]) -> Grid:
-    """Return the events that ``show events`` selects.
+def events_grid(
+    show: Show, happened: Iterable[Event], first: int = 0, most: int | None = None
+) -> Grid:
+    """Return the events that ``show events`` selects: from number ``first`` on, at most ``most``.
 
     Raises:
         BadWord: there is no such mark.
     """
     wanted = pattern(show.pattern) if show.pattern else None
+    selected = (
+        event
+        for event in since(show.since, happened)
+        if event.seq >= first and (wanted is None or wanted.matches(event))
+    )
     rows: list[tuple[Cell, ...]] = [
         (event.seq, clock(event.time_us), type(event).__name__, event.cause or None, _fields(event))
-        for event in since(show.since, happened)
-        if wanted is None or wanted.matches(event)
+        for event in islice(selected, most)
     ]
     return Grid("events", ("EVENT", "TIME", "TYPE", "CAUSE", "FIELDS"), rows)
 

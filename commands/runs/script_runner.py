@@ -141,7 +141,7 @@ class ScriptRunner:
     def performed(self, step: Statement, outcome: Outcome) -> Outcome:
         """Keep the output of a statement that has ended."""
         if outcome.output is not None or outcome.result is not None:
-            self._put_out(step, outcome.output or "", outcome.result)
+            self.put_out(step, outcome.output or "", outcome.result)
         if isinstance(step.input, Mark):
             return self._mark(step.input.name, outcome)
         return outcome
@@ -191,14 +191,15 @@ class ScriptRunner:
             else:
                 found = grids(step.show, self.view)
         except BadWord as error:
-            return Outcome(UNKNOWN_SUBJECT, str(error), refused=True)
+            return unknown_subject(error)
         plain: Any = [grid.plain() for grid in found]
         if len(found) == 1:
             plain = plain[0]
-        self._put_out(step, as_text(found), plain)
+        self.put_out(step, as_text(found), plain)
         return Outcome()
 
-    def _put_out(self, step: Step, text: str, result: object) -> None:
+    def put_out(self, step: Step, text: str, result: object) -> None:
+        """Keep what a statement has printed, as text and as plain data."""
         self.outputs.append(Output(step.line, step.text, text, result))
 
     def _look(self) -> None:
@@ -225,11 +226,19 @@ class ScriptRunner:
 def _asks_for_events(script: Script) -> bool:
     """Return whether a script queries past events, so that they have to be kept."""
     return any(
-        step.show.what == "events"
-        if isinstance(step, ShowStatement)
-        else isinstance(step, Statement) and isinstance(step.input, ExpectEvents)
+        shows_events(step) or (isinstance(step, Statement) and isinstance(step.input, ExpectEvents))
         for step in script.steps
     )
+
+
+def shows_events(step: Step) -> bool:
+    """Return whether a statement prints events."""
+    return isinstance(step, ShowStatement) and step.show.what == "events"
+
+
+def unknown_subject(error: BadWord) -> Outcome:
+    """Return the outcome of a ``show`` of something that does not exist."""
+    return Outcome(UNKNOWN_SUBJECT, str(error), refused=True)
 
 
 def _shows(script: Script) -> bool:

@@ -2,29 +2,36 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from commands.exits import CommandError, ExitCode
 from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script
 from commands.language.values import Setting
 from commands.output import streams
-from commands.runs.served_cluster import Reply, ServedCluster, refused
+from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, served_script
+from emulator.inputs.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
-from sessions.gateway.control import ControlChannel
-from sessions.gateway.gateway import CONNECTIONS_MAX
+from sessions.gateway.control import ControlChannel, new_token
+from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError
 from sessions.recording.recorder import Recorder
 
+PORT_MAX: Final = 65_535
+TOKEN: Final = "TIDEGAUGE_CONTROL_TOKEN"
+"""Environment variable with the control channel's token; without it, each start has a new one."""
+TOKEN_LENGTH_MIN: Final = 16
 FILES_WANTED: Final = CONNECTIONS_MAX + 1_000
 """Number of files that a server may open: each connection is one."""
 
@@ -38,7 +45,7 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     controllers: int | None = None
     config: dict[str, str | int | bool] = {}
-    port: int = 0
+    port: Annotated[int, Meta(ge=0, le=PORT_MAX)] = 0
 
 
 class Clusters:
@@ -49,6 +56,7 @@ class Clusters:
         self._make = make
         self.by_number: dict[int, ServedCluster] = {}
         self._last = 0
+        self._opening = 0
 
     def add(self, cluster: ServedCluster) -> int:
         """Register a cluster and return its number."""
@@ -60,17 +68,19 @@ class Clusters:
         """Answer one line of the control channel."""
         try:
             return await self._respond(asked)
-        except (CommandError, SessionError, OSError, msgspec.ValidationError) as error:
+        except (CommandError, SessionError, ClosedError, OSError, msgspec.ValidationError) as error:
             return refused(str(error) or type(error).__name__)
 
     async def _respond(self, asked: Reply) -> Reply:
         if "open" in asked:
             return await self._open(msgspec.convert(asked["open"], ClusterWish))
         number = asked.get("cluster", next(iter(self.by_number), 0))
+        if type(number) is not int:
+            return refused('"cluster" is the number of a cluster')
         cluster = self.by_number.get(number)
         if cluster is None:
             known = ", ".join(map(str, self.by_number)) or "none"
-            return refused(f"there is no cluster {number!r}; there are: {known}")
+            return refused(f"there is no cluster {number}; there are: {quoted(known)}")
         if asked.get("close") is True:
             del self.by_number[number]
             await cluster.stop()
@@ -93,9 +103,20 @@ class Clusters:
             controllers=wish.controllers,
             config=[Setting(name, _word(value)) for name, value in wish.config.items()],
         )
-        script = served_script(options, FOR_TESTS)
-        cluster = self._make(script)
-        await cluster.start(wish.port)
+        script = await asyncio.to_thread(served_script, options, FOR_TESTS)
+        brokers = script.spec.brokers
+        if wish.port and wish.port + brokers - 1 > PORT_MAX:
+            return refused(f"{brokers:,} brokers have no ports from {wish.port:,} to {PORT_MAX:,}")
+        if self._brokers() + brokers > BROKERS_MAX:
+            return refused(
+                f"there are {self._brokers():,} brokers; a server has at most {BROKERS_MAX:,}"
+            )
+        self._opening += brokers
+        try:
+            cluster = await asyncio.to_thread(self._make, script)
+            await cluster.start(wish.port)
+        finally:
+            self._opening -= brokers
         number = self.add(cluster)
         return {
             "ok": True,
@@ -103,6 +124,11 @@ class Clusters:
             "bootstrap_servers": cluster.gateway.bootstrap_servers,
             "controllers": list(cluster.run.cluster.controllers),
         }
+
+    def _brokers(self) -> int:
+        """Return how many brokers there are, with those of clusters that are being opened."""
+        open_ones = (each.script.spec.brokers for each in self.by_number.values())
+        return self._opening + sum(open_ones)
 
     async def stop(self, outcome: str = "") -> None:
         """Stop all clusters."""
@@ -120,6 +146,8 @@ class Service(Struct, frozen=True, kw_only=True):
 
     ``script`` None: clusters are requested on the control channel (``--standby``), and the server
     exits when its standard input ends. ``control`` None: there is no control channel; 0: any port.
+    Requests must give ``token``, and read and write files below
+    ``folder`` only.
     """
 
     script: Script | None
@@ -127,6 +155,8 @@ class Service(Struct, frozen=True, kw_only=True):
     port: int = 9092
     host: str = "127.0.0.1"
     control: int | None = None
+    token: str = ""
+    folder: Path = Path()
     speed: float = 1.0
     json: bool = False
 
@@ -165,6 +195,19 @@ def allow_many_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def token() -> str:
+    """Return the token of the control channel.
+
+    Raises:
+        CommandError: the environment has one that can be guessed.
+    """
+    given = os.environ.get(TOKEN, "")
+    if given and len(given) < TOKEN_LENGTH_MIN:
+        message = f"{TOKEN} must have at least {TOKEN_LENGTH_MIN} characters"
+        raise CommandError(ExitCode.USAGE, message)
+    return given or new_token()
+
+
 def ports_taken(port: int, error: OSError) -> CommandError:
     """Return the error for ports that cannot be opened."""
     reason = error.strerror or str(error)
@@ -177,10 +220,16 @@ async def _serve(service: Service) -> ExitCode:
     _on_end(ended.set)
 
     def made(script: Script) -> ServedCluster:
-        return ServedCluster(script, keeps_journal=True, speed=service.speed, host=service.host)
+        return ServedCluster(
+            script,
+            keeps_journal=True,
+            speed=service.speed,
+            host=service.host,
+            folder=service.folder,
+        )
 
     clusters = Clusters(made)
-    control = None if service.control is None else ControlChannel(clusters.respond)
+    control = None if service.control is None else ControlChannel(clusters.respond, service.token)
     script, cluster = service.script, None
     try:
         if script is not None:
@@ -190,17 +239,17 @@ async def _serve(service: Service) -> ExitCode:
                 keeps_journal=control is not None,
                 speed=service.speed,
                 host=service.host,
+                folder=service.folder,
             )
             clusters.add(cluster)
             await cluster.start(service.port)
-        address = None
         if control is not None:
-            address = control.bind(service.control or 0)
+            control.bind(service.control or 0)
             await control.start()
     except OSError as error:
         await clusters.stop()
         raise ports_taken(service.port, error) from None
-    _tell(service, cluster, address)
+    _tell(service, cluster, control)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:
         tasks.append(asyncio.create_task(cluster.gateway.wait_for_fault()))
@@ -246,18 +295,17 @@ async def _end_of_input() -> None:
             pass
 
 
-def _tell(service: Service, cluster: ServedCluster | None, control: tuple[str, int] | None) -> None:
-    """Print the first line of standard output: where clients connect."""
-    address = "" if control is None else f"{control[0]}:{control[1]}"
+def _tell(service: Service, cluster: ServedCluster | None, control: ControlChannel | None) -> None:
+    """Print where clients connect; with ``--json`` as one line."""
+    told: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
+    if control is not None:
+        host, port = control.address
+        told |= {"control": f"{host}:{port}", "token": control.token}
     if service.json:
-        line: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
-        line |= {"control": address} if address else {}
-        streams.emit_json(line)
+        streams.emit_json(told)
     else:
-        if cluster is not None:
-            streams.emit(f"bootstrap.servers={cluster.bootstrap_servers}\n")
-        if address:
-            streams.emit(f"control={address}\n")
+        for key, value in told.items():
+            streams.emit(f"{key.replace('_', '.')}={value}\n")
     sys.stdout.flush()
 
 

@@ -1,27 +1,33 @@
 """One cluster that is served to external clients: ports, statements, queries, recording."""
 
-from collections.abc import Callable
-from functools import partial
+import asyncio
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from commands.exits import CommandError
 from commands.language.parser import AtStatement, Script, ShowStatement, Step, parse_line
 from commands.output import streams
+from commands.output.grids import Cell, as_text
+from commands.output.show_tables import events_grid
 from commands.runs.driver import Pace
 from commands.runs.json_result import json_object
 from commands.runs.narration import told
 from commands.runs.recording import new_session, origin_of
-from commands.runs.script_runner import ScriptRunner
+from commands.runs.script_runner import ScriptRunner, shows_events, unknown_subject
 from emulator.events import Event
-from emulator.inputs.statements import Statement, Wait
+from emulator.inputs.statements import ExpectEvents, Statement, Wait
 from emulator.scenario.outcome import Outcome
+from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
 from sessions.grammar.event_patterns import looked_up
+from sessions.grammar.words import BadWord
 from sessions.model import clients, summary
 from sessions.recording.recorder import Recorder
 from sessions.text import clock
@@ -37,8 +43,22 @@ KEYS: Final = (
     "close",
 )
 """Requests that the control channel accepts."""
+EVENTS_MAX: Final = 10_000
+"""The events of one response to ``show events``; the next page begins with the one after them."""
+OUTPUT_CHARACTERS_MAX: Final = 1 << 23
+"""How much of what statements have printed is kept for the result; the oldest is forgotten."""
+QUOTED_MAX: Final = 100
+"""Characters of a wrong request that the refusal quotes."""
 
 Reply = dict[str, Any]
+T = TypeVar("T")
+
+
+class Performed(Struct, frozen=True):
+    """What has become of a statement: its outcome, and what the control channel adds to it."""
+
+    outcome: Outcome
+    printed: Reply = {}
 
 
 class ServedCluster:
@@ -52,23 +72,25 @@ class ServedCluster:
         keeps_journal: bool = False,
         speed: float = 1.0,
         host: str = "127.0.0.1",
+        folder: Path = Path(),
     ) -> None:
         """Create the script's cluster; :meth:`run_script` runs its other statements.
+
+        Requests read and write files below ``folder`` only.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
         """
         self.script = script
         self.recorder = recorder
+        self.folder = folder.absolute()
         view = ServedView()
         self.run = ScriptRunner(script, Pace(), recorder, view)
         view.look_in(self.run.cluster.ledger)
         self.journal = None
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster)
-            self.run.happened = self.journal.events
-        elif recorder is not None:
-            self.run.happened = partial(recorded_events, recorder)
+        self._searching = asyncio.Lock()
         self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
@@ -95,6 +117,8 @@ class ServedCluster:
 
     async def stop(self, outcome: str = "") -> None:
         """Close the ports, and finish the recording."""
+        if self.journal is not None:
+            self.journal.stop()
         await self.gateway.stop()
         if self.recorder is not None:
             self.recorder.close(outcome)
@@ -109,42 +133,117 @@ class ServedCluster:
                 if left_us > 0:
                     await self.perform(Statement(Wait(duration_us=left_us), step.text))
             else:
-                outcome = await self.perform(step)
+                outcome = (await self.perform(step)).outcome
                 tell(f"{clock(self.run.cluster.now_us)}  {step.text}  {told(outcome)}")
 
-    async def perform(self, step: Step) -> Outcome:
-        """Run one statement, and return its outcome."""
-        if isinstance(step, ShowStatement):
-            outcome = self.run.shown(step)
+    async def perform(self, step: Step, first: int = 0, events_max: int | None = None) -> Performed:
+        """Run one statement.
+
+        ``show events`` prints at most ``events_max`` events, from number ``first`` on.
+
+        Raises:
+            ClosedError: the cluster has been closed.
+            SessionError: the events of the past are not known.
+        """
+        if isinstance(step, ShowStatement) and shows_events(step):
+            performed = await self._show_events(step, first, events_max)
+        elif isinstance(step, ShowStatement):
+            shown = step
+            performed = self._printed(lambda: self.run.shown(shown))
         else:
             assert isinstance(step, Statement)
-            ticket = await self.gateway.perform(looked_up(step, self.run.happened))
-            outcome = self.run.performed(step, ticket.outcome or Outcome())
-        self.run.tally.note(step, outcome)
-        return outcome
+            if isinstance(step.input, ExpectEvents):
+                expected = step
+                step = await self._search(lambda events: looked_up(expected, lambda: events))
+            ticket = await self.gateway.perform(step)
+            outcome = ticket.outcome or Outcome()
+            performed = self._printed(lambda: self.run.performed(step, outcome))
+        self.run.tally.note(step, performed.outcome)
+        return performed
 
-    async def run_statement(self, text: str) -> Reply:
-        """Run the statements of a line, and return the outcome."""
+    def _printed(self, perform: Callable[[], Outcome]) -> Performed:
+        """Return an outcome with the output that comes with it."""
+        before = len(self.run.outputs)
+        outcome = perform()
+        printed = self.run.outputs[before:]
+        self._forget_outputs()
+        return Performed(outcome, {"result": printed[-1].result} if printed else {})
+
+    def _forget_outputs(self) -> None:
+        """Forget the oldest outputs if they have become too much to keep."""
+        outputs = self.run.outputs
+        size = 0
+        for at in range(len(outputs) - 1, -1, -1):
+            size += len(outputs[at].text) + len(outputs[at].statement)
+            if size > OUTPUT_CHARACTERS_MAX:
+                del outputs[: at + 1]
+                return
+
+    async def _show_events(
+        self, step: ShowStatement, first: int, events_max: int | None
+    ) -> Performed:
+        """Run ``show events``."""
+
+        def page(happened: Iterable[Event]) -> tuple[str, list[dict[str, Cell]], Cell]:
+            most = None if events_max is None else events_max + 1
+            grid = events_grid(step.show, happened, first, most)
+            following = grid.rows.pop()[0] if most and len(grid.rows) == most else None
+            return as_text([grid]), grid.plain(), following
+
         try:
-            steps = parse_line(text)
+            text, plain, following = await self._search(page)
+        except BadWord as error:
+            return Performed(unknown_subject(error))
+        self.run.put_out(step, text, plain)
+        self._forget_outputs()
+        printed = {"result": plain} | ({} if following is None else {"next": following})
+        return Performed(Outcome(), printed)
+
+    async def _search(self, compute: Callable[[Iterable[Event]], T]) -> T:
+        """Compute something from all events so far in a thread; meanwhile clients are served.
+
+        Raises:
+            SessionError: the events are not known.
+        """
+        async with self._searching:
+            journal, recorder = self.journal, self.recorder
+            if journal is not None:
+                so_far = journal.so_far()
+                return await asyncio.to_thread(lambda: compute(journal.events(so_far)))
+            if recorder is not None:
+                recorder.flush()
+                return await asyncio.to_thread(_from_recording, recorder.path, compute)
+            happened = tuple(self.run.happened())
+            return await asyncio.to_thread(compute, happened)
+
+    async def run_statement(self, text: str, first: int = 0) -> Reply:
+        """Run the statements of a line, and return the outcome.
+
+        ``first``: the number of the event with which ``show events`` begins.
+        """
+        try:
+            # Errors may be many, and files may be read.
+            steps = await asyncio.to_thread(parse_line, text, None, self.folder)
         except CommandError as error:
             return refused(error.message)
         response: Reply = {"ok": True, "outcome": "ok"}
         for step in steps:
-            printed = len(self.run.outputs)
-            outcome = await self.perform(step)
+            performed = await self.perform(step, first, EVENTS_MAX)
+            outcome = performed.outcome
             if outcome.refused or outcome.passed is False:
                 message = outcome.message or f"it is {outcome.actual}"
                 return {"ok": False, "error": message, "outcome": outcome.error}
             response["outcome"] = "ok" if outcome.error == "NONE" else outcome.error
-            if len(self.run.outputs) > printed:
-                response["result"] = self.run.outputs[-1].result
+            response |= performed.printed
+            await asyncio.sleep(0)  # others' turn: most statements end at once
         return response
 
     async def respond(self, asked: Reply) -> Reply:
         """Answer a control request about this cluster."""
         match asked:
-            case {"statement": str(text)}:
+            case {"statement": str(text), "from": int(first)}:
+                return await self.run_statement(text, first)
+            case {"statement": str(text)} if "from" not in asked:
                 return await self.run_statement(text)
             case {"result": True}:
                 return self.result()
@@ -155,9 +254,9 @@ class ServedCluster:
             case {"controller": True}:
                 return self.controller()
             case {"record": str(path)}:
-                return self.write_recording(path)
+                return await self.write_recording(path)
         keys = ", ".join(f'"{key}"' for key in KEYS)
-        found = ", ".join(map(repr, asked)) or "nothing"
+        found = quoted(", ".join(map(repr, asked))) or "nothing"
         return refused(f"a line has one of {keys}, not {found}")
 
     def result(self) -> Reply:
@@ -178,7 +277,7 @@ class ServedCluster:
         """Return the result for one partition: cheap, so that a test can poll."""
         found = self.run.view.state.partitions.get(tp)
         if found is None:
-            return refused(f"there is no partition {tp}")
+            return refused(f"there is no partition {quoted(tp)}")
         return {"ok": True, "partition": summary.partition(self.run.view, found)}
 
     def controller(self) -> Reply:
@@ -186,28 +285,36 @@ class ServedCluster:
         found = self.run.cluster.controller_id()
         return {"ok": True, "controller": -1 if found is None else found}
 
-    def write_recording(self, path: str) -> Reply:
-        """Write the session of everything so far."""
+    async def write_recording(self, name: str) -> Reply:
+        """Write the session of everything so far, while clients are served."""
         if self.journal is None:
             where = "elsewhere" if self.recorder is None else str(self.recorder.path)
             return refused(f"the cluster is already being recorded, in {where}")
         try:
-            target = new_session(Path(path))
-            self.journal.write(target, origin_of(self.script, target, {}))
+            target = new_session(resolve_inside(name, self.folder))
+            origin = origin_of(self.script, target, {})
+            so_far = self.journal.so_far()
+            await asyncio.to_thread(self.journal.write, target, origin, so_far)
         except (CommandError, SessionError) as error:
             return refused(str(error))
+        except OSError as error:
+            return refused(f"cannot record in '{quoted(name)}': {error.strerror}")
         return {"ok": True, "path": str(target)}
 
 
-def recorded_events(recorder: Recorder) -> list[Event]:
-    """Return all events of a recorder.
+def _from_recording(path: Path, compute: Callable[[Iterable[Event]], T]) -> T:
+    """Compute something from all events of a recording.
 
     Raises:
         SessionError: its file cannot be read.
     """
-    recorder.flush()
-    with SessionFile(recorder.path, check=False) as session:
-        return list(session.all_events())
+    with SessionFile(path, check=False) as session:
+        return compute(session.all_events())
+
+
+def quoted(text: str) -> str:
+    """Return a text as a refusal quotes it: its beginning, if it is long."""
+    return text if len(text) <= QUOTED_MAX else f"{text[:QUOTED_MAX]}.."
 
 
 def refused(error: str) -> Reply:

@@ -12,7 +12,7 @@ from commands.language.parser import Script
 from commands.output import streams
 from commands.runs.live import asked
 from commands.runs.recording import recorder
-from commands.runs.serve import Clusters, allow_many_files, need_checksums, ports_taken
+from commands.runs.serve import Clusters, allow_many_files, need_checksums, ports_taken, token
 from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
@@ -60,6 +60,7 @@ def served_console(
     port: int,
     host: str,
     control: int | None,
+    folder: Path = Path(),
 ) -> tuple[ServedSource, Recorder, ConsoleService]:
     """Return a source of the script's cluster, its recorder and its service; print the addresses.
 
@@ -70,19 +71,20 @@ def served_console(
     """
     need_checksums("console --serve")
     allow_many_files()
+    secret = token()
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
     logging.getLogger("sessions.gateway").propagate = False
     recording = recorder(script, record, variables, limit_bytes)
-    cluster = ServedCluster(script, recorder=recording, host=host)
+    cluster = ServedCluster(script, recorder=recording, host=host, folder=folder)
     channel = None
     try:
         cluster.gateway.bind(port)
         if control is not None:
             clusters = Clusters(_no_other)
             clusters.add(cluster)
-            channel = ControlChannel(clusters.respond)
+            channel = ControlChannel(clusters.respond, secret)
             address, number = channel.bind(control)
-            streams.narrate(f"control={address}:{number}")
+            streams.narrate(f"control={address}:{number}\ntoken={channel.token}")
     except OSError as error:
         recording.close("fault")
         raise ports_taken(port, error) from None

@@ -50,6 +50,13 @@ Announce = Callable[[Statement], None]
 """Called with each input before it is submitted."""
 
 
+class ClosedError(Exception):
+    """A statement cannot end, because its cluster has been closed."""
+
+    def __init__(self) -> None:
+        super().__init__("the cluster has been closed")
+
+
 class Gateway(Delivery):
     """Serves one cluster to external clients."""
 
@@ -172,6 +179,7 @@ class Gateway(Delivery):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._drained.wait(), DRAIN_SECONDS)
         await self._close_connections()
+        self._fail_statements(ClosedError())
         for handle in (self._wakes, self._idles):
             if handle is not None:
                 handle.cancel()
@@ -197,7 +205,13 @@ class Gateway(Delivery):
     # ---- statements
 
     async def perform(self, statement: Statement) -> Ticket:
-        """Give a statement, and return its ticket when it has ended."""
+        """Give a statement, and return its ticket when it has ended.
+
+        Raises:
+            ClosedError: the server has been stopped.
+        """
+        if self._is_stopping:
+            raise ClosedError
         ticket = self._submitted(statement)
         if not ticket.done:
             done: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
@@ -339,20 +353,24 @@ class Gateway(Delivery):
     def _note_fault(self, error: Exception) -> None:
         """End the cluster: an error inside the emulator leaves it in an unknown state.
 
-        Nobody waits in vain: statements fail with the error, and clients are disconnected.
+        Statements fail with the error, and clients are disconnected.
         """
         if self._fault is None or self._fault.done():
             return
         self._fault.set_exception(error)
         self.cluster.clients.external.delivery = None
-        for _, future in self._waiting:
-            if not future.done():
-                future.set_exception(error)
-        self._waiting.clear()
+        self._fail_statements(error)
         for listener in self.listeners.values():
             listener.shut()
         for connection in list(self.connections.values()):
             connection.close(abort=True)
+
+    def _fail_statements(self, error: Exception) -> None:
+        """End the statements that have not ended: nobody waits in vain."""
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(error)
+        self._waiting.clear()
 
     def go_on(self, speed: float, seconds: float) -> None:
         """Let time pass at ``speed``, and stop in ``seconds`` unless this is called again."""

@@ -2,10 +2,16 @@
 
 Without a recorder no events are built, so a test pays nothing for a recording that it usually does
 not need. The inputs suffice: a cluster with the same inputs behaves identically.
+
+Running them again may take as long as the cluster has run, so it is done in a thread, up to where
+the cluster was when that was asked (:meth:`Journal.so_far`); meanwhile the cluster continues.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from emulator.cluster import Cluster
 from emulator.events import Event
@@ -18,10 +24,21 @@ from sessions.recording.recorder import Recorder
 JOURNAL_BYTES_MAX: Final = 1 << 30
 """Maximum bytes of requests to keep; beyond that the beginning would be missing."""
 
+SLICE_STEPS: Final = 10_000
+"""Kernel events between two looks at whether somebody still wants the result."""
+
 TOO_MUCH: Final = (
     f"clients have sent more than {JOURNAL_BYTES_MAX >> 20:,} MB; serve with --record to have it "
     "recorded as it happens"
 )
+
+
+class SoFar(Struct, frozen=True):
+    """The inputs up to a place of a run, and the place."""
+
+    given: Sequence[tuple[int, int, Statement]]
+    time_us: int
+    steps: int
 
 
 class Journal:
@@ -36,6 +53,7 @@ class Journal:
         self._again: Runner | None = None
         self._seen: list[Event] = []
         self._done = 0
+        self._is_stopped = False
 
     def note(self, statement: Statement) -> None:
         """Record a statement that is about to be submitted, at the runner's current position."""
@@ -47,44 +65,59 @@ class Journal:
         else:
             self.given.append((self.runner.now_us, self.runner.steps, statement))
 
-    def events(self) -> list[Event]:
-        """Return all events so far.
-
-        They come from a second cluster with the same inputs, which continues from call to call.
+    def so_far(self) -> SoFar:
+        """Return the inputs until now.
 
         Raises:
             SessionError: more was sent than is kept.
         """
         if self._bytes > JOURNAL_BYTES_MAX:
-            raise SessionError(f"the events are not known: {TOO_MUCH}.")
+            raise SessionError(f"what has happened is not known: {TOO_MUCH}.")
+        return SoFar(tuple(self.given), self.runner.now_us, self.runner.steps)
+
+    def stop(self) -> None:
+        """End what runs in other threads with an error, as soon as possible."""
+        self._is_stopped = True
+
+    def events(self, so_far: SoFar) -> list[Event]:
+        """Return all events up to a place; one thread at a time, each with a later place.
+
+        They come from a second cluster with the same inputs, which continues from call to call.
+
+        Raises:
+            SessionError: :meth:`stop` was called.
+        """
         if self._again is None:
             spec = self.first.input
             assert isinstance(spec, CreateCluster)
             cluster = Cluster(spec, (self._seen.append,), self.first.text, self.first.line)
             self._again = Runner(cluster)
-        for time_us, steps, statement in self.given[self._done :]:
-            self._again.return_to(time_us, steps)
+        for time_us, steps, statement in so_far.given[self._done :]:
+            self._return_to(self._again, time_us, steps)
             self._again.submit(statement)
-        self._done = len(self.given)
-        self._again.return_to(self.runner.now_us, self.runner.steps)
+            self._done += 1
+        self._return_to(self._again, so_far.time_us, so_far.steps)
         return self._seen
 
-    def write(self, path: Path, origin: Origin, outcome: str = "") -> None:
-        """Write the session of everything up to now.
+    def write(self, path: Path, origin: Origin, so_far: SoFar, outcome: str = "") -> None:
+        """Write the session of everything up to a place.
 
         Raises:
-            SessionError: the file exists or cannot be written, or too much was sent to be kept.
+            SessionError: the file exists or cannot be written, or :meth:`stop` was called.
         """
-        if self._bytes > JOURNAL_BYTES_MAX:
-            raise SessionError(f"{path} cannot be written: {TOO_MUCH}.")
         with Recorder(path, origin) as recorder:
             recorder.announce(self.first)
             cluster = Cluster(origin.cluster, (recorder,), self.first.text, self.first.line)
             again = Runner(cluster)
             recorder.follow(again)
-            for time_us, steps, statement in self.given:
-                again.return_to(time_us, steps)
+            for time_us, steps, statement in so_far.given:
+                self._return_to(again, time_us, steps)
                 recorder.announce(statement)
                 again.submit(statement)
-            again.return_to(self.runner.now_us, self.runner.steps)
+            self._return_to(again, so_far.time_us, so_far.steps)
             recorder.close(outcome)
+
+    def _return_to(self, again: Runner, time_us: int, steps: int) -> None:
+        while not again.return_to(time_us, steps, SLICE_STEPS):
+            if self._is_stopped:
+                raise SessionError("the cluster has been closed.")

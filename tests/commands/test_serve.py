@@ -28,10 +28,11 @@ SECONDS = 60
 class Control:
     """A connection to the control channel."""
 
-    def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
+    def __init__(self, addresses: dict[str, str]) -> None:
+        host, _, port = addresses["control"].rpartition(":")
         with socket.create_connection((host, int(port)), SECONDS) as connection:
             self.stream = cast(TextIO, connection.makefile("rw"))
+        assert self.ask({"token": addresses["token"]}) == [{"ok": True}]
 
     def ask(self, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
         """Send all lines, then read all responses."""
@@ -83,8 +84,8 @@ def test_a_signal_ends_it_with_a_recording_that_verifies(
     words = ("--port", "0", "--control", "0", "--json", "--record", str(path))
     with served(*words) as (process, line):
         addresses = json.loads(line)
-        assert set(addresses) == {"bootstrap_servers", "control"}
-        control = Control(addresses["control"])
+        assert set(addresses) == {"bootstrap_servers", "control", "token"}
+        control = Control(addresses)
         (response,) = control.ask({"statement": "broker crash 1"})
         assert response == {"ok": True, "outcome": "ok"}
         process.send_signal(number)
@@ -94,7 +95,7 @@ def test_a_signal_ends_it_with_a_recording_that_verifies(
 
 def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
     with served("--port", "0", "--control", "0", "--json") as (_, line):
-        control = Control(json.loads(line)["control"])
+        control = Control(json.loads(line))
         responses = control.ask(
             {"statement": "topic create t --replica-assignment 0:1"},
             {"statement": "wait until t-0.leader == 0"},
@@ -140,7 +141,7 @@ def test_the_control_channel_knows_events_and_clients(recorded: bool, tmp_path: 
     with served(*words) as (_, line):
         addresses = json.loads(line)
         ask_api_versions(addresses["bootstrap_servers"])
-        control = Control(addresses["control"])
+        control = Control(addresses)
         asked, failed, shown, again, crashed, table, clients = control.ask(
             {"statement": "expect event ClientRequestReceived client=somebody api=ApiVersions"},
             {"statement": "expect event BrokerStateChanged broker=1 state=crashed"},
@@ -173,7 +174,7 @@ def test_a_script_is_given_while_clients_are_served(tmp_path: Path) -> None:
 def test_on_standby_clusters_come_and_go_and_it_ends_with_its_input() -> None:
     words = ("--standby", "--control", "0", "--json")
     with served(*words) as (process, line):
-        control = Control(json.loads(line)["control"])
+        control = Control(json.loads(line))
         first, second, gone, missing, wrong = control.ask(
             {"open": {"brokers": 1}},
             {"open": {"brokers": 2, "version": "2.8", "config": {"min.insync.replicas": 2}}},
@@ -244,7 +245,7 @@ def test_a_script_of_a_served_session_gives_its_faults_while_others_are_served(
     with served(*words) as (process, line):
         addresses = json.loads(line)
         ask_api_versions(addresses["bootstrap_servers"])
-        (done,) = Control(addresses["control"]).ask({"statement": "broker crash 1"})
+        (done,) = Control(addresses).ask({"statement": "broker crash 1"})
         assert done["ok"]
         process.send_signal(signal.SIGTERM)
         assert ended(process)[0] == 0

@@ -126,7 +126,8 @@ async def test_the_control_channel_speaks_of_the_same_cluster(tmp_path: Path) ->
         assert service.control is not None
         source.advance(0.1, 1.0, 40)
         reader, writer = await asyncio.open_connection(*service.control.address)
-        writer.write(b'{"statement": "broker crash 0"}\n{"open": {}}\n')
+        first = {"token": service.control.token, "statement": "broker crash 0"}
+        writer.write(json.dumps(first).encode() + b'\n{"open": {}}\n')
         done = json.loads(await asyncio.wait_for(reader.readline(), SECONDS))
         refused = json.loads(await asyncio.wait_for(reader.readline(), SECONDS))
         assert done["ok"]

@@ -236,7 +236,7 @@ async def test_what_clients_did_verifies_without_them(served: Served, tmp_path: 
     asked = client.send(fetch(3, wait_ms=200), 12)
     path = tmp_path / "clients.tide.db"
     origin = Origin("clients", "tidegauge", SPEC.version, SPEC.seed, SPEC)
-    served.journal.write(path, origin)
+    served.journal.write(path, origin, served.journal.so_far())
     await client.received(*asked)
     client.close()
     found = verify(path)
