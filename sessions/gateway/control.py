@@ -33,7 +33,7 @@ TOKEN_SECONDS: Final = 30.0
 """How long a client may take to give the token."""
 CLOSE_SECONDS: Final = 1.0
 """How long the client of a closed connection may go on sending before it gets no response."""
-CLOSE_BYTES_MAX: Final = 1 << 20
+CLOSE_BYTES_MAX: Final = 1 << 24
 """How much it may send in that time."""
 LOOPBACK: Final = "127.0.0.1"
 HTTP: Final = re.compile(rb"[A-Za-z]+ \S+ +HTTP/")

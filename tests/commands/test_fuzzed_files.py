@@ -1,6 +1,6 @@
-"""A few attempts at sessions and scripts, and those that once failed.
+"""A few attempts at sessions, scripts and the control channel, and those that once failed.
 
-``python -m benchmarks.fuzz sessions`` and ``scripts`` make as many as wanted.
+``python -m benchmarks.fuzz sessions``, ``scripts`` and ``control`` make as many as wanted.
 """
 
 from pathlib import Path
@@ -18,10 +18,11 @@ ATTEMPTS = {
         "second/1325",
         "second/1944",
     ],
+    "control": [f"0/{number}" for number in range(2, 12)],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
 }
 
 
 @pytest.mark.parametrize("target", ATTEMPTS)
-def test_nothing_that_is_opened_ends_in_a_traceback(target: str, tmp_path: Path) -> None:
+def test_nothing_that_comes_in_ends_in_a_traceback(target: str, tmp_path: Path) -> None:
     hold(target_named(target), tmp_path, ATTEMPTS[target])
