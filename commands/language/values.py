@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from emulator.inputs.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
+from emulator.common.limits import PARTITIONS_MAX
+from emulator.inputs.limits import BROKERS_MAX, CONTROLLERS_MAX
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
+from emulator.common.limits import PARTITIONS_MAX
 from emulator.common.names import is_topic_name
 from emulator.coordinator import internal_topics
 from emulator.protocol import (
@@ -100,8 +101,11 @@ class ZkAdminManager:
         """Create topics; respond when each of their partitions has a leader."""
         wanted = message.topics
         created: dict[str, TopicCreated] = {}
+        default = self.context.config.num_partitions
+        partitions = sum(_partitions_wanted(each, default) for each in wanted.values())
 
         def create(topic: str) -> int:
+            _check_partitions(partitions)
             created[topic] = self._create(topic, wanted[topic], write=not message.validate_only)
             return 0 if message.validate_only else created[topic].partitions
 
@@ -112,8 +116,10 @@ class ZkAdminManager:
     ) -> None:
         """Add partitions to topics; respond when each of their partitions has a leader."""
         wanted = message.topics
+        partitions = sum(max(0, count) for count, _ in wanted.values())
 
         def grow(topic: str) -> int:
+            _check_partitions(partitions)
             self._grow(topic, *wanted[topic], write=not message.validate_only)
             return 0 if message.validate_only else wanted[topic][0]
 
@@ -442,6 +448,21 @@ class ZkAdminManager:
 
 def _unknown(topic: str) -> RefusedTopicError:
     return RefusedTopicError("UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic '{topic}'.")
+
+
+def _partitions_wanted(topic: NewTopic, default: int) -> int:
+    if topic.assignment:
+        return len(topic.assignment)
+    return default if topic.partitions == -1 else max(0, topic.partitions)
+
+
+def _check_partitions(count: int) -> None:
+    """Refuse a request for more partitions than an input may ask for; Kafka has no limit here."""
+    if count > PARTITIONS_MAX:
+        raise RefusedTopicError(
+            "INVALID_PARTITIONS",
+            f"{count} partitions in one request are too many: at most {PARTITIONS_MAX}.",
+        )
 
 
 def _bad_assignment(message: str) -> RefusedTopicError:

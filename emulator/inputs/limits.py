@@ -6,12 +6,11 @@ that somebody else wrote, so it is checked again before it is executed.
 
 from typing import Final
 
+from emulator.common.limits import PARTITIONS_MAX
 from emulator.inputs.statements import AddPartitions, AnyInput, CreateCluster, CreateTopic
 
 BROKERS_MAX: Final = 1_000
 CONTROLLERS_MAX: Final = 9
-PARTITIONS_MAX: Final = 200_000
-"""Maximum partitions of a topic: as many as Kafka's largest clusters have in total."""
 
 
 def excess(wanted: AnyInput) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator.common.limits import PARTITIONS_MAX
 from emulator.common.names import is_topic_name, random_uuid
 from emulator.metadata_log.records import (
     AnyRecord,
@@ -113,8 +114,11 @@ def create_partitions(
     """
     records: list[AnyRecord] = []
     response = {}
+    partitions = 0
     for topic in topics:
         try:
+            partitions += max(0, topic.count)
+            _check_partitions(partitions)
             take_room(records, _create_partitions(context, topic, random_below))
         except ApiException as refused:
             response[topic.name] = refused.as_error()
@@ -143,6 +147,15 @@ def check_manual_assignment(
     if replication_factor is not None and len(replicas) != replication_factor:
         raise _bad_assignment(
             f"{len(replicas)} replica(s), but other partitions have {replication_factor}"
+        )
+
+
+def _check_partitions(count: int) -> None:
+    """Refuse what an input may not ask for, before replicas are placed; Kafka has no limit here."""
+    if count > PARTITIONS_MAX:
+        raise ApiException(
+            "INVALID_PARTITIONS",
+            f"{count} partitions in one request are too many: at most {PARTITIONS_MAX}.",
         )
 
 

@@ -71,6 +71,9 @@ class ClientConnection(asyncio.Protocol):
         except BadFrameError as error:
             self.handler.dropped(self, str(error))
             return
+        except MemoryError:
+            self.handler.dropped(self, "there is no memory for its request")
+            return
         self._waiting.extend(frames)
         self._waiting_bytes += sum(map(len, frames))
         self._pass_on()

@@ -189,6 +189,10 @@ class ExternalClients:
             except WireError as error:
                 self._hang_up(number, str(error))
                 return
+            except (MemoryError, RecursionError) as error:  # nothing has changed yet
+                reason = f"a request of {len(frame):,} bytes cannot be decoded"
+                self._hang_up(number, f"{reason}: {type(error).__name__}")
+                return
             self._begin(call, frame)
         self.kernel.cause = cause
 

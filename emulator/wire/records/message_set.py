@@ -24,8 +24,14 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.wire.exceptions import CorruptRecords, UnsupportedCompression
-from emulator.wire.records.compression import MASK, Compression, compress, decompress
-from emulator.wire.records.record import NO_TIMESTAMP, Record, TimestampType
+from emulator.wire.records.compression import (
+    LIMIT_BYTES,
+    MASK,
+    Compression,
+    compress,
+    decompress,
+)
+from emulator.wire.records.record import NO_TIMESTAMP, RECORDS_MAX, Record, TimestampType
 
 _ENTRY: Final = struct.Struct(">qi")
 _START: Final = struct.Struct(">qiIbb")
@@ -61,10 +67,13 @@ def read_entries(data: bytes) -> Iterator[Entry]:
     """Return the entries with wrappers unopened.
 
     Raises:
-        CorruptRecords: An entry is incomplete, or its checksum is wrong.
+        CorruptRecords: An entry is incomplete, its checksum is wrong, or there are too many.
     """
-    at = 0
+    at = count = 0
     while at < len(data):
+        count += 1
+        if count > RECORDS_MAX:
+            raise CorruptRecords(f"a message set with more than {RECORDS_MAX} messages")
         if at + _ENTRY.size > len(data):
             raise CorruptRecords(f"a message set ends within the entry at byte {at}")
         offset, size = _ENTRY.unpack_from(data, at)
@@ -76,8 +85,20 @@ def read_entries(data: bytes) -> Iterator[Entry]:
 
 
 def decode(data: bytes) -> list[Record]:
-    """Return all records of a set, including those in wrappers, with their offsets."""
-    return [record for entry in read_entries(data) for record in _unwrapped(entry)]
+    """Return all records of a set, including those in wrappers, with their offsets.
+
+    The limits of a wrapper's decompressed size and of records hold for the whole set.
+    """
+    records: list[Record] = []
+    left_bytes = LIMIT_BYTES
+    for entry in read_entries(data):
+        unwrapped = _unwrapped(entry, left_bytes)
+        if entry.compression:
+            left_bytes -= sum(_size_bytes(record, entry.magic) for record in unwrapped)
+        records += unwrapped
+        if len(records) > RECORDS_MAX:
+            raise CorruptRecords(f"a message set with more than {RECORDS_MAX} messages")
+    return records
 
 
 def build(
@@ -188,13 +209,19 @@ def _read_bytes(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     return data[at : at + length], at + length
 
 
-def _unwrapped(entry: Entry) -> list[Record]:
-    """Return an entry's record, or the records that it wraps."""
+def _size_bytes(record: Record, magic: int) -> int:
+    """Return the size of a record as an entry of a set."""
+    fixed = _START.size + (_TIMESTAMP.size if magic else 0) + 2 * _LENGTH.size
+    return fixed + len(record.key or b"") + len(record.value or b"")
+
+
+def _unwrapped(entry: Entry, limit_bytes: int = LIMIT_BYTES) -> list[Record]:
+    """Return an entry's record, or the records that it wraps, of at most ``limit_bytes``."""
     if not entry.compression:
         return [Record(entry.key, entry.value, entry.timestamp, offset=entry.offset)]
     if entry.value is None:
         raise CorruptRecords("a compressed message set without a value")
-    inner = list(read_entries(decompress(entry.value, entry.compression)))
+    inner = list(read_entries(decompress(entry.value, entry.compression, limit_bytes)))
     if not inner:
         raise CorruptRecords("a compressed message set with no message in it")
     if any(message.compression or message.magic != entry.magic for message in inner):

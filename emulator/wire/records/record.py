@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+RECORDS_MAX: Final = 1_000_000
+"""The maximum records and headers of a batch or message set: each takes memory, however small."""
 NO_TIMESTAMP: Final = -1
 """The timestamp of records in format 0."""
 

@@ -27,10 +27,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.wire.exceptions import CorruptRecords, InvalidRecords, MalformedFrame
+from emulator.wire.exceptions import (
+    CorruptRecords,
+    InvalidRecords,
+    LibraryMissing,
+    MalformedFrame,
+)
 from emulator.wire.records.checksum import crc32c
 from emulator.wire.records.compression import MASK, Compression, compress, decompress
-from emulator.wire.records.record import Header, Record, TimestampType
+from emulator.wire.records.record import RECORDS_MAX, Header, Record, TimestampType
 from emulator.wire.varints import read_zigzag_varint, zigzag_varint
 
 MAGIC: Final = 2
@@ -48,6 +53,8 @@ _TRANSACTIONAL_BIT: Final = 0x10
 _CONTROL_BIT: Final = 0x20
 _INT32_MASK: Final = 0x7FFFFFFF
 NO_PRODUCER: Final = -1
+RECORD_BYTES_MIN: Final = 7
+"""The size of a record with neither key, value nor headers: one byte for each of its numbers."""
 
 _MARKER: Final = struct.Struct(">hh")
 _MARKER_VALUE: Final = struct.Struct(">hi")
@@ -157,8 +164,10 @@ def check_produced(batch: bytes) -> BatchHeader:
     """Return the header of a batch that a leader may append for a producer.
 
     Raises:
-        CorruptRecords: As :func:`check`.
-        InvalidRecords: It has no records, its offsets have gaps, or it is a control batch.
+        CorruptRecords: As :func:`check`, or its records cannot be decompressed.
+        InvalidRecords: It has no records, more than its bytes can hold or than
+            :data:`~emulator.wire.records.record.RECORDS_MAX`, its offsets have gaps, or it is a
+            control batch.
 
     Source: ``LogValidator.validateBatch``.
     """
@@ -174,7 +183,24 @@ def check_produced(batch: bytes) -> BatchHeader:
         raise InvalidRecords("a control batch from a client")
     if header.is_transactional and header.producer_id < 0:
         raise InvalidRecords("a transactional batch without a producer id")
+    _check_count(batch, header)
     return header
+
+
+def _check_count(batch: bytes, header: BatchHeader) -> None:
+    """Refuse a count that the bytes cannot hold, before anything is allocated for it."""
+    if header.count > RECORDS_MAX:
+        raise InvalidRecords(
+            f"a batch with {header.count} records; at most {RECORDS_MAX} are taken"
+        )
+    size = len(batch) - HEADER_BYTES
+    if header.compression:
+        try:
+            size = len(decompress(batch[HEADER_BYTES:], header.compression))
+        except LibraryMissing:
+            return  # without the library, compressed records are passed on unseen
+    if header.count * RECORD_BYTES_MIN > size:
+        raise InvalidRecords(f"a batch with {header.count} records in {size} bytes")
 
 
 def place(batch: bytes, base_offset: int, leader_epoch: int) -> bytes:
@@ -208,10 +234,13 @@ def decode(batch: bytes) -> list[Record]:
     body = decompress(batch[HEADER_BYTES:], header.compression)
     by_broker = header.timestamp_type is TimestampType.LOG_APPEND_TIME
     records: list[Record] = []
-    at = 0
+    at = items = 0
     try:
         for _ in range(header.count):
             record, at = _decode_record(body, at, header)
+            items += 1 + len(record.headers)
+            if items > RECORDS_MAX:
+                raise CorruptRecords(f"a batch with more than {RECORDS_MAX} records and headers")
             if by_broker:
                 record = Record(
                     record.key, record.value, header.max_timestamp, record.headers, record.offset
@@ -306,7 +335,7 @@ def _decode_record(body: bytes, start: int, batch: BatchHeader) -> tuple[Record,
     key, at = _decode_bytes(body, at, end)
     value, at = _decode_bytes(body, at, end)
     count, at = read_zigzag_varint(body, at)
-    if count < 0 or count > end - at:
+    if count < 0 or count > min(end - at, RECORDS_MAX):
         raise CorruptRecords(f"a record with {count} headers in {end - at} bytes")
     headers: list[Header] = []
     for _ in range(count):

@@ -1,0 +1,6 @@
+"""The limits that inputs, brokers and controllers share."""
+
+from typing import Final
+
+PARTITIONS_MAX: Final = 200_000
+"""Maximum partitions of a topic, and of a request: as many as Kafka's largest clusters have."""

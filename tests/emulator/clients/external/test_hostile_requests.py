@@ -1,0 +1,130 @@
+"""Requests that ask for more than there can be: an error for them, and nothing for others."""
+
+import struct
+
+import pytest
+from crc32c import crc32c
+
+from emulator.common.errors import ERROR_NAMES
+from emulator.common.limits import PARTITIONS_MAX
+from emulator.inputs.statements import CreateTopic
+from emulator.wire import codec
+from emulator.wire.messages.cluster import ApiVersionsRequest
+from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from emulator.wire.messages.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+)
+from emulator.wire.records import record_batch
+from emulator.wire.records.compression import Compression
+from emulator.wire.records.record import RECORDS_MAX, Record
+from tests.support.wire_client import WireLab, batch_of
+
+HUGE = 1_000_000_000
+INT32_MAX = (1 << 31) - 1
+CRC_AT, CHECKED_FROM, LAST_OFFSET_DELTA_AT, COUNT_AT = 17, 21, 23, 57
+
+
+@pytest.fixture(params=["zookeeper", "kraft"])
+def lab(request: pytest.FixtureRequest) -> WireLab:
+    return WireLab.made() if request.param == "zookeeper" else WireLab.made(mode="kraft")
+
+
+@pytest.fixture
+def controller(lab: WireLab) -> int:
+    found = lab.cluster.controller_id()
+    return lab.connect(0 if found is None or found not in lab.cluster.brokers else found)
+
+
+def with_count(batch: bytes, count: int) -> bytes:
+    """The batch with a count of records that it may not have, and a checksum that holds."""
+    changed = bytearray(batch)
+    struct.pack_into(">i", changed, LAST_OFFSET_DELTA_AT, count - 1)
+    struct.pack_into(">i", changed, COUNT_AT, count)
+    struct.pack_into(">I", changed, CRC_AT, crc32c(bytes(changed[CHECKED_FROM:])))
+    return bytes(changed)
+
+
+def is_alive(lab: WireLab) -> bool:
+    return lab.ask(lab.connect(), ApiVersionsRequest(), 0).error_code == 0
+
+
+@pytest.mark.parametrize(
+    "topics",
+    [
+        [CreatableTopic("t", HUGE, 1)],
+        [CreatableTopic("t", INT32_MAX, 3)],
+        [CreatableTopic(f"t{n}", PARTITIONS_MAX // 2 + 1, 1) for n in range(2)],
+    ],
+)
+def test_too_many_partitions_of_new_topics_are_refused(
+    lab: WireLab, controller: int, topics: list[CreatableTopic]
+) -> None:
+    response = lab.ask(controller, CreateTopicsRequest(topics, 5_000), 2)
+    assert len(response.topics) == len(topics)
+    for row in response.topics:
+        if lab.cluster.clients.context.in_kraft_mode:
+            assert ERROR_NAMES[row.error_code] == "POLICY_VIOLATION"
+        else:
+            assert ERROR_NAMES[row.error_code] == "INVALID_PARTITIONS"
+            assert "in one request are too many" in row.error_message
+    assert is_alive(lab)
+
+
+@pytest.mark.parametrize("count", [HUGE, INT32_MAX])
+def test_too_many_added_partitions_are_refused(lab: WireLab, controller: int, count: int) -> None:
+    assert lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1)) == "NONE"
+    lab.pass_time(2_000_000)
+    request = CreatePartitionsRequest([CreatePartitionsTopic("t", count)], 5_000)
+    (row,) = lab.ask(controller, request, 1).results
+    assert ERROR_NAMES[row.error_code] == "INVALID_PARTITIONS"
+    assert "in one request are too many" in row.error_message
+    assert is_alive(lab)
+
+
+@pytest.mark.parametrize("count", [3, INT32_MAX])
+@pytest.mark.parametrize("codec_of_batch", [Compression.NONE, Compression.GZIP, Compression.ZSTD])
+def test_records_that_a_batch_cannot_hold_are_refused(
+    lab: WireLab, count: int, codec_of_batch: Compression
+) -> None:
+    assert lab.run(CreateTopic(topic="t", partitions=1, assignment=[[0]])) == "NONE"
+    lab.pass_time(2_000_000)
+    batch = record_batch.build([Record(value=b"v"), Record()], compression=codec_of_batch)
+    data = with_count(batch, count)
+    partition = TopicProduceData("t", partition_data=[PartitionProduceData(0, data)])
+    request = ProduceRequest(acks=-1, timeout_ms=5_000, topic_data=[partition])
+    row = lab.ask(lab.connect(), request, 7).responses[0].partition_responses[0]
+    assert ERROR_NAMES[row.error_code] == "INVALID_RECORD"
+    good = TopicProduceData("t", partition_data=[PartitionProduceData(0, batch_of("v"))])
+    request = ProduceRequest(acks=-1, timeout_ms=5_000, topic_data=[good])
+    row = lab.ask(lab.connect(), request, 7).responses[0].partition_responses[0]
+    assert (row.error_code, row.base_offset) == (0, 0)
+
+
+def test_very_many_small_records_that_compress_well_are_refused(lab: WireLab) -> None:
+    batch = record_batch.build([Record()] * (RECORDS_MAX // 100), compression=Compression.ZSTD)
+    assert record_batch.check_produced(batch).count == RECORDS_MAX // 100
+    assert lab.run(CreateTopic(topic="t", partitions=1, assignment=[[0]])) == "NONE"
+    lab.pass_time(2_000_000)
+    data = with_count(batch, RECORDS_MAX + 1)
+    partition = TopicProduceData("t", partition_data=[PartitionProduceData(0, data)])
+    request = ProduceRequest(acks=-1, timeout_ms=5_000, topic_data=[partition])
+    row = lab.ask(lab.connect(), request, 7).responses[0].partition_responses[0]
+    assert ERROR_NAMES[row.error_code] == "INVALID_RECORD"
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_a_request_that_cannot_be_decoded_costs_its_own_connection_only(
+    lab: WireLab, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail(frame: bytes) -> None:
+        raise error(len(frame))
+
+    connection = lab.connect()
+    with monkeypatch.context() as patched:
+        patched.setattr(codec, "decode_request", fail)
+        lab.send(connection, ApiVersionsRequest(), 0)
+    assert error.__name__ in lab.closed[connection]
+    assert is_alive(lab)
