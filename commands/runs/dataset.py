@@ -72,7 +72,7 @@ def verify(place: str) -> "Verification":
     from sessions.dataset import verify as work
 
     with _existing(place) as dataset:
-        files = sum(len(of) for commit in dataset.commits() for of in commit.files.values())
+        files = sum(len(of) for entry in dataset.entries() for of in entry.files.values())
         with Progress(f"verifying {place}", "files", max(1, files)) as progress:
             return work.verify(dataset, progress)
 

@@ -6,7 +6,7 @@ from typing import Final, get_type_hints
 
 from emulator.events import Event, MessageSent
 from sessions.dataset.examples import EXAMPLES, Example
-from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, STAGING
+from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, SCHEMA_FILE, STAGING
 from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
 from sessions.dataset.rows.partition_data import DETAIL
 from sessions.dataset.schema import SESSION, Column, Table
@@ -30,6 +30,8 @@ are in `DATASET/{STAGING}`, which readers ignore; the next writer completes or r
 process left there. `DATASET/{MARKER}` marks the folder as a dataset and names its layout. This page
 describes layout {LAYOUT}.
 
+- Each table has a file `{SCHEMA_FILE}` without rows, so that its columns are known while it is
+  empty.
 - `tidegauge dataset verify` compares all files with the manifest: size, SHA-256, rows, columns; it
   also finds sessions that are there twice, files that do not belong there, and unfinished commits.
 - `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files

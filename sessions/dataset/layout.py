@@ -28,7 +28,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from sessions.dataset.location import Location, LocationError
-from sessions.dataset.schema import SESSION, Table, arrow_schema
+from sessions.dataset.schema import SESSION, Table, arrow_schema, empty_file
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES
 from sessions.decoding import DecodingError, decode_json
 from sessions.file_system import delete_file, delete_tree, open_lock
@@ -42,6 +42,9 @@ STAGING: Final = "_staging"
 LOCK: Final = "lock"
 COMMIT: Final = "commit.json"
 """The file in a staging folder that describes the commit, written once it is complete."""
+SCHEMA: Final = "schema"
+"""The manifest's entry for the files that declare the columns of each table, and have no rows."""
+SCHEMA_FILE: Final = f"{SCHEMA}.parquet"
 FILENAME: Final = "__filename"
 """Arrow's name for the column with a row's file."""
 STALE_S: Final = 24 * 3600
@@ -177,13 +180,13 @@ class Dataset:
         return str(self.location)
 
     def make(self) -> None:
-        """Create an empty dataset unless it exists.
+        """Create an empty dataset unless it exists; each table has its columns, and no row.
 
         Raises:
             DatasetError: it cannot be written.
         """
         with self._writing(), self._made():
-            pass
+            self._declare_tables()
         self.exists = True
 
     # ---- what is in it
@@ -198,13 +201,26 @@ class Dataset:
         void = {each for commit in found for each in commit.replaces}
         return [commit for commit in found if commit.id not in void]
 
+    def entries(self) -> list[Commit]:
+        """Return the commits and, after them, the entry of the files that declare the columns.
+
+        A dataset of an earlier program has no such files until something is added to it.
+
+        Raises:
+            DatasetUnreadable: the manifest is damaged.
+        """
+        entry = self.location / MANIFEST / f"{SCHEMA}.json"
+        with self._reading():
+            schemas = [_read_commit(entry, SCHEMA)] if entry.exists() else []
+        return [*self.commits(), *schemas]
+
     def _entries(self) -> list[Commit]:
-        """Return the manifest's entries, including replaced ones."""
+        """Return the manifest's entries of commits, including replaced ones."""
         manifest = self.location / MANIFEST
         found = []
         with self._reading():
             for name in manifest.listed():
-                if name.endswith(".json") and not name.startswith("."):
+                if name.endswith(".json") and not name.startswith((".", f"{SCHEMA}.")):
                     with contextlib.suppress(FileNotFoundError):  # replaced after it was listed
                         found.append(_read_commit(manifest / name, name.removesuffix(".json")))
         return sorted(found, key=lambda commit: commit.id)
@@ -364,6 +380,7 @@ class Dataset:
         """
         staging = self.location / STAGING / commit.id
         with self._writing():
+            self._declare_tables()
             (staging / COMMIT).write(msgspec.json.encode(commit))
             self._move_in(commit, folder)
             if self.location.path is None:
@@ -411,6 +428,24 @@ class Dataset:
         (manifest / f"{commit.id}.json").write(msgspec.json.encode(commit) + b"\n")
         if manifest.path is not None:
             _sync_folder(manifest.path)
+
+    def _declare_tables(self) -> None:
+        """Give each table a file without rows, so that it can be read before it has any.
+
+        Concurrent writers write the same.
+        """
+        entry = self.location / MANIFEST / f"{SCHEMA}.json"
+        if entry.exists():
+            return
+        files = {}
+        for table in (*TABLES, RUNS):
+            content, folder = empty_file(table), self.location / table.name
+            folder.create_folder()
+            (folder / SCHEMA_FILE).write(content)
+            digest = hashlib.sha256(content).hexdigest()
+            files[table.name] = (File(SCHEMA_FILE, 0, len(content), digest),)
+        (self.location / MANIFEST).create_folder()
+        entry.write(msgspec.json.encode(Commit(SCHEMA, 0, 0, files)) + b"\n")
 
     def _drop_replaced(self, commit: Commit) -> None:
         manifest = self.location / MANIFEST
@@ -567,7 +602,12 @@ def _unmake(root: Path, made: list[Path]) -> None:
     for name in (MANIFEST, STAGING):
         with contextlib.suppress(OSError):
             delete_file(root / name / f".{LOCK}", root)
+            delete_file(root / name / f"{SCHEMA}.json", root)
             (root / name).rmdir()
+    for table in (*TABLES, RUNS):
+        with contextlib.suppress(OSError):
+            delete_file(root / table.name / SCHEMA_FILE, root)
+            (root / table.name).rmdir()
     if [path.name for path in root.iterdir()] in ([], [MARKER]):
         delete_file(root / MARKER, root)
         for path in made:

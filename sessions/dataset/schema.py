@@ -134,6 +134,18 @@ def arrow_schema(table: Table) -> "pa.Schema":
     return pa.schema([_arrow_field(column) for column in table.columns])
 
 
+@cache
+def empty_file(table: Table) -> bytes:
+    """Return a Parquet file with a table's columns and no row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(arrow_schema(table).empty_table(), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
 def _arrow_field(column: Column) -> "pa.Field":
     import pyarrow as pa
 

@@ -7,7 +7,14 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from sessions.dataset.layout import Dataset, DatasetUnreadable, File, commit_of
+from sessions.dataset.layout import (
+    SCHEMA,
+    SCHEMA_FILE,
+    Dataset,
+    DatasetUnreadable,
+    File,
+    commit_of,
+)
 from sessions.dataset.location import Location
 from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import RUNS, SESSIONS, TABLES
@@ -49,18 +56,19 @@ def verify(dataset: Dataset, progress: Progress = lambda _: None) -> Verificatio
     Raises:
         DatasetError: the manifest cannot be read.
     """
-    commits = dataset.commits()
+    entries = dataset.entries()
+    commits = [entry for entry in entries if entry.id != SCHEMA]
     tables = {table.name: table for table in (*TABLES, RUNS)}
     problems = [
-        Problem("damaged", f"{dataset}/_manifest/{commit.id}.json", f"there is no table {name}")
-        for commit in commits
-        for name in commit.files
+        Problem("damaged", f"{dataset}/_manifest/{entry.id}.json", f"there is no table {name}")
+        for entry in entries
+        for name in entry.files
         if name not in tables
     ]
     listed = [
         (tables[name], file)
-        for commit in commits
-        for name, files in commit.files.items()
+        for entry in entries
+        for name, files in entry.files.items()
         if name in tables
         for file in files
     ]
@@ -132,6 +140,8 @@ def _wrong(place: Location, table: Table, file: File) -> Iterator[Problem]:
             if rows != file.rows:
                 told = f"it has {rows:,} rows, the manifest says {file.rows:,}"
                 yield Problem("damaged", str(place), told)
+            elif rows and file.name == SCHEMA_FILE:
+                yield Problem("damaged", str(place), f"it has {rows:,} rows and should have none")
             if not parquet.schema_arrow.equals(arrow_schema(table)):
                 yield Problem("damaged", str(place), f"its columns are not those of {table.name}")
     except (pa.ArrowException, OSError, ValueError, DatasetUnreadable) as error:

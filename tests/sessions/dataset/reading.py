@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from emulator.events import Event
 from sessions.dataset.export import ExportReport, export_session
-from sessions.dataset.layout import Dataset
+from sessions.dataset.layout import SCHEMA_FILE, Dataset
 from sessions.dataset.rows.record_runs import runs_to_table
 from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION, Table
@@ -33,8 +33,9 @@ def rows(dataset: Path, table: str, session: str = "s1") -> list[Row]:
 
 
 def files(dataset: Path, table: str) -> list[Path]:
-    """The files of a table."""
-    return sorted((dataset / table).glob("*.parquet"))
+    """The files of a table that have rows, or of all tables (``*``)."""
+    found = dataset.glob(f"{table}/*.parquet")
+    return sorted(path for path in found if path.name != SCHEMA_FILE)
 
 
 def made(table: Table, found: Sequence[tuple[Any, ...]]) -> list[Row]:

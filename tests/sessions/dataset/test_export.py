@@ -122,7 +122,7 @@ def test_rows_and_files_are_many_when_a_session_is_long(
     assert [row["record"] for row in rows(tmp_path, "produced")] == list(
         range(1, story.next_record)
     )
-    assert len(list((tmp_path / "events").rglob("*.parquet"))) > 1
+    assert len(files(tmp_path, "events")) > 1
 
 
 def test_progress_is_told_in_numbers_of_events(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_an_event_that_ends_a_session_is_a_fault(tmp_path: Path) -> None:
 
 def test_files_say_what_their_columns_mean(tmp_path: Path) -> None:
     exported(committed_story().events, tmp_path)
-    (file,) = (tmp_path / "produced").glob("*.parquet")
+    (file,) = files(tmp_path, "produced")
     schema = pq.read_schema(file)
     assert schema.field("sent_us").metadata == {
         b"meaning": b"virtual time of that event",

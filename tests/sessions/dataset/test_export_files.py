@@ -14,6 +14,7 @@ from sessions.format.errors import SessionDamagedError, SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.playback.trim import trim
 from sessions.recording.recorder import Recorder
+from tests.sessions.dataset.reading import files as files_of
 from tests.sessions.dataset.reading import rows
 from tests.sessions.examples import STORY, origin, record_story, small_chunks, story_events
 
@@ -185,7 +186,7 @@ def test_a_session_of_which_no_event_can_be_read_is_not_exported(tmp_path: Path)
 def test_a_damaged_dataset_is_told(recording: Path, tmp_path: Path) -> None:
     with SessionFile(recording) as session:
         add_session(session, tmp_path)
-        (part,) = (tmp_path / "sessions").rglob("*.parquet")
+        (part,) = files_of(tmp_path, "sessions")
         part.write_bytes(b"PAR1 nothing")
         with pytest.raises(DatasetUnreadable, match=r"sessions/.* is damaged|is damaged: "):
             add_session(session, tmp_path)

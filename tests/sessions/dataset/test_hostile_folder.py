@@ -1,6 +1,7 @@
 """Dataset folders from strangers: what they name is inside, and nothing beside them changes."""
 
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -65,6 +66,13 @@ def test_a_pipe_in_the_place_of_a_file_blocks_nobody(dataset: Path) -> None:
 def test_only_a_plain_name_is_below_a_location(place: str, name: str) -> None:
     with pytest.raises(LocationError, match="plain name"):
         Location(place) / name
+
+
+def test_a_table_that_is_a_link_to_itself_is_one_sentence(dataset: Path) -> None:
+    shutil.rmtree(dataset / "produced")
+    (dataset / "produced").symlink_to(dataset / "produced")
+    with pytest.raises(DatasetError, match="could not be written to: Too many levels"):
+        exported(committed_story().events, dataset, "s3")
 
 
 def test_no_attempt_changes_anything_beside_a_dataset_or_ends_in_a_traceback(

@@ -1,6 +1,7 @@
 """The dataset as a folder: whose it is, and what becomes of exports that died."""
 
 import fcntl
+import hashlib
 import os
 from pathlib import Path
 
@@ -14,15 +15,18 @@ from sessions.dataset.layout import (
     LOCK,
     MANIFEST,
     MARKER,
+    SCHEMA,
+    SCHEMA_FILE,
     STAGING,
     Commit,
     Dataset,
     DatasetError,
     DatasetUnreadable,
+    File,
     SessionExists,
     Staging,
 )
-from sessions.dataset.tables import SESSIONS, TABLES
+from sessions.dataset.tables import RUNS, SESSIONS, TABLES
 from tests.sessions.dataset.reading import exported, files, rows
 from tests.sessions.dataset.streams import committed_story
 
@@ -34,7 +38,7 @@ def add(dataset: Path, session: str = "s1") -> None:
 def test_a_commit_has_one_file_for_each_table_with_rows(tmp_path: Path) -> None:
     add(tmp_path)
     (commit,) = Dataset(tmp_path).commits()
-    found = {path.parent.name: path.name for path in tmp_path.rglob("*.parquet")}
+    found = {path.parent.name: path.name for path in files(tmp_path, "*")}
     assert found == {name: each[0].name for name, each in commit.files.items()}
     assert all(name.startswith(commit.id) for name in found.values())
     assert {"events", "sessions"} <= found.keys() <= {table.name for table in TABLES}
@@ -59,6 +63,43 @@ def test_a_dataset_can_be_made_before_there_is_a_session(tmp_path: Path) -> None
     add(tmp_path / "deep" / "dataset")
     assert "s1" in dataset
     assert "s2" not in dataset
+
+
+def test_a_dataset_without_declared_columns_has_them_once_something_is_added(
+    tmp_path: Path,
+) -> None:
+    add(tmp_path)
+    (tmp_path / MANIFEST / f"{SCHEMA}.json").unlink()
+    for file in tmp_path.rglob(SCHEMA_FILE):
+        file.unlink()
+    older = Dataset(tmp_path)
+    assert older.entries() == older.commits()
+    assert older.sessions() == ["s1"]
+    add(tmp_path, "s2")
+    *commits, schemas = older.entries()
+    assert commits == older.commits()
+    there = {
+        file.parent.name: File(SCHEMA_FILE, 0, file.stat().st_size, digest(file))
+        for file in tmp_path.rglob(SCHEMA_FILE)
+    }
+    assert {name: files for name, (files,) in schemas.files.items()} == there
+    assert there.keys() == {table.name for table in (*TABLES, RUNS)}
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_new_dataset_that_cannot_be_completed_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Dataset, "_move_in", full)  # the columns are declared already
+    with pytest.raises(DatasetError, match="No space left on device"):
+        add(tmp_path / "deep" / "dataset")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_dataset_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:

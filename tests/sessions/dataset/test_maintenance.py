@@ -92,7 +92,7 @@ def test_a_session_is_removed_and_the_others_stay(dataset: Path, merged: bool) -
     assert info(Dataset(dataset)).sessions == 2
     remove(Dataset(dataset), ["s1", "s10"])
     assert Dataset(dataset).sessions() == []
-    assert list(dataset.rglob("*.parquet")) == []
+    assert files(dataset, "*") == []
 
 
 def test_of_sessions_that_are_not_all_there_none_is_removed(dataset: Path) -> None:
@@ -124,7 +124,7 @@ def as_layout_3(dataset: Path, old: Path) -> None:
     shutil.copytree(dataset, old)
     (old / MARKER).write_bytes(msgspec.json.encode({"dataset": "tidegauge", "layout": 3}))
     for table in ("events", "sessions", "runs"):
-        for file in (old / table).glob("*.parquet"):
+        for file in files(old, table):
             found = pq.read_table(file, partitioning=None).to_pylist()
             pq.write_table(pa.Table.from_pylist([_with_json(table, row) for row in found]), file)
 

@@ -11,6 +11,7 @@ from sessions.dataset.export import export_session
 from sessions.dataset.layout import (
     COMMIT,
     MANIFEST,
+    SCHEMA_FILE,
     STAGING,
     Commit,
     Dataset,
@@ -109,7 +110,7 @@ def test_of_two_exports_of_a_session_at_the_same_time_one_withdraws(
     assert events_of("s1") == len(committed_story().events)
     assert info(dataset).commits == 1
     assert (dataset.location / EVENTS.name).listed() == [
-        file.name for commit in dataset.commits() for file in commit.files[EVENTS.name]
+        file.name for entry in dataset.entries() for file in entry.files[EVENTS.name]
     ]
     assert dataset.left_out() == []
 
@@ -144,7 +145,7 @@ def test_what_is_uploaded_in_part_is_left_out_and_dropped_when_it_is_old() -> No
         assert Dataset(DATASET).left_out() == [second.id]
         Dataset(DATASET).recover()
     assert Dataset(DATASET).left_out() == []
-    assert (place / "events").listed() == [first.files["events"][0].name]
+    assert (place / "events").listed() == [first.files["events"][0].name, SCHEMA_FILE]
 
 
 def test_a_store_that_does_not_answer_is_one_sentence(

@@ -1,15 +1,18 @@
 """Readers that know nothing of tidegauge: docs/dataset.md's queries give one answer."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.parquet as pq
 import pytest
 
 from sessions.dataset.document import DUCKDB, PANDAS, POLARS
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import Dataset
-from sessions.dataset.maintenance import compact
+from sessions.dataset.maintenance import compact, info, remove
 from sessions.dataset.rows.sessions import SessionFacts
+from sessions.dataset.schema import arrow_schema, spark_schema
+from sessions.dataset.tables import RUNS, TABLES
 from tests.sessions.dataset.streams import committed_story
 
 if TYPE_CHECKING:
@@ -56,6 +59,67 @@ def test_polars_reads_it(dataset: Path) -> None:
 def test_pandas_reads_it(dataset: Path) -> None:
     pytest.importorskip("pandas")
     assert list(ran(PANDAS, dataset).itertuples(index=False, name=None)) == KNOWN
+
+
+# ---- tables without rows have their columns
+
+
+@pytest.fixture(params=["no session", "one session", "removed"])
+def sparse(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A dataset with empty tables."""
+    if request.param == "no session":
+        Dataset(tmp_path).make()
+    else:
+        export_session(committed_story().events, SessionFacts("s1"), tmp_path)
+    if request.param == "removed":
+        remove(Dataset(tmp_path), ["s1"])
+    return tmp_path
+
+
+ALL: Final = (*TABLES, RUNS)
+
+
+def counts(dataset: Path) -> dict[str, int]:
+    said = {table.table: table.rows for table in info(Dataset(dataset)).tables}
+    assert 0 in said.values()
+    return said
+
+
+def test_arrow_reads_every_table_with_its_columns(sparse: Path) -> None:
+    for table in ALL:
+        found = pq.read_table(sparse / table.name)
+        declared = arrow_schema(table)
+        assert found.schema.equals(declared)
+        assert [field.metadata for field in found.schema] == [field.metadata for field in declared]
+        assert found.num_rows == counts(sparse)[table.name]
+
+
+def test_duckdb_reads_every_table_with_its_columns(sparse: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        for table in ALL:
+            found = connection.execute(f"SELECT * FROM '{sparse}/{table.name}/*.parquet'")
+            assert tuple(column[0] for column in found.description) == table.names
+            assert len(found.fetchall()) == counts(sparse)[table.name]
+
+
+def test_polars_reads_every_table_with_its_columns(sparse: Path) -> None:
+    polars = pytest.importorskip("polars")
+    for table in ALL:
+        found = polars.scan_parquet(f"{sparse}/{table.name}/*.parquet").collect()
+        empty = polars.from_arrow(arrow_schema(table).empty_table())
+        assert found.schema == empty.schema
+        assert found.height == counts(sparse)[table.name]
+
+
+@pytest.mark.spark
+def test_spark_reads_every_table_with_its_columns(spark: "SparkSession", sparse: Path) -> None:
+    for table in ALL:
+        declared = spark.createDataFrame([], spark_schema(table))
+        found = spark.read.parquet(f"file://{sparse}/{table.name}")
+        assert dict(found.dtypes) == dict(declared.dtypes)
+        assert found.columns == list(table.names)
+        assert found.count() == counts(sparse)[table.name]
 
 
 @pytest.mark.spark

@@ -8,7 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sessions.dataset.layout import MANIFEST, STAGING, Commit, Dataset
+from sessions.dataset.layout import (
+    MANIFEST,
+    SCHEMA,
+    SCHEMA_FILE,
+    STAGING,
+    Commit,
+    Dataset,
+    File,
+)
 from sessions.dataset.maintenance import compact, remove
 from sessions.dataset.tables import PRODUCED
 from sessions.dataset.verify import Verification, verify
@@ -55,6 +63,20 @@ def change_manifest(dataset: Path, **values: object) -> None:
     entry.write_bytes(msgspec.json.encode(msgspec.structs.replace(commit, files=files)))
 
 
+def lose_a_schema(dataset: Path) -> None:
+    (dataset / "consumed" / SCHEMA_FILE).unlink()
+
+
+def add_rows_to_a_schema(dataset: Path) -> None:
+    content, file = a_file(dataset).read_bytes(), dataset / PRODUCED.name / SCHEMA_FILE
+    file.write_bytes(content)
+    entry = dataset / MANIFEST / f"{SCHEMA}.json"
+    commit = msgspec.json.decode(entry.read_bytes(), type=Commit)
+    said = File(SCHEMA_FILE, pq.read_metadata(file).num_rows, len(content))
+    files = commit.files | {PRODUCED.name: (said,)}
+    entry.write_bytes(msgspec.json.encode(msgspec.structs.replace(commit, files=files)))
+
+
 def miscount(dataset: Path) -> None:
     change_manifest(dataset, rows=77)
 
@@ -98,6 +120,8 @@ def test_what_was_written_is_whole(dataset: Path) -> None:
         (damage, "its SHA-256 is not that of the manifest"),
         (lengthen, "bytes, the manifest says"),
         (lose, "this file is missing"),
+        (lose_a_schema, "this file is missing"),
+        (add_rows_to_a_schema, "it has 3 rows and should have none"),
         (miscount, "the manifest says 77"),
         (write_other_columns, "its columns are not those of produced"),
         (repeat_a_session, "session s1 is there 2 times"),
