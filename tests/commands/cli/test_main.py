@@ -39,6 +39,7 @@ COMMANDS = [
     ["sessions", "script"],
     ["dataset"],
     ["dataset", "info"],
+    ["dataset", "verify"],
     ["dataset", "compact"],
     ["dataset", "remove"],
     ["dataset", "convert"],

@@ -13,9 +13,21 @@ from sessions.campaign.limits import TooLong
 from sessions.campaign.manifest import CampaignFolder
 from sessions.campaign.plan import Plan, Run
 from sessions.campaign.worker import Task, Worker, encoded, named_runs, run_batches
-from sessions.dataset.layout import STAGING, Dataset, DatasetError, SessionExists
+from sessions.dataset.layout import (
+    STAGING,
+    Dataset,
+    DatasetError,
+    DatasetUnreadable,
+    SessionExists,
+)
+from sessions.dataset.location import Location
+from sessions.dataset.maintenance import convert
+from sessions.dataset.schema import SESSION
 from sessions.dataset.session_rows import SessionRows
+from sessions.dataset.tables import RUNS, TABLES
+from sessions.dataset.verify import verify
 from tests.sessions.campaign.plans import LOST, known_plan, short_plan
+from tests.sessions.dataset.earlier import as_layout_3
 from tests.sessions.dataset.reading import Row, files, rows
 
 DIED = "the worker's process died of it (out of memory?)"
@@ -200,3 +212,24 @@ def test_tables_hold_what_the_row_says(tmp_path: Path) -> None:
     assert session["leaderless_us"] == row["unavailable_us"]
     assert session["variables"] == [("acks", "1")]
     assert len(files(tmp_path, "runs")) == 1
+
+
+def test_the_dataset_of_a_campaign_is_converted_with_its_runs(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    plan = known_plan(1)
+    before = made(tmp_path / "now", plan, 0, 1, 2, 3)
+    as_layout_3(tmp_path / "now", old)
+    sessions = sorted(plan.run(number).session for number in range(4))
+    with pytest.raises(DatasetUnreadable, match="tidegauge dataset convert"):
+        Dataset(old)
+    assert convert(Location(old), Location(new)) == sessions
+    after = [row for number in range(4) for row in rows(new, "runs", plan.run(number).session)]
+    assert after == before
+    for table in TABLES:
+        for session in sessions:
+            ours = rows(tmp_path / "now", table.name, session)
+            assert rows(new, table.name, session) == ours, table.name
+    assert verify(Dataset(new)).problems == ()
+    assert convert(Location(old), Location(new)) == sessions  # nothing is added twice
+    assert len(Dataset(new).scan(RUNS, [SESSION])) == 4
+    assert verify(Dataset(new)).problems == ()

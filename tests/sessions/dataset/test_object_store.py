@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from commands.cli.main import run_program
+from commands.exits import ExitCode
 from sessions.dataset.export import export_session
 from sessions.dataset.layout import (
     COMMIT,
@@ -146,6 +147,36 @@ def test_what_is_uploaded_in_part_is_left_out_and_dropped_when_it_is_old() -> No
         Dataset(DATASET).recover()
     assert Dataset(DATASET).left_out() == []
     assert (place / "events").listed() == [first.files["events"][0].name, SCHEMA_FILE]
+
+
+@pytest.mark.usefixtures("store")
+def test_a_dataset_is_verified_there_too(capsys: pytest.CaptureFixture[str]) -> None:
+    def problems(status: int) -> list[tuple[str, str]]:
+        capsys.readouterr()
+        assert run_program(["dataset", "verify", DATASET, "--json"]) == status
+        said = msgspec.json.decode(capsys.readouterr().out)
+        assert said["sessions"] == (0 if status == ExitCode.BAD_SESSION else 2)
+        return [(found["place"], found["problem"]) for found in said["problems"]]
+
+    add("s1")
+    add("s2")
+    assert problems(ExitCode.OK) == []
+    foreign = Location(DATASET) / EVENTS.name / "mine.parquet"
+    foreign.write(b"x")
+    assert problems(ExitCode.FAILED) == [(str(foreign), "this file is not in the manifest")]
+    foreign.delete()
+    first, second = (
+        Location(DATASET) / EVENTS.name / commit.files[EVENTS.name][0].name
+        for commit in Dataset(DATASET).commits()
+    )
+    content = bytearray(first.read())
+    content[len(content) // 2] ^= 1
+    first.write(bytes(content))
+    second.delete()
+    assert problems(ExitCode.BAD_SESSION) == [
+        (str(first), "its SHA-256 is not that of the manifest"),
+        (str(second), "this file is missing"),
+    ]
 
 
 def test_a_store_that_does_not_answer_is_one_sentence(
