@@ -1,6 +1,7 @@
 """Whole campaigns on Spark: what comes out, and what is left of one that is stopped or killed."""
 
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,6 +141,7 @@ def test_what_goes_wrong_on_a_worker_is_one_sentence(
 
     def spoilt(self: CampaignFolder, made: Plan) -> Plan:
         whole = begin(self, made)
+        shutil.rmtree(tmp_path / "dataset" / "events")
         (tmp_path / "dataset" / "events").touch()
         return whole
 
