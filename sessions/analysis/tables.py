@@ -87,7 +87,7 @@ class DatasetTables:
 
     def whole(self, table: Table) -> DataFrame:
         """Return a table with the rows of all sessions."""
-        if not self._dataset.has(table):
+        if table.name not in self._filled:
             return self._spark.createDataFrame([], spark_schema(table))
         place = self._dataset.location / table.name
         rows = self._spark.read.schema(spark_schema(table)).parquet(place.for_spark_to_read)
@@ -95,6 +95,11 @@ class DatasetTables:
             return rows
         pattern = f"^({'|'.join(self._left_out)})-"
         return rows.where(~F.col("_metadata.file_name").rlike(pattern))
+
+    @cached_property
+    def _filled(self) -> frozenset[str]:
+        """The tables with rows; the files of others only declare columns."""
+        return frozenset(name for commit in self._dataset.commits() for name in commit.files)
 
     @cached_property
     def ends(self) -> DataFrame:
