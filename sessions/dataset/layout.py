@@ -437,7 +437,7 @@ class Dataset:
         entry = self.location / MANIFEST / f"{SCHEMA}.json"
         if entry.exists():
             return
-        files = {}
+        files: dict[str, tuple[File, ...]] = {}
         for table in (*TABLES, RUNS):
             content, folder = empty_file(table), self.location / table.name
             folder.create_folder()
