@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     Also returned if a file would be overwritten: an existing target is never touched.
     """
     TIME_LIMIT = 4
-    """A time limit was reached."""
+    """A time limit was reached, or there was not enough memory."""
     BAD_SESSION = 5
     """A session or dataset is damaged, or its version is not supported."""
     INCOMPLETE = 6

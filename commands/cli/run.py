@@ -96,8 +96,8 @@ def run(
     cluster override the script's cluster line. Without --version, a script that names its releases
     ('# versions: 0.9 2.4') runs on the newest of them. Exit status: 0 all expectations hold, 1 an
     expectation or an invariant failed, 2 the script or the command line does not parse, 3 a file
-    cannot be read or already exists, 4 a time limit was reached, 70 an internal error, 130
-    interrupted.
+    cannot be read or already exists, 4 a time limit was reached or memory did not suffice, 70 an
+    internal error, 130 interrupted.
     """
     given = named(variables)
     if within is not None and until is None:

@@ -1,7 +1,8 @@
 """The wall clock of a run: how far time may advance before the next check.
 
 Only between two slices of time does it check for ctrl-c, termination (``SIGTERM``) and the wall
-clock's limit; so the cluster and a recording are always consistent when a run is interrupted.
+clock's limit; so the cluster and a recording are consistent when a run is interrupted, unless one
+event takes so long that the run is cut off.
 """
 
 import signal
@@ -13,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from commands.runs.cut_off import soon
 from emulator.inputs.statements import Statement
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Advance, Runner, Ticket
@@ -137,3 +139,4 @@ class Driver:
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         self._interrupted = True
+        soon()

@@ -3,6 +3,7 @@
 from commands.exits import ExitCode
 from commands.language.parser import Script, Step
 from commands.output import streams
+from commands.runs.cut_off import CutOff, cutting_off
 from commands.runs.driver import Pace, TimeLimitError
 from commands.runs.json_result import final_tables, json_object
 from commands.runs.narration import Narrator
@@ -30,14 +31,30 @@ def run_script(
     for name in script.unused:
         streams.narrate(f"--set {name}: the script does not use ${{{name}}}")
     with collector_resting():
-        runner = started(script, pace, recording)
-        code = driven(runner, ending, json)
+        try:
+            with cutting_off(pace.limit_us):
+                runner = started(script, pace, recording)
+                code = driven(runner, ending, json)
+        except CutOff as cut:
+            return _given_up(recording, cut)
         if code is not ExitCode.INTERRUPTED:
             _print(runner, json)
     if recording is not None:
         recording.close(code.name.lower())
         streams.narrate(f"recorded: {recording.path}")
     return code
+
+
+def _given_up(recording: Recorder | None, cut: CutOff) -> ExitCode:
+    """Say that there is no result; what has been recorded is kept."""
+    if recording is not None:
+        recording.abandon()
+    reason = "interrupted" if cut.interrupted else "the time limit was reached"
+    streams.narrate(
+        f"{reason} inside of one step, so there is no result;"
+        " fewer brokers, partitions or records (--count) take less time"
+    )
+    return ExitCode.INTERRUPTED if cut.interrupted else ExitCode.TIME_LIMIT
 
 
 def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:

@@ -242,6 +242,15 @@ class Recorder:
         if self.failure is not None:
             raise self.failure
 
+    def abandon(self) -> None:
+        """Leave the file as of the last write, as after a kill; may be called after ``close``."""
+        if self.closed:
+            return
+        self.closed = True
+        self.writer.abandon()
+        if self._folder is not None:
+            self._folder.cleanup()
+
     def __enter__(self) -> "Recorder":
         return self
 
