@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from emulator.common.limits import PARTITIONS_MAX
-from emulator.inputs.limits import BROKERS_MAX, CONTROLLERS_MAX
+from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 

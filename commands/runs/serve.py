@@ -22,7 +22,7 @@ from commands.language.values import Setting
 from commands.output import streams
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, served_script
-from emulator.inputs.limits import BROKERS_MAX
+from emulator.common.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
 from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError

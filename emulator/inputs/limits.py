@@ -4,13 +4,8 @@ The command language refuses larger numbers as they are typed. An input may also
 that somebody else wrote, so it is checked again before it is executed.
 """
 
-from typing import Final
-
-from emulator.common.limits import PARTITIONS_MAX
+from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
 from emulator.inputs.statements import AddPartitions, AnyInput, CreateCluster, CreateTopic
-
-BROKERS_MAX: Final = 1_000
-CONTROLLERS_MAX: Final = 9
 
 
 def excess(wanted: AnyInput) -> str:
