@@ -48,7 +48,7 @@ def test_a_scenario_as_json_has_its_script(capsys: pytest.CaptureFixture[str]) -
     run_program(["scenarios", "show", "V7", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["script"] == find("V7").text()
-    assert found["outcomes"][0] == {"since": "documents", "outcome": "loss"}
+    assert found["outcomes"][0] == {"since": "documents", "outcome": "loss+diverge"}
 
 
 def test_a_scenario_runs_as_a_script_does(capsys: pytest.CaptureFixture[str]) -> None:
