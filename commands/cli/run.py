@@ -1,8 +1,10 @@
 """``tidegauge run``: a script on an emulated cluster."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -29,6 +31,8 @@ from sessions.grammar.words import BadWord
 if TYPE_CHECKING:
     from commands.language.parser import Script
     from emulator.inputs.statements import Statement
+
+US_PER_SECOND: Final = 1_000_000
 
 app = typer.Typer()
 
@@ -107,14 +111,29 @@ def run(
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
     options = ClusterOptions(version=version, mode=mode, seed=seed, config=config)
-    script = _script(file, text, given, options.words())
+    started = monotonic()
+    script = _read(lambda: _script(file, text, given, options.words()), limit)
     ending = None if until is None else _ending(until, within or "60s")
     from commands.runs.driver import Pace
     from commands.runs.recording import recorder
     from commands.runs.run import run_script
 
     recording = None if record is None else recorder(script, Path(record), given, keep)
+    if limit is not None:
+        limit = max(1, limit - int((monotonic() - started) * US_PER_SECOND))
     return run_script(script, Pace(speed, limit), recording, ending, as_json)
+
+
+def _read(script: Callable[[], "Script"], limit_us: int | None) -> "Script":
+    """Return a script that is read within the limit of time and of memory."""
+    from commands.runs.cut_off import CutOff, cutting_off
+
+    try:
+        with cutting_off(limit_us):
+            return script()
+    except CutOff as cut:
+        message = f"{cut.cause.value} while the script was read; a shorter one takes less"
+        raise CommandError(ExitCode.TIME_LIMIT, message) from None
 
 
 def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":

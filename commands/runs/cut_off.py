@@ -1,39 +1,62 @@
-"""Ends a run inside of one long step: after ctrl-c, or at the limit of the wall clock.
+"""Ends a run inside of one long step: at the limits of time and of memory, and after ctrl-c.
 
 A run looks at the clock between two slices of events. A single event can take much longer, such as
 the registration of 1,000 brokers or a batch of 100 million records. So a timer of the operating
-system interrupts what is not over soon; then an event is half processed, and the cluster is given
-up. A recording ends with what has been written to its file, as after a kill.
+system looks at the clock and at the process's memory; what is over a limit is interrupted. Then an
+event is half processed, and the cluster is given up. A recording ends with what has been written
+to its file, as after a kill.
 """
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
+from functools import cache
+from math import inf
+from pathlib import Path
 from threading import current_thread, main_thread
+from time import monotonic
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
 GRACE_SECONDS: Final = 0.6
 """How long a run has to end by itself, so that its result can be shown."""
+LOOK_SECONDS: Final = 0.2
+"""Time between two looks: Python code can take some hundred megabytes meanwhile."""
+MEMORY_SHARE: Final = 0.8
+"""The share of the machine's memory that a run may have: without any left, all programs suffer."""
 US_PER_SECOND: Final = 1_000_000
 HAS_TIMER: Final = hasattr(signal, "setitimer")
 """Windows has none: a run ends after the step there."""
 
+CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
+STATM: Final = Path("/proc/self/statm")
+
+
+class Cause(Enum):
+    """Why a run ended inside of a step."""
+
+    INTERRUPTED = "interrupted"
+    TIME = "the time limit was reached"
+    MEMORY = "memory did not suffice"
+
 
 class CutOff(BaseException):  # nothing that handles the failures of a step may handle this one
-    """The run ended inside of a step, after ctrl-c (``interrupted``) or at its limit."""
+    """The run ended inside of a step."""
 
-    def __init__(self, *, interrupted: bool) -> None:
+    def __init__(self, cause: Cause) -> None:
         super().__init__()
-        self.interrupted = interrupted
+        self.cause = cause
 
 
 class _State:
-    """Whether a timer may be set, and why it was set last."""
+    """When what runs now has to be over, and why."""
 
     def __init__(self) -> None:
         self.active = False
-        self.interrupted = False
+        self.deadline = inf
+        self.cause = Cause.TIME
 
 
 _state: Final = _State()
@@ -43,17 +66,20 @@ _state: Final = _State()
 def cutting_off(limit_us: int | None = None) -> Iterator[None]:
     """End what runs inside a little after ``limit_us`` of wall time, and after :func:`soon`.
 
+    It is ended too before it takes more memory than the machine can spare.
+
     Raises:
         CutOff: it did not end by itself.
     """
     if not HAS_TIMER or _state.active or current_thread() is not main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGALRM, _end)
-    _state.active, _state.interrupted = True, False
+    limit = inf if limit_us is None else limit_us / US_PER_SECOND
+    _state.active, _state.cause = True, Cause.TIME
+    _state.deadline = monotonic() + limit + GRACE_SECONDS
+    previous = signal.signal(signal.SIGALRM, _look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK_SECONDS, LOOK_SECONDS)
     try:
-        if limit_us is not None:
-            signal.setitimer(signal.ITIMER_REAL, limit_us / US_PER_SECOND + GRACE_SECONDS)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -64,9 +90,38 @@ def cutting_off(limit_us: int | None = None) -> Iterator[None]:
 def soon() -> None:
     """End what runs inside of :func:`cutting_off` unless it ends by itself: ctrl-c was pressed."""
     if _state.active:
-        _state.interrupted = True
-        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
+        _state.cause = Cause.INTERRUPTED
+        _state.deadline = min(_state.deadline, monotonic() + GRACE_SECONDS)
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise CutOff(interrupted=_state.interrupted)
+def _look(_number: int, _frame: FrameType | None) -> None:
+    is_over = monotonic() >= _state.deadline
+    if is_over or memory_in_use() > memory_limit():
+        signal.setitimer(signal.ITIMER_REAL, 0)  # what is cleaned up now may take its time
+        raise CutOff(_state.cause if is_over else Cause.MEMORY)
+
+
+def memory_in_use() -> int:
+    """Return the memory that this process occupies now, in bytes; 0 where Linux's files are not."""
+    try:
+        return int(STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+@cache
+def memory_limit() -> float:
+    """Return how many bytes a run may take: of the machine's memory, or of its control group's."""
+    try:
+        total = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        return MEMORY_SHARE * min(total, _group_limit())
+    except (OSError, ValueError):
+        return inf
+
+
+def _group_limit() -> float:
+    try:
+        said = CGROUP.read_text("ascii").strip()
+    except OSError:
+        return inf
+    return float(said) if said.isdecimal() else inf

@@ -3,7 +3,7 @@
 from commands.exits import ExitCode
 from commands.language.parser import Script, Step
 from commands.output import streams
-from commands.runs.cut_off import CutOff, cutting_off
+from commands.runs.cut_off import Cause, CutOff, cutting_off
 from commands.runs.driver import Pace, TimeLimitError
 from commands.runs.json_result import final_tables, json_object
 from commands.runs.narration import Narrator
@@ -49,12 +49,11 @@ def _given_up(recording: Recorder | None, cut: CutOff) -> ExitCode:
     """Say that there is no result; what has been recorded is kept."""
     if recording is not None:
         recording.abandon()
-    reason = "interrupted" if cut.interrupted else "the time limit was reached"
     streams.narrate(
-        f"{reason} inside of one step, so there is no result;"
-        " fewer brokers, partitions or records (--count) take less time"
+        f"{cut.cause.value} inside of one step, so there is no result;"
+        " fewer brokers, partitions or records (--count) take less"
     )
-    return ExitCode.INTERRUPTED if cut.interrupted else ExitCode.TIME_LIMIT
+    return ExitCode.INTERRUPTED if cut.cause is Cause.INTERRUPTED else ExitCode.TIME_LIMIT
 
 
 def started(script: Script, pace: Pace, recording: Recorder | None) -> ScriptRunner:

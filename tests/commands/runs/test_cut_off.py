@@ -1,7 +1,9 @@
 """Ctrl-c and the time limit hold inside of one long step."""
 
+import math
 import os
 import signal
+import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -10,9 +12,10 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.exits import ExitCode
+from commands.language import parser
 from commands.output import streams
 from commands.runs import cut_off
-from commands.runs.cut_off import CutOff, cutting_off, soon
+from commands.runs.cut_off import Cause, CutOff, cutting_off, soon
 from emulator.scenario.runner import Advance, Runner
 from sessions.format.file import SessionFile
 
@@ -41,6 +44,7 @@ def without_end() -> None:
 @pytest.fixture(autouse=True)
 def _hardly_any_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cut_off, "GRACE_SECONDS", 0.01)
+    monkeypatch.setattr(cut_off, "LOOK_SECONDS", 0.005)
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def never_comes_back(monkeypatch: pytest.MonkeyPatch, begin: Callable[[], None])
 def test_a_step_without_end_ends_at_the_limit() -> None:
     with pytest.raises(CutOff) as ended, cutting_off(1):
         without_end()
-    assert not ended.value.interrupted
+    assert ended.value.cause is Cause.TIME
 
 
 def test_a_step_without_end_ends_after_ctrl_c() -> None:
@@ -76,7 +80,44 @@ def test_a_step_without_end_ends_after_ctrl_c() -> None:
 
     with pytest.raises(CutOff) as ended, cutting_off():
         interrupted()
-    assert ended.value.interrupted
+    assert ended.value.cause is Cause.INTERRUPTED
+
+
+def test_a_step_that_takes_too_much_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut_off, "memory_limit", lambda: 1)
+    with pytest.raises(CutOff) as ended, cutting_off():
+        without_end()
+    assert ended.value.cause is Cause.MEMORY
+
+
+def test_the_memory_of_a_run_is_known() -> None:
+    """Linux tells both; a process has some megabytes, and a machine more than that."""
+    if sys.platform == "linux":
+        assert 1_000_000 < cut_off.memory_in_use() < cut_off.memory_limit() < math.inf
+
+
+@pytest.mark.parametrize(
+    ("said", "limit"), [("1000000\n", 800_000), ("max\n", None), ("", None), (None, None)]
+)
+def test_a_control_group_limits_the_memory(
+    said: str | None, limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.max"
+    if said is not None:
+        path.write_text(said)
+    monkeypatch.setattr(cut_off, "CGROUP", path)
+    found = cut_off.memory_limit.__wrapped__()
+    assert found == limit if limit else found > 1_000_000
+
+
+def test_reading_a_script_ends_at_the_limit(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parser, "parse_script", lambda *_: without_end())
+    assert run_program(["run", str(script), "--limit", "10ms"]) == ExitCode.TIME_LIMIT
+    assert capsys.readouterr().err == (
+        "the time limit was reached while the script was read; a shorter one takes less\n"
+    )
 
 
 def test_nothing_is_cut_off_later() -> None:
@@ -104,7 +145,8 @@ def test_a_run_ends_inside_of_a_step(
 ) -> None:
     """What has been recorded until then can be read."""
     never_comes_back(monkeypatch, begin)
-    recording, said = script.with_suffix(".tide.db"), []
+    recording = script.with_suffix(".tide.db")
+    said: list[str] = []
     monkeypatch.setattr(streams, "narrate", said.append)
     arguments = ["run", str(script), "--record", str(recording), "--limit", limit]
     assert run_program(arguments) == status
