@@ -7,9 +7,9 @@ from typing import Final
 from console.model.filters import Field
 from console.model.workspace import Stage
 from console.render.columns import Cell, Column
-from console.render.event_text import host
 from console.render.lines import BLANK, Line, Span, cut, data, line
 from console.render.quorum import AMISS
+from sessions.model.event_text import host
 from sessions.model.quorum import member_of
 from sessions.model.states import BrokerState, LinkState
 from sessions.text import age, clean, hexadecimal, number

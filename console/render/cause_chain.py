@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from console.model.why import Fold
-from console.render.event_text import describe, host
+from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, line
 from console.styles.glyphs import Glyphs
 from emulator.events import Event, MessageSent
+from sessions.model.event_text import host
 from sessions.text import age, number, plural
 
 

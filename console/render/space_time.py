@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from console.model.space_time import place_of
-from console.render.event_text import describe, host
+from console.render.event_text import describe
 from console.render.lines import Line, Span, cells, cut, line
 from console.styles.glyphs import Glyphs
 from emulator.events import ZOOKEEPER, Event, MessageSent
+from sessions.model.event_text import host
 from sessions.text import clean, number, short_clock
 
 HEAD_WIDTH: Final = 19

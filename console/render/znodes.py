@@ -1,11 +1,11 @@
 """One znode as lines: data, Stat and watches."""
 
-from console.render.event_text import writer_name
 from console.render.lines import BLANK, Line, Span, cut, line, wrap
 from console.render.tree import data_lines
 from console.styles.glyphs import Glyphs
 from emulator.zookeeper.watches import Watches
 from emulator.zookeeper.zkcli import date_text
+from sessions.model.event_text import writer_name
 from sessions.model.states import ZnodeState
 from sessions.text import clean, clock, hexadecimal, natural_key
 

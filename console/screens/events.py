@@ -11,7 +11,7 @@ from console.model.fencing import led_to
 from console.model.links import Link
 from console.model.why import Fold, folded
 from console.model.workspace import Stage
-from console.render.event_text import describe, fields_of
+from console.render.event_text import describe
 from console.render.lines import Span, cut, line, wrap
 from console.render.rows import Row
 from console.screens.base import ConsoleScreen
@@ -19,6 +19,7 @@ from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from emulator.events import Event, LogTruncated
+from sessions.model.event_text import fields_of
 from sessions.text import clean, clock, number, plural
 
 FIELD_WIDTH = 18

@@ -13,7 +13,6 @@ from textual.worker import get_current_worker
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
-from console.render.event_text import host, writer_name
 from console.render.lines import BLANK, Line, Span, cut, data, fit, line
 from console.render.znodes import watch_lines, znode_lines
 from console.screens.base import ConsoleScreen
@@ -23,6 +22,7 @@ from console.widgets.text import TextView
 from emulator.events import Event, WatchFired, ZnodeChanged, ZnodeCreated, ZnodeDeleted
 from emulator.zookeeper.watches import Watches
 from sessions.format.errors import SessionError
+from sessions.model.event_text import host, writer_name
 from sessions.text import clean, clock, hexadecimal, json_text, number, short_clock
 
 NOT_THERE = ("It does not exist at this time.", "> goes to its next event")

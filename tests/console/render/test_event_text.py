@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
-from console.render.event_text import KINDS, describe, fields_of
+from console.render.event_text import describe
 from emulator import events
 from emulator.events import Event
+from sessions.model.event_text import KINDS, fields_of
 from tests.console.fakes import failover
 
 

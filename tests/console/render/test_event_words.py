@@ -2,8 +2,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from console.render.event_text import KINDS, host, records, replica, some
 from emulator.events import Event
+from sessions.model.event_text import KINDS, host, records, replica, some
 
 
 def sample(hint: Any) -> Any:  # noqa: ANN401

@@ -1,8 +1,9 @@
 """What is said of consumer groups."""
 
 from console.model.event_levels import CHANGE, TRAFFIC
-from console.render.event_text import describe, groups_loaded
+from console.render.event_text import describe
 from emulator import events
+from sessions.model.event_text import groups_loaded
 
 
 def test_a_member_that_is_out_is_told_with_the_reason() -> None:

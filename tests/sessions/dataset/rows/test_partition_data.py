@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from console.render.event_text import SAID
 from emulator.protocol.details import PARTITION_VALUES
 from sessions.dataset.rows.partition_data import detail_of, partition_data
+from sessions.model.event_text import SAID
 
 Message = tuple[str, list[list[Any]]]
 
