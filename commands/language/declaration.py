@@ -17,6 +17,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Parse = Callable[[str], Any]
 """Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
 
+Terms = Callable[[], tuple[str, list[tuple[str, str]]]]
+"""Returns a title, and words with their meanings."""
+
 RAW: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """For statements that parse their words themselves: ``-1`` is a word, not an option."""
 
@@ -87,17 +90,46 @@ class Argument(click.Argument):
         return list(found) if self.nargs == -1 else found
 
 
+class Statement(click.Command):
+    """A statement; its help ends with ``terms``: a title, and words with their meanings."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        terms: Terms | None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(name, **settings)
+        self.terms = terms
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the terms."""
+        super().format_epilog(ctx, formatter)
+        if self.terms is not None:
+            title, words = self.terms()
+            with formatter.section(title):
+                formatter.write_dl(words)
+
+
 def statement(
-    group: click.Group, name: str, settings: dict[str, Any] | None = None
+    group: click.Group,
+    name: str,
+    settings: dict[str, Any] | None = None,
+    terms: Terms | None = None,
 ) -> Callable[[Function], Function]:
-    """Declare a function as the statement ``name`` of a group, with click's context settings."""
+    """Declare a function as the statement ``name`` of a group, with click's context settings.
+
+    Its help ends with ``terms``.
+    """
 
     def declared(function: Function) -> Function:
         hints = get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
         group.add_command(
-            click.Command(
+            Statement(
                 name,
+                terms=terms,
                 callback=function,
                 params=[_parameter(each, hints[each.name]) for each in parameters],
                 help=inspect.getdoc(function),

@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from commands.language.declaration import Statement
 from commands.language.grammar import leaves, program
 from sessions.grammar.clauses import FIELDS
 
@@ -63,6 +64,12 @@ def _section(name: str, command: click.Command) -> Iterator[str]:
         yield "| word | meaning |"
         yield "|--|--|"
         yield from (f"| `{_cell(_written(param))}` | {_cell(text)} |" for param, text in described)
+        yield ""
+    if isinstance(command, Statement) and command.terms is not None:
+        title, words = command.terms()
+        yield f"| {title.lower()} | meaning |"
+        yield "|--|--|"
+        yield from (f"| `{_cell(word)}` | {_cell(text)} |" for word, text in words)
         yield ""
 
 

@@ -16,17 +16,30 @@ GAP = "  "
 
 
 class Grid(Struct, frozen=True):
-    """A titled table; ``empty`` is shown if there are no rows."""
+    """A titled table; ``empty`` is shown if there are no rows.
+
+    The columns ``unprinted`` are for programs: only :meth:`plain` has them.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: list[tuple[Cell, ...]]
     empty: str = "none"
+    unprinted: tuple[str, ...] = ()
 
     def plain(self) -> list[dict[str, Cell]]:
         """Return the rows as objects, keyed by column name in lower case."""
         keys = [column.lower().replace(" ", "_") for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in self.rows]
+
+    @property
+    def printed(self) -> "Grid":
+        """Return the table as people read it."""
+        if not self.unprinted:
+            return self
+        at = [at for at, column in enumerate(self.columns) if column not in self.unprinted]
+        rows = [tuple(row[each] for each in at) for row in self.rows]
+        return Grid(self.title, tuple(self.columns[each] for each in at), rows, self.empty)
 
     @property
     def heading(self) -> str:
@@ -53,7 +66,7 @@ def shown(cell: Cell) -> str:
 
 def as_text(grids: Sequence[Grid]) -> str:
     """Format the tables one below another, each with its title; nothing is truncated."""
-    return "\n\n".join("\n".join(lines(grid)) for grid in grids) + "\n"
+    return "\n\n".join("\n".join(lines(grid.printed)) for grid in grids) + "\n"
 
 
 def lines(grid: Grid) -> Iterator[str]:
@@ -103,7 +116,7 @@ def for_terminal(grids: Sequence[Grid], width: int) -> str:
     for at, grid in enumerate(grids):
         console.print("\n" * bool(at) + clean(grid.heading), style="bold")
         if grid.rows:
-            console.print(_table(grid))
+            console.print(_table(grid.printed))
     return out.getvalue()
 
 

@@ -15,6 +15,7 @@ from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
+from sessions.model.event_text import in_words
 from sessions.model.metadata_image import Metadata, MetadataReader
 from sessions.model.quorum import broker_role, controller_of, controllers_running
 from sessions.model.states import PartitionState, ReplicaState, ViewState
@@ -23,6 +24,9 @@ from sessions.text import clock, hexadecimal
 
 WORDS: Final = {"leader_epoch": "epoch", "zk_version": "version"}
 """Columns whose title differs from the field's name."""
+
+UNKNOWN: Final = -1
+"""A follower's LEO that the leader does not know yet."""
 
 
 def grids(show: Show, view: ClusterView) -> list[Grid]:
@@ -94,6 +98,41 @@ def _partition_row(
         None if leader is None else leader.high_watermark,
         None if leader is None else leader.log_end_offset,
         view.status(partition).replace("_", " "),
+    )
+
+
+def _replicas(view: ClusterView, target: str) -> list[Grid]:
+    names = [target] if target in view.state.partitions else []
+    if not names:
+        names = [each.name for each in view.state.partitions.values() if target in ("", each.topic)]
+    if not names and target:
+        _known_partition(view, target)
+    partitions = [view.state.partitions[name] for name in names]
+    partitions.sort(key=lambda partition: (partition.topic, partition.partition))
+    rows = [
+        _replica_row(view, partition, replica)
+        for partition in partitions
+        for _, replica in sorted(partition.replica_states.items())
+    ]
+    columns = ("PARTITION", "BROKER", "ROLE", "IN ISR", "LOG START", "HW", "LEO", "REMOTE LEO")
+    return [Grid("replicas", (*columns, "EPOCH:START"), rows)]
+
+
+def _replica_row(
+    view: ClusterView, partition: PartitionState, replica: ReplicaState
+) -> tuple[Cell, ...]:
+    is_leader = replica.broker == partition.leader
+    remote_leo = None if is_leader else partition.remote_leo.get(replica.broker)
+    return (
+        partition.name,
+        replica.broker,
+        view.role(replica),
+        "yes" if replica.broker in partition.isr else "no",
+        replica.log_start,
+        replica.high_watermark,
+        replica.log_end_offset,
+        None if remote_leo == UNKNOWN else remote_leo,
+        _epochs_of(replica),
     )
 
 
@@ -237,11 +276,15 @@ def _epochs(view: ClusterView, tp: str) -> list[Grid]:
             replica.role,
             f"leader epochs exist since {Profile.first_with('leader_epochs')}"
             if replica.epochs is None
-            else [f"{epoch}:{start}" for epoch, start in replica.epochs],
+            else _epochs_of(replica),
         )
         for broker, replica in sorted(partition.replica_states.items())
     ]
     return [Grid(f"leader epochs of {tp}", ("BROKER", "ROLE", "EPOCH:START"), rows)]
+
+
+def _epochs_of(replica: ReplicaState) -> list[str]:
+    return [f"{epoch}:{start}" for epoch, start in replica.epochs or ()]
 
 
 def _log(view: ClusterView, target: str) -> list[Grid]:
@@ -312,10 +355,18 @@ def events_grid(
         if event.seq >= first and (wanted is None or wanted.matches(event))
     )
     rows: list[tuple[Cell, ...]] = [
-        (event.seq, clock(event.time_us), type(event).__name__, event.cause or None, _fields(event))
+        (
+            event.seq,
+            clock(event.time_us),
+            type(event).__name__,
+            event.cause or None,
+            in_words(event)[1],
+            _fields(event),
+        )
         for event in islice(selected, most)
     ]
-    return Grid("events", ("EVENT", "TIME", "TYPE", "CAUSE", "FIELDS"), rows)
+    columns = ("EVENT", "TIME", "TYPE", "CAUSE", "WHAT", "FIELDS")
+    return Grid("events", columns, rows, unprinted=("FIELDS",))
 
 
 def _fields(event: Event) -> str:
@@ -332,6 +383,7 @@ def _plain(value: object) -> str:
 TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "cluster": _cluster,
     "partitions": _partitions,
+    "replicas": _replicas,
     "topics": _topics,
     "brokers": _brokers,
     "producers": lambda view, target: [*_producers(view, target), *_consumers(view, target)],

@@ -1,13 +1,16 @@
 """Event patterns: ``LogTruncated broker=2 and tp=orders-0``, and where they are found.
 
 A pattern is an event's type, a condition on its fields (:mod:`sessions.grammar.conditions`), or
-both. The fields are those of the event's own struct; every event also has ``type``, ``seq``,
-``cause`` and ``time`` (in milliseconds). An event that has no such field does not match.
+both; types are joined as comparisons are (``LogTruncated or LeaderElected leader=2``). The fields
+are those of the event's own struct; every event also has ``type``, ``seq``, ``cause`` and ``time``
+(in milliseconds). An event that has no such field does not match.
 
 ``=`` compares a whole value, ``~`` looks inside: for a member of a list, or for text in anything
 else.
 """
 
+import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -26,6 +29,10 @@ from sessions.text import clock
 SHARED: Final = ("type", "seq", "cause", "time")
 """Fields of every event."""
 US_PER_MS: Final = 1_000
+_ROLE: Final = re.compile(r":\w+:`[~.]?([^`]+)`")
+_PARTS_BEGIN: Final = re.compile(r"(?:(?:and|or|not)?[(!])+", re.IGNORECASE)
+_VALUE_FOLLOWS: Final = re.compile(r"in|contains|.*[=<>~,\[]", re.IGNORECASE)
+_OPERATOR: Final = re.compile(r"[=<>~]|![=~]|(?:in|contains)$", re.IGNORECASE)
 
 Happened = Callable[[], Iterable[Event]]
 """All events so far, in order."""
@@ -56,6 +63,21 @@ def event_types() -> dict[str, type[Event]]:
     }
 
 
+def described() -> list[tuple[str, tuple[str, ...], str]]:
+    """Each type of event by name: its own fields, and its meaning."""
+    found = []
+    for name, kind in sorted(event_types().items()):
+        summary = (inspect.getdoc(kind) or "").partition("\n\n")[0]
+        meaning = _ROLE.sub(r"\1", summary).replace("``", "").replace("\n", " ")
+        found.append((name, kind.__struct_fields__[len(SHARED) - 1 :], meaning))
+    return found
+
+
+@cache
+def _types_by_lower() -> dict[str, str]:
+    return {name.lower(): name for name in event_types()}
+
+
 def pattern(words: Sequence[str]) -> EventPattern:
     """The pattern that the words are.
 
@@ -66,6 +88,9 @@ def pattern(words: Sequence[str]) -> EventPattern:
         raise BadWord("an event is missing (written such as LogTruncated broker=2)")
     name = _type(words)
     rest = list(words[1:] if name else words)
+    compared = _types_compared(rest)
+    if compared != rest:
+        rest, name = [*([f"type=={name}"] if name else ()), *compared], ""
     if rest and name and rest[0].lower() == "and":
         rest = rest[1:]
     condition = parse(rest, lambda found: _checked(found, name), adjacent=True) if rest else None
@@ -75,14 +100,30 @@ def pattern(words: Sequence[str]) -> EventPattern:
 def _type(words: Sequence[str]) -> str:
     """The type that the first word names; empty if a condition begins there."""
     word = words[0]
-    by_lower = {name.lower(): name for name in event_types()}
-    if word.lower() in by_lower:
-        return by_lower[word.lower()]
+    if known := _types_by_lower().get(word.lower()):
+        return known
     following = words[1].lower() if len(words) > 1 else ""
     is_compared = following in ("in", "contains") or (not following[:1].isalnum() and following)
     if word.isalnum() and word.lower() != "not" and not is_compared:
         raise BadWord(f"there is no event '{word}'{nearest(word, event_types())}", word)
     return ""
+
+
+def _types_compared(words: Sequence[str]) -> list[str]:
+    """The words of a condition, in which a type that stands alone is a comparison of the type."""
+    found: list[str] = []
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        bare = _PARTS_BEGIN.sub("", word).rstrip(")")
+        is_alone = not _VALUE_FOLLOWS.fullmatch(before) and not _OPERATOR.match(after)
+        name = _types_by_lower().get(bare.lower())
+        if is_alone and name:
+            found.append(word.replace(bare, f"type=={name}", 1))
+            continue
+        hint = nearest(bare, event_types()) if bare.isalnum() and is_alone else ""
+        if hint and before.lower() in ("and", "or", "not"):
+            raise BadWord(f"there is no event '{bare}'{hint}", word)
+        found.append(word)
+    return found
 
 
 @cache

@@ -438,11 +438,35 @@ def _would_help(event: events.ElectionHeld) -> str:
 
 def request_refused(event: events.RequestRefused) -> str:
     """A request, or one partition of it, that a broker refused."""
+    error, given, known = event.error, event.given, event.known
+    name = _compared(event)
+    if event.tp and error == "STALE_CONTROLLER_EPOCH" and given <= known:  # Kafka's name for it
+        return (
+            f"broker {event.broker} skipped {event.tp} of the request of broker {event.source}:"
+            f" it has {name} {known} already, and was sent {given} ({error})"
+        )
     what = f"{event.tp} of the request" if event.tp else "the request"
-    return (
-        f"broker {event.broker} refused {what} of broker {event.source}: {event.error} "
-        f"({event.given}, it has {event.known})"
-    )
+    refused = f"broker {event.broker} refused {what} of broker {event.source}: {error}"
+    if given < 0 and known < 0:
+        return refused
+    if error == "INELIGIBLE_REPLICA":
+        return f"{refused} ({name} {given})"
+    return f"{refused} ({name} {given}, it has {known})"
+
+
+def _compared(event: events.RequestRefused) -> str:
+    """What the two numbers of a refusal are."""
+    match event.error:
+        case "INELIGIBLE_REPLICA":
+            return "replica"
+        case "STALE_BROKER_EPOCH" | "NOT_LEADER_OR_FOLLOWER":
+            return "broker epoch"
+        case "INVALID_UPDATE_VERSION" | "NOT_CONTROLLER":
+            return "partition epoch"
+        case "STALE_CONTROLLER_EPOCH" if not event.tp:
+            return "controller epoch"
+        case _:
+            return "leader epoch"
 
 
 def zookeeper_refused(event: events.ZooKeeperRefused) -> str:

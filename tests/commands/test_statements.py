@@ -266,6 +266,8 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show metadata", Show("metadata", "/")),
     ("show metadata /topics/t/", Show("metadata", "/topics/t")),
     ("show audit", Show("audit")),
+    ("show replicas", Show("replicas")),
+    ("show replicas t-0", Show("replicas", "t-0")),
     ("show epochs t-0", Show("epochs", "t-0")),
     ("show log t-0@1", Show("log", "t-0@1")),
     ("show truths t-0", Show("truths", "t-0")),

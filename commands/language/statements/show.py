@@ -8,7 +8,7 @@ from msgspec import Struct
 from commands.language import values
 from commands.language.declaration import RAW, argument, statement
 from commands.language.statements.parameters import ReplicaName, TopicPartition
-from sessions.grammar.event_patterns import pattern
+from sessions.grammar.event_patterns import described, pattern
 from sessions.grammar.words import BadWord
 
 app = click.Group("show", help="Print a table (with --json: plain data in outputs).")
@@ -42,6 +42,17 @@ _plain("clients", "Every connection of a client: library, last request, errors, 
 _plain("groups", "Every consumer group: state, members, committed offsets, lag.")
 _plain("quorum", "Every controller and broker: role, end of its metadata log, lag (KRaft).")
 _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
+
+
+@statement(app, "replicas")
+def replicas(
+    partition: Annotated[str, argument("TP", text="a partition or a topic; all by default")] = "",
+) -> Show:
+    """Print the replicas: role, log start, HW, LEO, leader epochs, and each one's remote LEO.
+
+    The remote LEO is what the partition's leader remembers of a follower's LEO.
+    """
+    return Show(what="replicas", target=partition)
 
 
 @statement(app, "epochs")
@@ -79,7 +90,11 @@ def metadata(
     return Show(what="metadata", target=path)
 
 
-@statement(app, "events", RAW)
+def _event_types() -> tuple[str, list[tuple[str, str]]]:
+    return "Events", [(" ".join((name, *fields)), text) for name, fields, text in described()]
+
+
+@statement(app, "events", RAW, _event_types)
 def events(
     what: Annotated[
         list[str] | None,
@@ -89,7 +104,8 @@ def events(
     """Print past events, such as 'show events LogTruncated broker=2 since failover'.
 
     A condition compares an event's fields ('broker=2 and tp=orders-0', 'name~Fetch'); type, time,
-    seq and cause are fields of every event.
+    seq and cause are fields of every event. 'or' and 'not' join events as they join comparisons:
+    'LogTruncated or LeaderElected leader=2', 'type in [LogTruncated,LeaderElected]'.
     """
     words, mark = since_mark(list(what or []))
     if words:

@@ -1,8 +1,10 @@
 import pytest
 
 from commands.language.statements.show import Show
-from commands.output.grids import Grid
-from commands.output.show_tables import TABLES, grids
+from commands.output.grids import Grid, as_text
+from commands.output.show_tables import TABLES, events_grid, grids
+from emulator import events
+from emulator.events import Event
 from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import CACHE
@@ -114,6 +116,38 @@ def test_the_audit_names_every_record(view: ClusterView) -> None:
     assert audit.rows == [(3, 1, 0, 0, 0, 1)]
     assert records.rows == [("lost", "t-0", 2, "c")]
     assert violated.rows == [(44, "hw_monotonic", "t-0", "yes", "it went back")]
+
+
+def test_replicas_show_their_own_offsets_and_what_the_leader_remembers(view: ClusterView) -> None:
+    view.partitions["t-0"].replica_states[0].remote_leo = {1: 2}
+    grid = only(view, "replicas")
+    assert grid.rows == [
+        ("t-0", 0, "leader", "yes", 0, 2, 3, None, ["0:0", "1:2"]),
+        ("t-0", 1, "offline", "no", 0, 1, 2, 2, []),
+    ]
+    assert grid.columns[-4:] == ("HW", "LEO", "REMOTE LEO", "EPOCH:START")
+    assert only(view, "replicas", "t").rows == only(view, "replicas", "t-0").rows == grid.rows
+    assert only(view, "replicas", "s-0").rows == []
+    view.partitions["t-0"].replica_states[0].remote_leo = {1: -1}
+    assert only(view, "replicas").rows[1][-2] is None
+    with pytest.raises(BadWord, match="there is no partition 't-9'; did you mean 't-0'"):
+        only(view, "replicas", "t-9")
+
+
+def test_events_are_sentences_for_people_and_fields_for_programs() -> None:
+    happened: list[Event] = [
+        events.LogTruncated(4, 4_000_000, 3, "t-0", 2, 2, 3, "high-watermark"),
+        events.LeaderElected(5, 5_000_000, 0, "t-0", 1, 2, 1, [2], "Offline"),
+    ]
+    grid = events_grid(Show("events", pattern=("LogTruncated", "or", "BookmarkSet")), happened)
+    (event,) = grid.plain()
+    assert event["what"] == ("t-0@2 truncated 1 record (offset 2): LEO 3 > 2 (high-watermark)")
+    assert event["fields"] == ("tp=t-0 broker=2 log_end_offset=2 previous=3 reason=high-watermark")
+    assert as_text([grid]).splitlines()[1:] == [
+        "EVENT  TIME          TYPE          CAUSE  WHAT",
+        "    4  00:00:04.000  LogTruncated      3"
+        "  t-0@2 truncated 1 record (offset 2): LEO 3 > 2 (high-watermark)",
+    ]
 
 
 def test_epoch_caches_stand_side_by_side(view: ClusterView) -> None:

@@ -25,6 +25,39 @@ def test_kinds_fit_into_their_column() -> None:
         (events.RecordsAppended(1, 0, 0, "t-0", 1, 5, 3, 2, 9), "t-0@1 +3 at 5, LEO 8, epoch 2"),
         (events.RecordsAppended(1, 0, 0, "t-0", 1, 5, 3, -1, 9), "t-0@1 +3 at 5, LEO 8"),
         (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "t-0", "STALE_CONTROLLER_EPOCH", 1, 1),
+            "broker 2 skipped t-0 of the request of broker 0: it has leader epoch 1 already, and "
+            "was sent 1 (STALE_CONTROLLER_EPOCH)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "", "STALE_CONTROLLER_EPOCH", 1, 3),
+            "broker 2 refused the request of broker 0: STALE_CONTROLLER_EPOCH "
+            "(controller epoch 1, it has 3)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "", "STALE_BROKER_EPOCH", 25, 40),
+            "broker 2 refused the request of broker 0: STALE_BROKER_EPOCH "
+            "(broker epoch 25, it has 40)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "t-0", "FENCED_LEADER_EPOCH", 1, 2),
+            "broker 2 refused t-0 of the request of broker 0: FENCED_LEADER_EPOCH "
+            "(leader epoch 1, it has 2)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "t-0", "INVALID_UPDATE_VERSION", 1, 2),
+            "broker 2 refused t-0 of the request of broker 0: INVALID_UPDATE_VERSION "
+            "(partition epoch 1, it has 2)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "t-0", "INELIGIBLE_REPLICA", 3, -1),
+            "broker 2 refused t-0 of the request of broker 0: INELIGIBLE_REPLICA (replica 3)",
+        ),
+        (
+            events.RequestRefused(1, 0, 0, 2, 0, 7, "t-0", "UNKNOWN_TOPIC_ID", -1, -1),
+            "broker 2 refused t-0 of the request of broker 0: UNKNOWN_TOPIC_ID",
+        ),
+        (
             events.LogTruncated(1, 0, 0, "t-0", 1, 5, 8, "hw"),
             "t-0@1 truncated 3 records (offsets 5 to 7): LEO 8 > 5 (hw)",
         ),

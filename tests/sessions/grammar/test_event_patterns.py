@@ -45,6 +45,16 @@ def verdict(*patterns: str, times: int | None = None, mark: str = "") -> tuple[b
         ("time >= 4s", [4, 5]),
         ("cause=1", [2]),
         ("LeaderElected and not (leader=1)", [5]),
+        ("LogTruncated or BookmarkSet", [3, 4]),
+        ("logtruncated or leaderelected leader=2", [4, 5]),
+        ("(LogTruncated or LeaderElected) and cause=1", [2]),
+        ("not LeaderElected", [1, 3, 4]),
+        ("not(LeaderElected or LogTruncated)", [1, 3]),
+        ("time >= 4s and !LogTruncated", [5]),
+        ("type in [LogTruncated, BookmarkSet]", [3, 4]),
+        ("type in [ LogTruncated , BookmarkSet ]", [3, 4]),
+        ("type = LogTruncated", [4]),
+        ("LeaderElected leader=1 or leader=2", [2, 5]),
     ],
 )
 def test_a_pattern_finds_events_by_their_type_and_fields(text: str, found: list[int]) -> None:
@@ -62,6 +72,12 @@ def test_a_pattern_finds_events_by_their_type_and_fields(text: str, found: list[
         ("LogTruncated brokr=2", "a LogTruncated has no 'brokr'; did you mean 'broker'", "brokr=2"),
         ("brokr=2", "an event has no 'brokr'; did you mean 'broker'", "brokr=2"),
         ("LogTruncated broker", "'broker' is not a condition", "broker"),
+        (
+            "LeaderElected or LogTruncted",
+            "there is no event 'LogTruncted'; did you mean 'LogTruncated'",
+            "LogTruncted",
+        ),
+        ("not LogTruncted", "there is no event 'LogTruncted'; did you mean", "LogTruncted"),
         ("type=LogTruncted", "there is no event 'LogTruncted'; did you mean", "type=LogTruncted"),
     ],
 )
