@@ -1,8 +1,9 @@
-"""Names of topics and partitions, and unique ids."""
+"""Names of topics and partitions, unique ids, and what a misspelt name was meant to be."""
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from hashlib import sha256
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -12,6 +13,15 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 LOG_DIR = "/tmp/kafka-logs"
 """The log directory of every broker: Kafka's default (``log.dir``)."""
 TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+SIMILARITY_MIN = 0.5
+"""Names that have less in common (``difflib``'s ratio) were not mistaken for each other."""
+
+
+def nearest_hint(name: str, known: Iterable[str]) -> str:
+    """``; the nearest is 'min.insync.replicas'``, or nothing if no known name is similar."""
+    near = get_close_matches(name, list(known), 1, SIMILARITY_MIN)
+    return f"; the nearest is {near[0]!r}" if near else ""
 
 
 def is_topic_name(topic: str) -> bool:

@@ -4,9 +4,9 @@ Source: ``ConfigurationControlManager``, 3.9 to 4.1.
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
+from emulator.common.names import nearest_hint
 from emulator.metadata_log.image import config_key
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
@@ -135,11 +135,8 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
     checked: dict[str, str | None] = {}
     for name, value in values.items():
         if name not in TOPICS:
-            nearest = get_close_matches(name, sorted(TOPICS), 1, cutoff=0.0)[0]
-            raise ApiException(
-                "INVALID_CONFIG",
-                f"Topics have no configuration {name!r}; the nearest is {nearest!r}.",
-            )
+            hint = nearest_hint(name, sorted(TOPICS))
+            raise ApiException("INVALID_CONFIG", f"Topics have no configuration {name!r}{hint}.")
         checked[name] = value
         if value is not None:
             try:

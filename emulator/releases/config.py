@@ -4,11 +4,11 @@ Durations are in the unit of Kafka's name, and in microseconds in :class:`Broker
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from msgspec import Struct, convert, field
 
+from emulator.common.names import nearest_hint
 from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config_names import (
     BOOLEAN,
@@ -521,9 +521,7 @@ def _unknown(name: str, names: Iterable[str]) -> ConfigError:
         return ConfigError(f"{name} is Kafka's, but has no effect here: {WITHOUT_EFFECT[name]}.")
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
-    return ConfigError(
-        f"There is no configuration {name!r}; the nearest is {_nearest(name, names)!r}."
-    )
+    return ConfigError(f"There is no configuration {name!r}{nearest_hint(name, names)}.")
 
 
 def _parse(setting: Setting, text: str) -> Parsed:
@@ -550,8 +548,8 @@ def _word(setting: Setting, text: str) -> bool:
     word = text.strip().rpartition(".")[2]
     if word not in setting.words:
         raise ConfigError(
-            f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}; the"
-            f" nearest is {_nearest(word, setting.words)!r}."
+            f"{setting.name} must be one of {' and '.join(setting.words)}, not {text!r}"
+            f"{nearest_hint(word, setting.words)}."
         )
     return setting.words[True] == word
 
@@ -578,7 +576,3 @@ def _spelled(setting: Setting, value: Parsed) -> str:
     if setting.words:
         return setting.words[value]
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    return get_close_matches(name, names, n=1, cutoff=0.0)[0]

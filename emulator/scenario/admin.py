@@ -216,8 +216,11 @@ class Admin:
         for key, value in config.items():
             self.cluster.kernel.emit(events.ConfigChanged, "broker", str(wanted.broker), key, value)
 
-    def delete_topic(self, wanted: inputs.DeleteTopic) -> None:
-        """Write /admin/delete_topics/T; the controller deletes the topic."""
+    def delete_topic(self, wanted: inputs.DeleteTopic) -> Outcome:
+        """Write /admin/delete_topics/T; the controller deletes the topic.
+
+        If its configuration disables that, the outcome says so, as kafka-topics warns.
+        """
         needs_topic(self.cluster, wanted.topic)
         try:
             self.zookeeper.create(self.environment, 0, znodes.delete_topic_path(wanted.topic), None)
@@ -225,6 +228,17 @@ class Admin:
             raise RefusedError(
                 "NodeExistsError", f"Topic {wanted.topic} is already being deleted."
             ) from None
+        controller = self.cluster.controller_id()
+        if controller is None or self._deletes_topics(controller):
+            return Outcome()
+        return Outcome(
+            "TOPIC_DELETION_DISABLED",
+            f"delete.topic.enable is false on controller {controller}, which keeps the topic.",
+        )
+
+    def _deletes_topics(self, controller: int) -> bool:
+        settings = self.cluster.settings
+        return resolve(settings.version, settings.of_broker(controller)).delete_topic_enable
 
     def _write(self, path: str, data: str) -> None:
         """Set a znode's data, creating it if it does not exist."""

@@ -51,11 +51,12 @@ def test_the_first_events_say_what_was_asked_and_what_was_made() -> None:
     [
         (CreateCluster(version="2.9"), "There is no version '2.9'; the nearest is '2.8.2'."),
         (CreateCluster(config={"min.isr": "2"}), "the nearest is 'min.insync.replicas'"),
+        (CreateCluster(config={"foo.bar": "2"}), "There is no configuration 'foo.bar'."),
         (CreateCluster(config={"min.insync.replicas": "two"}), "must be an integer"),
         (CreateCluster(brokers=3, racks=["a"]), "There are 1 racks for 3 brokers."),
         (CreateCluster(brokers=3, hosts=["a"]), "There are 1 hosts for 3 brokers."),
     ],
-    ids=["version", "name", "value", "racks", "hosts"],
+    ids=["version", "name", "like none", "value", "racks", "hosts"],
 )
 def test_what_cannot_be_made_is_refused_with_the_nearest_valid_word(
     spec: CreateCluster, message: str

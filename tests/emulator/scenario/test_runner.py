@@ -279,3 +279,17 @@ def test_a_round_of_a_replica_that_is_gone_is_refused() -> None:
     runner.run_until(runner.now_us + SECOND_US)
     assert ticket.outcome is not None
     assert (ticket.outcome.error, ticket.outcome.refused) == ("UNKNOWN_TOPIC_OR_PARTITION", True)
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"), [("false", "TOPIC_DELETION_DISABLED"), ("true", "NONE")]
+)
+def test_a_deletion_that_is_disabled_is_not_told_as_done(setting: str, error: str) -> None:
+    """kafka-topics warns of it; the controller removes the mark and keeps the topic."""
+    spec = CreateCluster(version="0.9", config={"delete.topic.enable": setting})
+    runner = Runner(Cluster(spec, []))
+    runner.execute(given(CreateTopic(topic="t", partitions=1, replication_factor=1)))
+    outcome = runner.execute(given(DeleteTopic(topic="t")))
+    assert (outcome.error, outcome.refused) == (error, False)
+    runner.execute(given(Wait(duration_us=2 * SECOND_US)))
+    assert ("t" in runner.cluster.topics()) is (setting == "false")
