@@ -1,8 +1,11 @@
 """How a broker serves consumers: up to the HW, from leaders or (KIP-392) from followers.
 
 A leader with a replica selector redirects a consumer that sends its rack to a replica in that rack.
-The replica serves records up to its own HW, which may lag behind the leader's.
+Every follower serves consumers whose fetch can have a rack (version 11 and later), up to its own
+HW, which may lag behind the leader's.
 """
+
+from typing import Final
 
 from emulator.broker.fetch_manager import FetchManager, Rows
 from emulator.broker.fetch_session import FetchSessions
@@ -29,6 +32,11 @@ from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"
+
+
+Listed = tuple[int, int, int]
+"""An offset, a timestamp in ms, and a leader epoch."""
+NONE_LISTED: Final[Listed] = (-1, -1, -1)
 
 
 class DelayedFetch(DelayedOperation, frozen=True):
@@ -71,6 +79,7 @@ class ConsumerReads:
         self.in_sync_only = profile.has("preferred_read_replica_in_isr")
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
+        self.own_epoch = profile.has("newest_record_has_own_epoch")
         for effect in (MoveHighWatermark, StopLeading):
             replicas.on(effect, self._changed)
 
@@ -149,13 +158,13 @@ class ConsumerReads:
     ) -> FetchedPartition:
         rack = message.rack
         error = epoch_error(replica, requested.current_leader_epoch, self.replicas.rules)
-        if error == NOT_LEADER and rack and self._may_follow(replica):
+        if error == NOT_LEADER and rack is not None and self._may_follow(replica):
             error = NONE
         if error != NONE or replica is None:
             return FetchedPartition(error, -1, -1, [])
         log, high_watermark = replica.log, replica.high_watermark
         stable = replica.last_stable_offset
-        preferred = self.preferred(replica, requested.offset, rack)
+        preferred = self.preferred(replica, requested.offset, rack or "")
         if preferred != self.context.id:
             return FetchedPartition(
                 NONE, high_watermark, log.start, [], preferred_read_replica=preferred
@@ -163,8 +172,10 @@ class ConsumerReads:
         differs = divergence(
             replica, requested.offset, requested.last_fetched_epoch, self.replicas.rules
         )
+        if differs is not None and differs.error != NONE:
+            return FetchedPartition(differs.error, -1, -1, [])
         if differs is not None:
-            return FetchedPartition(differs.error, high_watermark, log.start, [], differs.diverging)
+            return FetchedPartition(NONE, high_watermark, log.start, [], differs.diverging)
         # Between the HW and the log end there is nothing to read, but that is no error: a new
         # leader's HW may be below what its consumers have read (LocalLog.read).
         if requested.offset < log.start or requested.offset > log.end:
@@ -202,7 +213,7 @@ class ConsumerReads:
         if error != NONE or replica is None:
             response = ListOffsetsResponse(request, tp, error, -1, -1)
         else:
-            offset, timestamp_ms = self._offset_for(replica, message)
+            offset, timestamp_ms, epoch = self._offset_for(replica, message)
             response = ListOffsetsResponse(
                 request,
                 tp,
@@ -211,7 +222,7 @@ class ConsumerReads:
                 replica.log_end,
                 offset,
                 timestamp_ms,
-                replica.leader_epoch if rules.fencing else -1,
+                epoch if rules.fencing else -1,
             )
         self.context.respond(client, request, response)
 
@@ -221,43 +232,51 @@ class ConsumerReads:
             return False
         return replica.epoch_start is not None and replica.high_watermark < replica.epoch_start
 
-    def _offset_for(self, replica: Replica, message: ListOffsetsRequest) -> tuple[int, int]:
-        """The first readable offset with at least the given timestamp, and its timestamp."""
+    def _offset_for(self, replica: Replica, message: ListOffsetsRequest) -> Listed:
+        """The first readable offset with at least the given timestamp, its timestamp and epoch.
+
+        Only the end of the log has the current leader epoch; a record has its own. Source:
+        ``UnifiedLog.fetchOffsetByTimestamp``.
+        """
         log = replica.log
         bound = replica.last_stable_offset if message.read_committed else replica.high_watermark
         timestamp_ms = message.timestamp_ms
         if timestamp_ms == LATEST:
-            return bound, -1
+            return bound, -1, replica.leader_epoch
         if timestamp_ms == EARLIEST:
-            return log.start, -1
+            return log.start, -1, _epoch_at_start(replica)
         if timestamp_ms == MAX_TIMESTAMP:
             return self._newest(replica)
         return self._first_since(log, message, bound)
 
-    def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> tuple[int, int]:
+    def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> Listed:
         ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
         for batch in log.read(log.start, bound):
             if message.by_wall_clock:
                 for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                     if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
-                        return batch.base_offset + at, written_ms
+                        return batch.base_offset + at, written_ms, batch.leader_epoch
                 continue
             made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
             if batch.append_time_ms >= 0:
                 made_ms = batch.append_time_ms - STARTED_MS
             if made_ms >= timestamp_ms:
-                return max(batch.base_offset, log.start), made_ms
-        return -1, -1
+                return max(batch.base_offset, log.start), made_ms, batch.leader_epoch
+        return NONE_LISTED
 
-    def _newest(self, replica: Replica) -> tuple[int, int]:
-        """The offset of the record with the greatest timestamp, and that timestamp (KIP-734)."""
-        ledger, found = self.context.ledger, (-1, -1)
+    def _newest(self, replica: Replica) -> Listed:
+        """The record with the greatest timestamp (KIP-734).
+
+        Its leader epoch is its own from 3.8 on (KAFKA-16310), and before the newest in the cache.
+        """
+        ledger, found = self.context.ledger, NONE_LISTED
+        newest = NONE_LISTED[2] if replica.epochs is None else replica.epochs.latest
         log = replica.log
         for batch in log.read(log.start, replica.high_watermark):
             for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                 offset = batch.base_offset + at
                 if log.start <= offset < replica.high_watermark and written_ms > found[1]:
-                    found = offset, written_ms
+                    found = offset, written_ms, batch.leader_epoch if self.own_epoch else newest
         return found
 
     # ---- KIP-392
@@ -289,3 +308,9 @@ class ConsumerReads:
             and (follower in replica.isr or not self.in_sync_only)
         ]
         return max(found)[2] if found else mine
+
+
+def _epoch_at_start(replica: Replica) -> int:
+    """The leader epoch at the log start, if the epoch cache reaches back to there."""
+    entries = [] if replica.epochs is None else replica.epochs.entries
+    return entries[0][0] if entries and entries[0][1] <= replica.log_start else -1

@@ -18,14 +18,18 @@ TIMEOUT = "delete-records-timeout"
 UNKNOWN = -1
 
 Result = tuple[str, int]
-"""An error, and the low watermark (-1 with an error)."""
+"""An error, and the low watermark (-1 with an error that is not a timeout)."""
 
 
 class Deletion(Struct, frozen=True, array_like=True, gc=False):
-    """What was done to one partition: an error, and the offset before which records are deleted."""
+    """What was done to one partition: an error, or the offset before which records are deleted.
+
+    ``low_watermark`` is the one of that time: a request that times out returns it.
+    """
 
     error: str
     offset: int = UNKNOWN
+    low_watermark: int = UNKNOWN
 
 
 class DelayedDeleteRecords(DelayedOperation, frozen=True):
@@ -96,8 +100,10 @@ class DelayedDeletes:
         return found
 
     def _results_so_far(self, delayed: DelayedDeleteRecords) -> dict[str, Result]:
-        late = ("REQUEST_TIMED_OUT", UNKNOWN)
-        return {tp: self._result(tp, each) or late for tp, each in delayed.deletions.items()}
+        return {
+            tp: self._result(tp, each) or ("REQUEST_TIMED_OUT", each.low_watermark)
+            for tp, each in delayed.deletions.items()
+        }
 
     def _respond(self, delayed: DelayedDeleteRecords, results: dict[str, Result]) -> None:
         response = DeleteRecordsResponse(delayed.request, results)

@@ -9,6 +9,7 @@ from emulator.broker.controller_channel import ControllerChannel
 from emulator.broker.kraft_state import KRaftBrokerState, Pending
 from emulator.broker.producer_ids import FIRST_EPOCH, ProducerIdBlock
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import LOADING
 from emulator.protocol import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -22,7 +23,10 @@ TRY_US: Final = 30_000_000
 
 
 class KRaftProducerIds:
-    """Allocates a broker's producer ids; requests wait for a block while there are none."""
+    """Allocates a broker's producer ids.
+
+    Without ids, requests wait for a block; from 3.6 on they are refused meanwhile (KAFKA-14694).
+    """
 
     def __init__(
         self, context: BrokerContext, state: KRaftBrokerState, block: ProducerIdBlock
@@ -31,36 +35,45 @@ class KRaftProducerIds:
         self.context = context
         self.state = state
         self.block = block
+        self.without_waiting = context.profile.has("producer_ids_without_waiting")
         self.channel = ControllerChannel(
             context, state.producer_ids, "producer-ids", lambda: TRY_US, self._on_response
         )
 
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Return a unique id."""
-        self.state.waits_for_ids.append((source, request))
-        self._serve()
+        if not self.without_waiting:
+            self.state.waits_for_ids.append((source, request))
+            self._serve()
+            return
+        given = self.block.claim()
+        if given < 0 or self.block.is_low(given):
+            self._ask()
+        self._respond(source, request, "NONE" if given >= 0 else LOADING, given)
 
     def _serve(self) -> None:
-        state, block = self.state, self.block
-        while state.waits_for_ids and block.next >= 0:
-            source, request = state.waits_for_ids.pop(0)
-            given = block.next
-            block.next = given + 1 if given < block.last else -1
-            self._respond(source, request, "NONE", given)
-        if state.waits_for_ids and not state.producer_ids.queue:
+        waiting, given = self.state.waits_for_ids, 0
+        while waiting and given >= 0:
+            given = self.block.claim()
+            if given >= 0:
+                self._respond(*waiting.pop(0), "NONE", given)
+        if waiting:
+            self._ask()
+
+    def _ask(self) -> None:
+        if not self.state.producer_ids.queue:
             epoch = self.context.process.broker_epoch
             self.channel.ask(AllocateProducerIdsRequest(self.context.id, epoch), PATIENCE_US)
 
     def _on_response(self, _pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
         """Store the block, or fail all waiting requests if there is none."""
         if isinstance(response, AllocateProducerIdsResponse) and response.error == "NONE":
-            self.block.next = response.start
-            self.block.last = response.start + response.length - 1
+            self.block.add(response.start)
             self._serve()
             return
         waiting, self.state.waits_for_ids = self.state.waits_for_ids, []
         for source, request in waiting:
-            self._respond(source, request, "COORDINATOR_LOAD_IN_PROGRESS", -1)
+            self._respond(source, request, LOADING, -1)
 
     def _respond(self, source: int, request: int, error: str, given: int) -> None:
         epoch = FIRST_EPOCH if error == "NONE" else -1

@@ -2,7 +2,9 @@
 
 A block is allocated by a conditional write of the znode, so that ids are unique; the unused rest of
 a block is lost when the broker restarts. Brokers allocate a block at startup, in 3.x at the first
-request for an id (through the controller, KIP-730; the znode's content is the same).
+request for an id (through the controller, KIP-730; the znode's content is the same). From 3.6 on
+that request is refused with COORDINATOR_LOAD_IN_PROGRESS while the block is on its way; the one
+after it is asked for when a tenth of the block is left.
 Source: ``ProducerIdManager`` 0.11 to 3.9 (KIP-98).
 """
 
@@ -12,20 +14,47 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.broker_context import BrokerContext
+from emulator.common.errors import LOADING
 from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 BLOCK_SIZE: Final = 1_000
 ID_MAX: Final = znodes.LONG_MAX
+PREFETCH_LEFT: Final = 99
+"""The following block is asked for when the id is given that leaves so many."""
 FIRST_EPOCH: Final = 0
 
 
 class ProducerIdBlock(Struct, array_like=True):
-    """The rest of the broker's block: the next id and the last one; -1 if it is used up."""
+    """The rest of the broker's block: the next id and the last one; -1 if it is used up.
+
+    ``following`` is the first id of the block after it, -1 if there is none yet.
+    """
 
     next: int = -1
     last: int = -1
+    following: int = -1
+
+    def add(self, start: int) -> None:
+        """Add the block that begins with the id ``start``."""
+        if self.next >= 0:
+            self.following = start
+        else:
+            self.next, self.last = start, start + BLOCK_SIZE - 1
+
+    def claim(self) -> int:
+        """Return the next id; -1 if there is none."""
+        given = self.next
+        self.next = given + 1 if 0 <= given < self.last else -1
+        if self.next < 0 <= self.following:
+            start, self.following = self.following, -1
+            self.add(start)
+        return given
+
+    def is_low(self, given: int) -> bool:
+        """Whether ``given`` is the id at which the following block is asked for."""
+        return given >= 0 and self.last - given == PREFETCH_LEFT
 
 
 class ProducerIds:
@@ -36,6 +65,7 @@ class ProducerIds:
         self.context = context
         self.state = state
         self.on_demand = self.context.profile.has("producer_ids_on_demand")
+        self.without_waiting = self.context.profile.has("producer_ids_without_waiting")
 
     def start(self) -> None:
         """Allocate a block at startup, up to 2.8."""
@@ -46,14 +76,19 @@ class ProducerIds:
     def give_out(self, source: int, request: int, _message: InitProducerIdRequest) -> None:
         """Return a unique id; send no response while none can be allocated."""
         state = self.state
+        given, error = state.claim(), "NONE"
         try:
-            has_id = state.next >= 0 or self._take_block()
+            if self.without_waiting and (given < 0 or state.is_low(given)):
+                self._take_block()
+                error = "NONE" if given >= 0 else LOADING
+            elif given < 0:
+                error = "NONE" if self._take_block() else "UNKNOWN_SERVER_ERROR"
+                given = state.claim()
         except errors.ConnectionLoss:
-            return  # the thread waits for ZooKeeper, longer than the client's request timeout
-        error = "NONE" if has_id else "UNKNOWN_SERVER_ERROR"
-        given, epoch = (state.next, FIRST_EPOCH) if error == "NONE" else (-1, -1)
-        if error == "NONE":
-            state.next = given + 1 if given < state.last else -1
+            if not self.without_waiting:
+                return  # the thread waits for ZooKeeper, longer than the client's request timeout
+            error = "NONE" if given >= 0 else LOADING
+        epoch = FIRST_EPOCH if error == "NONE" else -1
         self.context.respond(source, request, InitProducerIdResponse(request, error, given, epoch))
 
     def _take_block(self) -> bool:
@@ -76,7 +111,7 @@ class ProducerIds:
             raise
         except (errors.ZooKeeperError, ValueError):
             return False
-        self.state.next, self.state.last = start, end
+        self.state.add(start)
         return True
 
 

@@ -176,9 +176,11 @@ class ReplicaManager:
             if replica is not None and wanted == TO_HIGH_WATERMARK:
                 offset = replica.high_watermark
             error = self._deletion_refused(replica, offset)
+            low_watermark = -1
             if error == NONE and replica is not None:
                 self.replicas.do(replica, DeleteRecords(offset))
-            deletions[tp] = Deletion(error, offset)
+                low_watermark = self.deletes.low_watermark(replica)
+            deletions[tp] = Deletion(error, offset, low_watermark)
         delayed = DelayedDeleteRecords(request, client, deletions)
         self.deletes.purgatory.try_complete_else_watch(delayed, message.timeout_us)
 
@@ -344,13 +346,16 @@ class ReplicaManager:
     def describe_producers(
         self, client: int, request: int, message: DescribeProducersRequest
     ) -> None:
-        """Describe the producers of partitions led here (``Partition.activeProducerState``)."""
+        """Describe the producers of partitions, from the logs here.
+
+        A follower describes what it knows (``Partition.activeProducerState``).
+        """
         found: dict[str, tuple[str, list[ProducerDescription]]] = {}
         topics = {split(tp)[0] for tp in message.partitions}
         unknown = sorted(topic for topic in topics if not self.context.knows(f"{topic}-0"))
         for tp in message.partitions:
             replica = self.replicas.get(tp)
-            if replica is not None and replica.role == LEADER:
+            if replica is not None and replica.role != OFFLINE:
                 found[tp] = (NONE, self._producers(replica))
             else:
                 is_known = self.context.knows(tp)

@@ -25,7 +25,7 @@ from emulator.clients.state import (
     Job,
     Producer,
 )
-from emulator.common.errors import ERRORS
+from emulator.common.errors import ERRORS, LOADING
 from emulator.inputs.statements import Produce
 from emulator.protocol import (
     ConnectionLost,
@@ -240,6 +240,8 @@ class Producers:
             producer.identity.producer_id = message.producer_id
             producer.identity.epoch = message.producer_epoch
             self._go_on(producer, flight)
+        elif message.error == LOADING:
+            self.sender.back_off(producer, flight)
         elif ERRORS[message.error].retriable:
             self._identify_next(producer, flight)
         else:

@@ -197,6 +197,10 @@ class Sender:
         if was_sent and not producer.jobs[0].input.idempotent:
             producer.flights.remove(flight)
             producer.flights.insert(0, flight)
+        self.back_off(producer, flight)
+
+    def back_off(self, producer: Producer, flight: Flight) -> None:
+        """Let the batch wait for retry.backoff.ms."""
         flight.phase = WAITING
         flight.resume_us = self.kernel.now + self.defaults.retry_backoff_us
         self.limit(producer, flight, self.defaults.retry_backoff_us)

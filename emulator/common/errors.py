@@ -13,6 +13,7 @@ from msgspec import Struct
 NONE: Final = "NONE"
 """The error of a request that succeeded."""
 NOT_LEADER: Final = "NOT_LEADER_OR_FOLLOWER"
+LOADING: Final = "COORDINATOR_LOAD_IN_PROGRESS"
 """The error of a request that only a partition's leader can handle."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from emulator.broker_context import BrokerContext
-from emulator.common.errors import NONE
+from emulator.common.errors import LOADING, NONE
 from emulator.coordinator import internal_topics
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
@@ -102,7 +102,7 @@ class GroupCoordinator:
         due_us = self.state.partitions.get(self.partition_of(group))
         if due_us is None:
             return "NOT_COORDINATOR"
-        return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
+        return LOADING if due_us else NONE
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
         """Return a group's coordinator, creating __consumer_offsets if it does not exist."""
@@ -163,7 +163,7 @@ class GroupCoordinator:
         error = self.refusal(message.group)
         # An error would only make the member look for another coordinator, and there is none; its
         # session starts anew when the group is loaded (GroupCoordinator.handleHeartbeat).
-        if error == "COORDINATOR_LOAD_IN_PROGRESS":
+        if error == LOADING:
             error = NONE
         elif error == NONE:
             error = self.members.check(
@@ -259,7 +259,7 @@ class GroupCoordinator:
         """Describe groups, or list those coordinated here if no names are given."""
         if message.groups is None:
             loading = any(self.state.partitions.values())
-            error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
+            error = LOADING if loading else NONE
             found = {group.name: self._description(group) for group in self.state.groups.values()}
             self.respond(request, DescribeGroupsResponse(request, error, found))
             return

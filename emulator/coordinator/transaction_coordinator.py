@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from emulator.broker_context import BrokerContext
-from emulator.common.errors import NONE
+from emulator.common.errors import LOADING, NONE
 from emulator.coordinator import internal_topics
 from emulator.coordinator.internal_topics import TRANSACTIONS
 from emulator.coordinator.own_requests import OwnRequests
@@ -109,7 +109,7 @@ class TransactionCoordinator:
         due_us = self.state.partitions.get(self.log.partition_of(transactional_id))
         if due_us is None:
             return "NOT_COORDINATOR"
-        return "COORDINATOR_LOAD_IN_PROGRESS" if due_us else NONE
+        return LOADING if due_us else NONE
 
     def find(self, client: int, request: int, message: FindCoordinatorRequest) -> None:
         """Return a transactional id's coordinator, creating __transaction_state if missing."""
@@ -505,7 +505,7 @@ class TransactionCoordinator:
         names = list(known) if message.transactional_ids is None else message.transactional_ids
         descriptions = {name: self._description(name) for name in names}
         loading = message.transactional_ids is None and any(self.state.partitions.values())
-        error = "COORDINATOR_LOAD_IN_PROGRESS" if loading else NONE
+        error = LOADING if loading else NONE
         self._respond(client, request, DescribeTransactionsResponse(request, error, descriptions))
 
     def _description(self, name: str) -> TransactionDescription:

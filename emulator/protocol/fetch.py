@@ -36,11 +36,12 @@ class FetchRequest(Message, frozen=True):
 
     Partitions unchanged since the last fetch of the same session are omitted (KIP-227);
     ``forgotten`` ones leave the session; ``one_shot`` fetches use no session; ``rack`` is a
-    consumer's (KIP-392). The broker may wait up to ``max_wait_us`` until ``min_bytes`` of records
-    are available; the response has at most ``max_bytes`` of them (fetch.max.bytes).
-    ``read_committed``: a consumer does not read beyond the last stable offset. A consumer's session
-    has an id and an epoch; ``uses_topic_ids`` if it names topics by id. ``replica_epoch`` is a
-    follower's broker epoch (KIP-903); -1 if the release does not send it.
+    consumer's (KIP-392; empty: it has none), and None in versions before 11. The broker may wait up
+    to ``max_wait_us`` until ``min_bytes`` of records are available; the response has at most
+    ``max_bytes`` of them (fetch.max.bytes). ``read_committed``: a consumer does not read beyond the
+    last stable offset. A consumer's session has an id and an epoch; ``uses_topic_ids`` if it names
+    topics by id. ``replica_epoch`` is a follower's broker epoch (KIP-903); -1 if the release does
+    not send it.
     """
 
     replica: int
@@ -49,7 +50,7 @@ class FetchRequest(Message, frozen=True):
     forgotten: list[str] = field(default_factory=list)
     new_session: bool = False
     one_shot: bool = False
-    rack: str = ""
+    rack: str | None = None
     min_bytes: int = 1
     max_bytes: int = NO_LIMIT
     read_committed: bool = False

@@ -27,6 +27,7 @@ US_PER_MS: Final = 1_000
 UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
 UNRESOLVED: Final = ":"
 """The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
+RACK_SINCE: Final = 11
 TOPIC_IDS_SINCE: Final = 13
 """The first Fetch version that names topics by id (KIP-516)."""
 READ_COMMITTED: Final = 1
@@ -74,7 +75,7 @@ class Fetch:
                 partitions,
                 # a topic that was created anew is forgotten by its old id, and fetched by the new
                 [tp for tp in forgotten if tp not in partitions],
-                rack=request.rack_id,
+                rack=request.rack_id if call.header.api_version >= RACK_SINCE else None,
                 min_bytes=request.min_bytes,
                 max_bytes=request.max_bytes,
                 read_committed=request.isolation_level == READ_COMMITTED,

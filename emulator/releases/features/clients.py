@@ -168,6 +168,13 @@ CLIENTS: Final = (
         "consumers find the offset of the first record that is not older than a timestamp",
     ),
     Feature(
+        "newest_record_has_own_epoch",
+        "3.8",
+        None,
+        "KAFKA-16310",
+        "ListOffsets for the largest timestamp returns the record's leader epoch, not the newest",
+    ),
+    Feature(
         "offset_not_available_error",
         "2.2",
         None,

@@ -135,6 +135,13 @@ ZNODES: Final = (
         "producer_ids_on_demand", "3.0", None, "KIP-730", "no producer ids until one is asked for"
     ),
     Feature(
+        "producer_ids_without_waiting",
+        "3.6",
+        None,
+        "KAFKA-14694",
+        "a broker that is still waiting for a block of producer ids says so instead of waiting",
+    ),
+    Feature(
         "kraft_controller_epoch",
         "3.4",
         None,

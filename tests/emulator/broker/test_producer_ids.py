@@ -58,8 +58,34 @@ def test_each_broker_takes_a_block_when_it_starts(version: str) -> None:
     assert ask(lab, 0) == [("NONE", 0, 0)]
 
 
+LOADING = ("COORDINATOR_LOAD_IN_PROGRESS", -1, -1)
+
+
+@pytest.mark.parametrize("mode", ["zookeeper", "kraft"])
+def test_from_3_6_a_broker_does_not_wait_for_its_block(mode: str) -> None:
+    """Asked of real brokers of 3.5.2 (which wait), 3.6.1, 3.9 and 4.1: each after its start."""
+    lab = Lab("3.9", brokers=3, mode=mode)
+    assert ask(lab, 1) == [LOADING]
+    assert ask(lab, 1, 2) == [("NONE", 0, 0), ("NONE", 1, 0)]
+    assert ask(lab, 0) == [LOADING]
+    assert ask(lab, 0) == [("NONE", 1000, 0)]
+
+
+@pytest.mark.parametrize("mode", ["zookeeper", "kraft"])
+def test_from_3_6_a_broker_asks_early_for_the_next_block(mode: str) -> None:
+    lab = Lab("3.9", brokers=2, mode=mode)
+    assert ask(lab) == [LOADING]
+    state = lab.cluster.brokers[0].state.producer_ids
+    state.next = 900
+    assert ask(lab) == [("NONE", 900, 0)]
+    assert ask(lab, 1) == [LOADING]
+    assert ask(lab, 1) == [("NONE", 2000, 0)]
+    state.next = BLOCK_SIZE - 1
+    assert ask(lab, 0, 2) == [("NONE", 999, 0), ("NONE", 1000, 0)]
+
+
 def test_from_3_0_a_broker_takes_its_block_when_it_is_asked() -> None:
-    lab = Lab("3.9", brokers=3)
+    lab = Lab("3.5", brokers=3)
     assert block(lab) is None
     assert ask(lab, 1, 2) == [("NONE", 0, 0), ("NONE", 1, 0)]
     assert ask(lab, 0) == [("NONE", 1000, 0)]
@@ -92,7 +118,7 @@ def test_a_broker_without_zookeeper_gives_out_what_it_has_and_then_does_not_answ
     assert ask(lab) == []
 
 
-@pytest.mark.parametrize("version", ["2.4", "3.9"])
+@pytest.mark.parametrize("version", ["2.4", "3.5"])
 def test_a_lost_response_of_zookeeper_gives_no_id_until_there_is_one(version: str) -> None:
     lab = Lab(version, brokers=1)
     lab.cluster.brokers[0].state.producer_ids.next = -1
@@ -114,14 +140,19 @@ def test_a_lost_response_of_zookeeper_gives_no_id_until_there_is_one(version: st
     ],
     ids=["no JSON", "no fields", "no number", "no ids left"],
 )
-def test_a_znode_that_cannot_be_gone_on_from_gives_no_id(data: str) -> None:
-    lab = Lab("3.9", brokers=1)
+@pytest.mark.parametrize(
+    ("version", "response"), [("3.5", ("UNKNOWN_SERVER_ERROR", -1, -1)), ("3.9", LOADING)]
+)
+def test_a_znode_that_cannot_be_gone_on_from_gives_no_id(
+    version: str, response: tuple[str, int, int], data: str
+) -> None:
+    lab = Lab(version, brokers=1)
     lab.do(ZkCommand(command="set", path=PATH, data=data))
-    assert ask(lab) == [("UNKNOWN_SERVER_ERROR", -1, -1)]
+    assert ask(lab) == [response]
     assert lab.cluster.zookeeper.get(PATH).data == data
 
 
 def test_without_the_znode_there_is_no_id() -> None:
-    lab = Lab("3.9", brokers=1)
+    lab = Lab("3.5", brokers=1)
     lab.do(ZkCommand(command="delete", path=PATH))
     assert ask(lab) == [("UNKNOWN_SERVER_ERROR", -1, -1)]

@@ -2,7 +2,7 @@ import pytest
 
 from emulator.audit.ground_truth import PartitionAudit
 from emulator.cluster import Cluster
-from emulator.common.errors import ERRORS
+from emulator.common.errors import ERRORS, LOADING
 from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
@@ -340,6 +340,8 @@ def test_the_same_bytes_after_a_response_are_other_records(lab: WireLab) -> None
 
 def test_an_idempotent_batch_that_comes_again_is_written_once(lab: WireLab) -> None:
     here = lab.connect()
+    assert lab.ask(here, InitProducerIdRequest(None), 4).error_code == ERRORS[LOADING].code
+    lab.pass_time(100_000)
     producer = lab.ask(here, InitProducerIdRequest(None), 4)
     assert (producer.error_code, producer.producer_epoch) == (0, 0)
     batch = record_batch.build(
