@@ -20,10 +20,8 @@ from emulator.quorum_controller.result import ApiError, ApiException, Result, us
 from emulator.releases.config import (
     ConfigError,
     check_topic_config,
-    check_without_effect,
     topic_config_names,
 )
-from emulator.releases.config_names import TOPICS as TOPICS_WITHOUT_EFFECT
 from emulator.releases.config_names import TOPICS_BEFORE_4
 
 MAX_VALUE_LENGTH: Final = 32_767
@@ -140,10 +138,7 @@ def _checked_topic_values(values: Mapping[str, str | None]) -> dict[str, str | N
         checked[name] = value
         if value is not None:
             try:
-                if name in TOPICS_WITHOUT_EFFECT:
-                    check_without_effect(name, value)
-                else:
-                    checked |= check_topic_config({name: value})
+                checked |= check_topic_config({name: value})
             except ConfigError as error:
                 raise ApiException("INVALID_CONFIG", str(error)) from None
     return checked

@@ -325,13 +325,19 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
 def check_topic_config(overrides: Mapping[str, str], version: str | None = None) -> dict[str, str]:
     """Return a topic's configuration in Kafka's spelling; empty values, which remove, stay empty.
 
-    Without a ``version``, it may have what any release with KRaft has.
+    Names that have no effect here are kept if a broker would take their values. Without a
+    ``version``, it may have what any release with KRaft has.
 
     Raises:
         ConfigError: a name that topics of the release do not have, or an invalid value.
     """
     checked = {}
     for name, text in overrides.items():
+        if name in TOPICS:
+            if text:
+                check_without_effect(name, text)
+            checked[name] = text
+            continue
         setting = _find_for_topic(name)
         if version is not None:
             _check_release(name, setting, profile_of(version))

@@ -166,6 +166,14 @@ def test_topics_take_their_own_names_in_kafkas_spelling() -> None:
     assert checked == {"min.insync.replicas": "2", "unclean.leader.election.enable": "true"}
 
 
+def test_topics_take_what_has_no_effect_here_if_a_broker_would() -> None:
+    config = {"cleanup.policy": "compact", "compression.type": "lz4", "retention.ms": "1000"}
+    assert check_topic_config(config, "2.8.2") == config
+    assert check_topic_config({"cleanup.policy": ""}) == {"cleanup.policy": ""}
+    with pytest.raises(ConfigError, match="must be one of uncompressed, zstd"):
+        check_topic_config({"compression.type": "lz5"})
+
+
 def test_an_empty_topic_value_stays_empty() -> None:
     assert check_topic_config({"min.insync.replicas": ""}) == {"min.insync.replicas": ""}
 

@@ -119,6 +119,7 @@ idempotence_by_default 3.5..3.9
 session_timeout_45s 3.5..3.9
 fetch_response_max_bytes 0.10.2..3.9
 offsets_for_times 0.10.2..3.9
+newest_record_has_own_epoch 3.9
 offset_not_available_error 2.2..3.9
 broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
@@ -140,6 +141,7 @@ finalized_features 2.7..3.9
 topic_ids 2.8..3.9
 ip_quotas 2.8..3.9
 producer_ids_on_demand 3.5..3.9
+producer_ids_without_waiting 3.9
 kraft_controller_epoch 3.5..3.9
 kraft 3.5..3.9
 leader_checks_quorum 3.9
