@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from emulator import events
 from emulator import protocol as messages
 from emulator.broker.add_partitions_to_txn_manager import (
     AddPartitionsToTxnManager,
@@ -591,6 +592,12 @@ class Broker:
         if self.context.profile.has("timeouts_precede_responses"):
             self.fetchers.check_timeouts()
         self.kernel.thaw_host(self.id)
+
+    def replace_disk(self) -> None:
+        """Give a process that is down a new, empty disk."""
+        for tp in self.state.replicas:
+            self.kernel.emit(events.LogDeleted, tp, self.id)
+        self.state.replicas.clear()
 
     def end_process(self, status: str) -> None:
         """Discard the process's state: only what is on disk survives."""

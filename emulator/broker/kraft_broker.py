@@ -128,6 +128,11 @@ class KRaftBroker(Broker):
         """Begin a controlled shutdown."""
         self.kraft_lifecycle.stop()
 
+    def replace_disk(self) -> None:
+        """Give a process that is down a new disk: without a metadata log and clean shutdown."""
+        super().replace_disk()
+        self.own.replace_disk()
+
     def end_process(self, status: str) -> None:
         """Discard the process's state: only what is on disk survives."""
         self.own.end_process()

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from emulator.metadata_log.image import MetadataImage
 from emulator.protocol import AnyMessage
+from emulator.raft.log import MetadataLog
 from emulator.raft.state import QuorumState
 
 STARTING: Final = "starting"
@@ -76,6 +77,14 @@ class KRaftBrokerState(Struct, array_like=True):
     forwarding: ChannelState = field(default_factory=ChannelState)
     producer_ids: ChannelState = field(default_factory=ChannelState)
     waits_for_ids: list[tuple[int, int]] = field(default_factory=list)
+
+    def replace_disk(self) -> None:
+        """Discard what is on disk."""
+        reset(self.quorum.log, MetadataLog())
+        reset(self.quorum, QuorumState(self.quorum.log))
+        self.topic_ids.clear()
+        self.folders.clear()
+        self.clean_shutdown_epoch = -1
 
     def end_process(self) -> None:
         """Discard what is not on disk."""

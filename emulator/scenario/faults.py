@@ -111,9 +111,7 @@ class Processes:
             state = self.cluster.broker_state(broker.id)
             raise RefusedError("NONE", f"Broker {broker.id} is already {state}.")
         if wanted.clean:
-            for tp in broker.state.replicas:
-                self.kernel.emit(events.LogDeleted, tp, broker.id)
-            broker.state.replicas.clear()
+            broker.replace_disk()
         broker.start()
 
     def freeze(self, wanted: inputs.FreezeBroker) -> None:
