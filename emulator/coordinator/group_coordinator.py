@@ -78,6 +78,7 @@ class GroupCoordinator:
         broker's log of a partition and its high watermark.
         """
         self.context = context
+        self.needs_epoch = context.profile.has("transactional_offsets_need_epoch")
         self.state = state
         self.kernel = context.kernel
         self.timers = context.timers
@@ -222,6 +223,9 @@ class GroupCoordinator:
                 error = self.members.check(
                     message.group, message.member_id, message.generation, message.instance_id
                 )
+        has_epoch = message.producer_id >= 0 and message.producer_epoch >= 0
+        if error == NONE and self.needs_epoch and not has_epoch:
+            error = "UNKNOWN_SERVER_ERROR"  # MemoryRecordsBuilder.validateProducerState throws
         if error == NONE:
             self.offsets.commit(group or self.offsets.make(message.group), request, message)
         else:

@@ -59,6 +59,14 @@ CLIENTS: Final = (
         "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
     ),
     Feature(
+        "transactional_offsets_need_epoch",
+        "0.11",
+        "3.9",
+        "KIP-98",
+        "offsets in a transaction without producer id or epoch fail with UNKNOWN_SERVER_ERROR",
+        ended_by="KIP-848",
+    ),
+    Feature(
         "transaction_partition_verification",
         "3.6",
         None,

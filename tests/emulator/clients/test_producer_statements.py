@@ -155,7 +155,7 @@ def test_an_id_is_asked_of_another_broker_if_one_is_silent() -> None:
     wanted = Produce(topic="t", partition=0, value="a", idempotent=True)
     assert lab.do(wanted).error == "NONE"
     asked = [each.destination for each in lab.seen.of(MessageSent, name="InitProducerIdRequest")]
-    assert asked == [0, 1]
+    assert list(dict.fromkeys(asked)) == [0, 1]
 
 
 def test_an_id_is_looked_for_until_there_is_one() -> None:

@@ -211,7 +211,7 @@ def test_batches_that_wait_for_their_turn_end_in_time_too(version: str) -> None:
     options["acks"] = None
     error, seconds = seconds_for(lab, **options)
     assert error == "NOT_ENOUGH_REPLICAS"
-    assert 120 <= seconds < 120.1
+    assert 120 <= seconds < 120.2  # from 3.6 on, 0.1 s later: the producer id is asked for twice
     producer = lab.cluster.clients.state.producers["p1"]
     assert (producer.acked, producer.failed, producer.pending) == (1, 4, 0)
     assert lab.values(0) == "a"
