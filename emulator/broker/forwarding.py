@@ -168,6 +168,7 @@ class ForwardingManager:
         elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)
+                messages = dict.fromkeys(wanted.topics, messages[""]) if messages else {}
             created = {} if response is None else response.created
             reply = TopicsResponse(request, errors, messages, self._described(wanted, created))
         else:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
-from emulator.common.limits import PARTITIONS_MAX
+from emulator.common.limits import CLUSTER_PARTITIONS_MAX, REQUEST_PARTITIONS_MAX
 from emulator.common.names import is_topic_name
 from emulator.coordinator import internal_topics
 from emulator.protocol import (
@@ -105,7 +105,7 @@ class ZkAdminManager:
         partitions = sum(_partitions_wanted(each, default) for each in wanted.values())
 
         def create(topic: str) -> int:
-            _check_partitions(partitions)
+            self._check_partitions(partitions)
             created[topic] = self._create(topic, wanted[topic], write=not message.validate_only)
             return 0 if message.validate_only else created[topic].partitions
 
@@ -119,7 +119,7 @@ class ZkAdminManager:
         partitions = sum(max(0, count) for count, _ in wanted.values())
 
         def grow(topic: str) -> int:
-            _check_partitions(partitions)
+            self._check_partitions(partitions)
             self._grow(topic, *wanted[topic], write=not message.validate_only)
             return 0 if message.validate_only else wanted[topic][0]
 
@@ -428,6 +428,17 @@ class ZkAdminManager:
         data = self.context.zk.data(path)
         return (znodes.config_in(data) if data else None) or {}
 
+    def _check_partitions(self, count: int) -> None:
+        """Refuse a request for more partitions than there may be here; Kafka has no limits."""
+        existing = len(self.context.process.metadata)
+        most = min(REQUEST_PARTITIONS_MAX, CLUSTER_PARTITIONS_MAX - existing)
+        if count > most:
+            raise RefusedTopicError(
+                "INVALID_PARTITIONS",
+                f"{count} partitions in one request are too many: "
+                f"at most {most} beside {existing}.",
+            )
+
     def _checked(self, config: Mapping[str, str], wrong_value: str) -> dict[str, str]:
         """The configuration, if all names and values are valid for topics.
 
@@ -454,15 +465,6 @@ def _partitions_wanted(topic: NewTopic, default: int) -> int:
     if topic.assignment:
         return len(topic.assignment)
     return default if topic.partitions == -1 else max(0, topic.partitions)
-
-
-def _check_partitions(count: int) -> None:
-    """Refuse a request for more partitions than an input may ask for; Kafka has no limit here."""
-    if count > PARTITIONS_MAX:
-        raise RefusedTopicError(
-            "INVALID_PARTITIONS",
-            f"{count} partitions in one request are too many: at most {PARTITIONS_MAX}.",
-        )
 
 
 def _bad_assignment(message: str) -> RefusedTopicError:

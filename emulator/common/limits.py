@@ -5,4 +5,8 @@ from typing import Final
 BROKERS_MAX: Final = 1_000
 CONTROLLERS_MAX: Final = 9
 PARTITIONS_MAX: Final = 200_000
-"""Maximum partitions of a topic, and of a request: as many as Kafka's largest clusters have."""
+"""Maximum partitions of a topic: as many as Kafka's largest clusters have."""
+REQUEST_PARTITIONS_MAX: Final = 10_000
+"""Maximum partitions that a client's request creates: KRaft's ``MAX_RECORDS_PER_BATCH``."""
+CLUSTER_PARTITIONS_MAX: Final = 250_000
+"""Maximum partitions that clients' requests create, with those that exist."""

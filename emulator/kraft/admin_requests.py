@@ -32,7 +32,8 @@ def respond_to_admin(
     try:
         result, outcomes = _REQUESTS[type(message)](controller, message)
     except ApiException as refused:
-        return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, {})
+        whole = {"": str(refused)}
+        return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, whole)
     errors = {name: each.error for name, each in outcomes.items()}
     reasons = {name: each.message for name, each in outcomes.items() if each.message}
     created = _created(result.response) if result.response else {}

@@ -167,8 +167,9 @@ class EnvelopeRequest(Message, frozen=True):
 class EnvelopeResponse(Message, frozen=True):
     """The controller's response: a top-level error, or errors by resource.
 
-    ``messages`` explain some errors in a sentence. ``created`` describes created topics, ``quorum``
-    is the response to a :class:`DescribeQuorumRequest`.
+    ``messages`` explain some errors in a sentence; that of the top-level error has an empty name.
+    ``created`` describes created topics, ``quorum`` is the response to a
+    :class:`DescribeQuorumRequest`.
     """
 
     request: int

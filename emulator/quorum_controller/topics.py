@@ -3,12 +3,13 @@
 Source: ``ReplicationControlManager`` (createTopics, deleteTopics, createPartitions), 3.9 to 4.1.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.common.limits import PARTITIONS_MAX
+from emulator.common.limits import CLUSTER_PARTITIONS_MAX
 from emulator.common.names import is_topic_name, random_uuid
 from emulator.metadata_log.records import (
     AnyRecord,
@@ -70,7 +71,8 @@ def create_topics(
     """Create topics individually; the records of all of them are one atomic batch.
 
     Raises:
-        ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request.
+        ApiException: POLICY_VIOLATION for more than 10,000 partitions, or records, in one request;
+            INVALID_PARTITIONS if the cluster would have more than are emulated.
     """
     wanted = sum(_partitions_wanted(context, topic) for topic in topics)
     if wanted > MAX_RECORDS_PER_BATCH:
@@ -78,6 +80,7 @@ def create_topics(
             "POLICY_VIOLATION",
             f"{wanted} partitions in one request are too many: at most {MAX_RECORDS_PER_BATCH}.",
         )
+    _check_room(context, wanted)
     records: list[AnyRecord] = []
     response: dict[str, CreatedTopic] = {}
     for topic in topics:
@@ -92,10 +95,20 @@ def create_topics(
 
 
 def delete_topics(context: Context, names: Iterable[str]) -> Result[dict[str, ApiError]]:
-    """Delete topics by name. The brokers with replicas need not be alive."""
+    """Delete topics by name. The brokers with replicas need not be alive.
+
+    A topic that is named twice is not deleted (``ControllerApis.deleteTopics``).
+    """
     records: list[AnyRecord] = []
-    response = {}
-    for name in names:
+    counts = Counter(names)
+    response = {
+        name: ApiError("INVALID_REQUEST", "Duplicate topic name.")
+        for name, count in counts.items()
+        if count > 1
+    }
+    for name, count in counts.items():
+        if count > 1:
+            continue
         try:
             take_room(records, [RemoveTopicRecord(context.topic(name).id)])
         except ApiException as refused:
@@ -118,7 +131,7 @@ def create_partitions(
     for topic in topics:
         try:
             partitions += max(0, topic.count)
-            _check_partitions(partitions)
+            _check_room(context, partitions)
             take_room(records, _create_partitions(context, topic, random_below))
         except ApiException as refused:
             response[topic.name] = refused.as_error()
@@ -150,12 +163,14 @@ def check_manual_assignment(
         )
 
 
-def _check_partitions(count: int) -> None:
-    """Refuse what an input may not ask for, before replicas are placed; Kafka has no limit here."""
-    if count > PARTITIONS_MAX:
+def _check_room(context: Context, count: int) -> None:
+    """Refuse partitions beyond those that a cluster may have here; Kafka has no limit."""
+    existing = sum(len(topic.partitions) for topic in context.image.topics.values())
+    most = CLUSTER_PARTITIONS_MAX - existing
+    if count > most:
         raise ApiException(
             "INVALID_PARTITIONS",
-            f"{count} partitions in one request are too many: at most {PARTITIONS_MAX}.",
+            f"{count} partitions in one request are too many: at most {most} beside {existing}.",
         )
 
 

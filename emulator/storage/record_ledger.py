@@ -6,7 +6,7 @@ from emulator.protocol import RecordBatch
 from emulator.simulation.kernel import STARTED_MS
 from emulator.simulation.packed_list import PackedList
 from emulator.wire.exceptions import WireError
-from emulator.wire.records import memory_records
+from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
 
 DELETED = "(deleted)"
@@ -115,14 +115,21 @@ class RecordLedger:
         return keys if has_keys else [], [text_of(each.value) for each in records]
 
     def timestamps_of(self, batch: RecordBatch) -> list[int]:
-        """The times of a batch's records, in milliseconds since 1970."""
+        """The times of a batch's records, in milliseconds since 1970.
+
+        Records that cannot be decoded, which a leader has not looked at, have the batch's latest.
+        """
         if batch.append_time_ms >= 0:
             return [batch.append_time_ms] * batch.count
         entry = self.entry_of(batch.first_record)
         if not entry.encoded:
             return [STARTED_MS + entry.created_us // 1_000] * batch.count
         begin = batch.first_record - entry.first_record
-        records = self.decoded(entry.first_record)[begin : begin + batch.count]
+        try:
+            records = self.decoded(entry.first_record)[begin : begin + batch.count]
+        except WireError:
+            header = record_batch.read_header(self.encoded[entry.first_record])
+            return [header.max_timestamp] * batch.count
         return [record.timestamp for record in records]
 
     def value_of(self, record: int, /) -> str:

@@ -19,6 +19,9 @@ class ConnectionHandler(Protocol):
     def received(self, connection: "ClientConnection", frame: bytes, /) -> bool:
         """Handle a request; return True if it will be answered later."""
 
+    def held(self, byte_count: int, /) -> None:
+        """Handle a change of the bytes of incomplete requests."""
+
     def closed(self, connection: "ClientConnection", /) -> None:
         """Handle a closed connection."""
 
@@ -29,7 +32,8 @@ class ConnectionHandler(Protocol):
 class ClientConnection(asyncio.Protocol):
     """Passes requests on to a handler, and responses back.
 
-    ``used_us`` is the virtual time of its last request, which the handler notes.
+    ``used_us`` is the virtual time of its last request, which the handler notes;
+    ``incomplete_bytes`` is the size of what has come of the next one.
 
     As in Kafka's ``SocketServer``, the next request is passed on once the previous one has been
     answered and its response written. So a client's memory use is bounded, however fast it sends
@@ -43,6 +47,7 @@ class ClientConnection(asyncio.Protocol):
         self.number = 0
         self.peer = ""
         self.used_us = 0
+        self.incomplete_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._frames = FrameBuffer(limit_bytes)
         self._waiting: deque[bytes] = deque()
@@ -76,6 +81,7 @@ class ClientConnection(asyncio.Protocol):
             return
         self._waiting.extend(frames)
         self._waiting_bytes += sum(map(len, frames))
+        self._hold(self._frames.held_bytes)
         self._pass_on()
 
     def pause_writing(self) -> None:
@@ -90,6 +96,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Handle a closed or broken connection."""
         del exc
+        self._hold(0)
         if self.number:
             self.handler.closed(self)
 
@@ -105,6 +112,7 @@ class ClientConnection(asyncio.Protocol):
 
     def close(self, *, abort: bool = False) -> None:
         """Close the connection, after flushing or (``abort``) immediately."""
+        self._hold(0)
         if self._transport is not None:
             (self._transport.abort if abort else self._transport.close)()
 
@@ -123,6 +131,12 @@ class ClientConnection(asyncio.Protocol):
         """Return the bytes buffered in both directions."""
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
         return self._waiting_bytes + buffered
+
+    def _hold(self, byte_count: int) -> None:
+        """Tell how many bytes of an incomplete request are held now."""
+        change, self.incomplete_bytes = byte_count - self.incomplete_bytes, byte_count
+        if change:
+            self.handler.held(change)
 
     def _pass_on(self) -> None:
         """Pass requests on, up to one that must be answered first."""

@@ -3,6 +3,10 @@
 from typing import Final
 
 LENGTH_BYTES: Final = 4
+KEY_BYTES: Final = 2
+REQUEST_BYTES_MAX: Final = 16 << 20
+"""Maximum size of a request that is no Produce: such requests are decoded to many small objects."""
+PRODUCE_KEY: Final = bytes(KEY_BYTES)
 HEADER_BYTES_MIN: Final = 8
 """API key, version and correlation id: the minimum size of a request."""
 
@@ -19,12 +23,18 @@ class FrameBuffer:
         self.limit_bytes = limit_bytes
         self._buffer = bytearray()
 
+    @property
+    def held_bytes(self) -> int:
+        """Return the size of the incomplete frame."""
+        return len(self._buffer)
+
     def feed(self, data: bytes) -> list[bytes]:
         """Return the frames completed so far.
 
         Raises:
             BadFrameError: a length is negative, too small for a request, or over the limit
-                (``NetworkReceive`` throws InvalidReceiveException).
+                (``NetworkReceive`` throws InvalidReceiveException), which is lower for what is
+                no Produce.
         """
         buffer = self._buffer
         buffer += data
@@ -34,9 +44,13 @@ class FrameBuffer:
             length = int.from_bytes(buffer[at : at + LENGTH_BYTES], signed=True)
             if not HEADER_BYTES_MIN <= length <= self.limit_bytes:
                 raise BadFrameError(_wrong_length(length, self.limit_bytes))
-            if end - at - LENGTH_BYTES < length:
+            at_key = at + LENGTH_BYTES
+            key = buffer[at_key : at_key + KEY_BYTES]
+            if length > REQUEST_BYTES_MAX and len(key) == KEY_BYTES and key != PRODUCE_KEY:
+                raise BadFrameError(_wrong_length(length, REQUEST_BYTES_MAX))
+            if end - at_key < length:
                 break
-            at += LENGTH_BYTES
+            at = at_key
             with memoryview(buffer) as view:
                 frames.append(bytes(view[at : at + length]))
             at += length

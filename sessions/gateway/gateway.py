@@ -38,6 +38,8 @@ LOOKAHEAD_US: Final = 1_000
 SLICE_STEPS: Final = 512
 """Kernel events between two polls of the sockets: some milliseconds."""
 CONNECTIONS_MAX: Final = 10_000
+INCOMPLETE_BYTES_MAX: Final = 256 << 20
+"""Maximum size of the incomplete requests of all connections together."""
 US_PER_SECOND: Final = 1_000_000
 IDLE_LOOK_SECONDS: Final = 60.0
 """How often idle connections are looked for, unless they may be idle for less than that."""
@@ -77,6 +79,7 @@ class Gateway(Delivery):
         self.guard: AbstractContextManager[object] = nullcontext()
         self._announce = announce
         self._last_number = 0
+        self._incomplete_bytes = 0
         self._asking = 0
         self._wakes: asyncio.Handle | None = None
         self._idles: asyncio.Handle | None = None
@@ -259,6 +262,13 @@ class Gateway(Delivery):
         self._give(wanted, f"client {number} sends {name}")
         found = self.cluster.clients.external.state.connections.get(number)
         return found is not None and bool(found.frame)
+
+    def held(self, byte_count: int) -> None:
+        """Handle a change of the bytes of incomplete requests; too many cost the largest one."""
+        self._incomplete_bytes += byte_count
+        if self._incomplete_bytes > INCOMPLETE_BYTES_MAX:
+            largest = max(self.connections.values(), key=lambda each: each.incomplete_bytes)
+            self.dropped(largest, "incomplete requests take too much memory, and most is its own")
 
     def closed(self, connection: ClientConnection, reason: str = "") -> None:
         """Handle a connection closed by the client, or (``reason``) by the server."""

@@ -1,6 +1,6 @@
-"""A few attempts at sessions, scripts and the control channel, and those that once failed.
+"""A few attempts at what comes in by files, lines and frames, and those that once failed.
 
-``python -m benchmarks.fuzz sessions``, ``scripts`` and ``control`` make as many as wanted.
+``python -m benchmarks.fuzz TARGET`` makes as many as wanted.
 """
 
 from pathlib import Path
@@ -19,6 +19,7 @@ ATTEMPTS = {
         "second/1944",
     ],
     "control": [f"0/{number}" for number in range(2, 12)],
+    "wire": [*(f"0/{number}" for number in range(400)), "a/244", "a/342", "a/1840"],
     "scripts": [*(f"0/{number}" for number in range(20)), "0/203"],
 }
 

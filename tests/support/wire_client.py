@@ -89,7 +89,10 @@ class WireLab(Delivery):
         key = API_NAMED[type(request).__name__.removesuffix("Request")].key
         self._asked[connection].append((key, version))
         header = RequestHeader(key, version, len(self._asked[connection]), client)
-        frame = encode_request(header, request)
+        self.send_frame(connection, encode_request(header, request))
+
+    def send_frame(self, connection: int, frame: bytes) -> None:
+        """Send whatever bytes, as one request."""
         self.give(ReceiveRequest(connection=connection, frame=frame))
 
     def received(self, connection: int, within_us: int = 5_000_000) -> Any:  # noqa: ANN401

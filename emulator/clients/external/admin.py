@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from emulator import protocol
 from emulator.clients.external.call import Call
-from emulator.clients.external.ids import uuid_bytes
+from emulator.clients.external.ids import split_tp, tp_of, uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -111,7 +111,7 @@ class DeleteRecords:
         request = call.message
         assert isinstance(request, offsets.DeleteRecordsRequest)
         wanted = {
-            f"{topic.name}-{each.partition_index}": each.offset
+            tp_of(topic.name, each.partition_index): each.offset
             for topic in request.topics
             for each in topic.partitions
         }
@@ -127,7 +127,7 @@ class DeleteRecords:
         for topic in request.topics:
             rows = []
             for each in topic.partitions:
-                error, start = found.results[f"{topic.name}-{each.partition_index}"]
+                error, start = found.results[tp_of(topic.name, each.partition_index)]
                 code = ERRORS[error].code
                 rows.append(offsets.DeleteRecordsPartitionResult(each.partition_index, start, code))
             topics.append(offsets.DeleteRecordsTopicResult(topic.name, rows))
@@ -328,7 +328,7 @@ class ElectLeaders:
         request = call.message
         assert isinstance(request, partitions.ElectLeadersRequest)
         named = [
-            f"{each.topic}-{number}"
+            tp_of(each.topic, number)
             for each in request.topic_partitions or ()
             for number in each.partitions
         ]
@@ -340,8 +340,8 @@ class ElectLeaders:
         assert isinstance(found, protocol.ElectLeadersResponse)
         topics: dict[str, list[partitions.PartitionResult]] = {}
         for tp, error in found.errors.items():
-            topic, _, number = tp.rpartition("-")
-            row = partitions.PartitionResult(int(number), ERRORS[error].code, None)
+            topic, number = split_tp(tp)
+            row = partitions.PartitionResult(number, ERRORS[error].code, None)
             topics.setdefault(topic, []).append(row)
         results = [partitions.ReplicaElectionResult(*each) for each in topics.items()]
         code = ERRORS[found.error].code
@@ -356,7 +356,7 @@ class AlterPartitionReassignments:
         request = call.message
         assert isinstance(request, partitions.AlterPartitionReassignmentsRequest)
         wanted = {
-            f"{topic.name}-{each.partition_index}": each.replicas
+            tp_of(topic.name, each.partition_index): each.replicas
             for topic in request.topics
             for each in topic.partitions
         }
@@ -375,7 +375,7 @@ class AlterPartitionReassignments:
                     partitions.ReassignablePartitionResponse(
                         each.partition_index,
                         ERRORS[
-                            found.errors.get(f"{topic.name}-{each.partition_index}", found.error)
+                            found.errors.get(tp_of(topic.name, each.partition_index), found.error)
                         ].code,
                         None,
                     )
@@ -406,16 +406,16 @@ class ListPartitionReassignments:
         wanted = None
         if request.topics is not None:
             wanted = {
-                f"{t.name}-{number}" for t in request.topics for number in t.partition_indexes
+                tp_of(t.name, number) for t in request.topics for number in t.partition_indexes
             }
         topics: dict[str, list[partitions.OngoingPartitionReassignment]] = {}
         for tp, (original, target) in found.moves.items():
             if wanted is None or tp in wanted:
-                topic, _, number = tp.rpartition("-")
+                topic, number = split_tp(tp)
                 removed = [broker for broker in original if broker not in target]
                 added = [broker for broker in target if broker not in original]
                 row = partitions.OngoingPartitionReassignment(
-                    int(number), [*target, *removed], added, removed
+                    number, [*target, *removed], added, removed
                 )
                 topics.setdefault(topic, []).append(row)
         return partitions.ListPartitionReassignmentsResponse(

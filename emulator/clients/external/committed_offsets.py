@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import NamedTopic, TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
@@ -83,7 +84,7 @@ def committed_by(
 ) -> Committed | None:
     """Return what a request commits; None if it names topics, and none of them is known."""
     rows = {
-        f"{name}-{each.partition_index}": each
+        tp_of(name, each.partition_index): each
         for topic in request.topics
         if (name := known_ids.name_of(topic)) is not None
         for each in topic.partitions
@@ -145,7 +146,7 @@ class OffsetFetch:
         if group.topics is None:
             return None
         return [
-            f"{name}-{index}"
+            tp_of(name, index)
             for topic in group.topics
             if (name := self.known_ids.name_of(topic)) is not None
             for index in topic.partition_indexes
@@ -205,7 +206,7 @@ class OffsetFetch:
 
 def _named(topics: Sequence[committing.OffsetFetchRequestTopic]) -> list[str]:
     """The requested partitions."""
-    return [f"{topic.name}-{index}" for topic in topics for index in topic.partition_indexes]
+    return [tp_of(topic.name, index) for topic in topics for index in topic.partition_indexes]
 
 
 Position = tuple[int, int, int, str, int]
@@ -228,10 +229,10 @@ def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list
     """Committed offsets by topic."""
     topics: dict[str, list[Position]] = {}
     for tp, offset in found.offsets.items():
-        topic, _, partition = tp.rpartition("-")
+        topic, partition = split_tp(tp)
         epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
         error = UNSTABLE if tp in found.unstable else code
-        topics.setdefault(topic, []).append((int(partition), offset, epoch, note, error))
+        topics.setdefault(topic, []).append((partition, offset, epoch, note, error))
     return topics
 
 
@@ -243,7 +244,7 @@ class OffsetDelete:
         request = call.message
         assert isinstance(request, admin.OffsetDeleteRequest)
         named = [
-            f"{t.name}-{each.partition_index}" for t in request.topics for each in t.partitions
+            tp_of(t.name, each.partition_index) for t in request.topics for each in t.partitions
         ]
         return [protocol.OffsetDeleteRequest(request.group_id, named)]
 
@@ -261,7 +262,7 @@ class OffsetDelete:
                 [
                     admin.OffsetDeleteResponsePartition(
                         each.partition_index,
-                        ERRORS[found.errors[f"{topic.name}-{each.partition_index}"]].code,
+                        ERRORS[found.errors[tp_of(topic.name, each.partition_index)]].code,
                     )
                     for each in topic.partitions
                 ],

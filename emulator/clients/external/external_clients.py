@@ -205,7 +205,7 @@ class ExternalClients:
         try:
             header, message = codec.decode_request(frame)
         except UnsupportedVersion as error:
-            if error.header.api_key != API_VERSIONS:
+            if error.header.api_key != API_VERSIONS or API_VERSIONS not in self.versions:
                 raise
             return Call(number, connection, error.header, ApiVersionsRequest())
         api = APIS[header.api_key]

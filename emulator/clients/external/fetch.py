@@ -8,9 +8,9 @@ from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.encoded_records import EncodedRecords
+from emulator.clients.external.ids import split_tp, tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
-from emulator.common.names import split
 from emulator.protocol import (
     AnyMessage,
     FetchedPartition,
@@ -53,7 +53,7 @@ class Fetch:
         request = call.message
         assert isinstance(request, wire.FetchRequest)
         partitions = {
-            f"{name}-{each.partition}": FetchPartition(
+            tp_of(name, each.partition): FetchPartition(
                 each.fetch_offset,
                 each.current_leader_epoch,
                 each.last_fetched_epoch,
@@ -64,7 +64,7 @@ class Fetch:
             for each in topic.partitions
         }
         forgotten = [
-            f"{self._name(topic)}-{number}"
+            tp_of(self._name(topic), number)
             for topic in request.forgotten_topics_data
             for number in topic.partitions
         ]
@@ -97,7 +97,7 @@ class Fetch:
         assert isinstance(found, FetchResponse)
         topics = [
             self._topic(name, [self._partition(tp, row, call) for tp, row in rows], call)
-            for name, rows in groupby(found.partitions.items(), lambda each: split(each[0])[0])
+            for name, rows in groupby(found.partitions.items(), lambda each: split_tp(each[0])[0])
         ]
         for tp, row in found.partitions.items():
             self._note_given(call, tp, row)
@@ -116,7 +116,7 @@ class Fetch:
         return wire.FetchableTopicResponse(topic_id=topic_id, partitions=rows)
 
     def _partition(self, tp: str, row: FetchedPartition, call: Call) -> wire.PartitionData:
-        name, number = split(tp)
+        name, number = split_tp(tp)
         if name.startswith(UNRESOLVED):
             return wire.PartitionData(number, UNKNOWN_ID, -1)
         try:
@@ -179,7 +179,7 @@ class ListOffsets:
         return [
             protocol.ListOffsetsRequest(
                 -1,
-                f"{topic.name}-{each.partition_index}",
+                tp_of(topic.name, each.partition_index),
                 each.current_leader_epoch,
                 each.timestamp,
                 by_wall_clock=True,
@@ -234,7 +234,10 @@ class OffsetForLeaderEpoch:
         request = call.message
         assert isinstance(request, offsets.OffsetForLeaderEpochRequest)
         partitions = {
-            f"{topic.topic}-{each.partition}": (each.current_leader_epoch, each.leader_epoch)
+            tp_of(topic.topic, each.partition): (
+                each.current_leader_epoch,
+                each.leader_epoch,
+            )
             for topic in request.topics
             for each in topic.partitions
         }
@@ -250,7 +253,7 @@ class OffsetForLeaderEpoch:
         for topic in request.topics:
             rows = []
             for each in topic.partitions:
-                error, epoch, end = found.partitions[f"{topic.topic}-{each.partition}"]
+                error, epoch, end = found.partitions[tp_of(topic.topic, each.partition)]
                 rows.append(offsets.EpochEndOffset(ERRORS[error].code, each.partition, epoch, end))
             topics.append(offsets.OffsetForLeaderTopicResult(topic.topic, rows))
         return offsets.OffsetForLeaderEpochResponse(topics=topics)

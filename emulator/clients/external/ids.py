@@ -1,11 +1,29 @@
-"""Topic ids in the wire protocol: 16 bytes."""
+"""Topic ids and partitions in the wire protocol, and their names in the emulator."""
 
 from base64 import urlsafe_b64decode
 
+from emulator.common.names import split
 from emulator.protocol import TopicDescription
 from emulator.wire.types import NO_UUID
 
 UUID_BYTES = 16
+SIGN_BIT = 1 << 31
+UINT32_MAX = (1 << 32) - 1
+
+
+def tp_of(topic: str | None, partition: int) -> str:
+    """The name of a topic's partition.
+
+    A negative number, which no partition has, is taken as unsigned: of ``t--1`` the topic would be
+    ``t-``.
+    """
+    return f"{topic}-{partition & UINT32_MAX}"
+
+
+def split_tp(name: str) -> tuple[str, int]:
+    """The topic and the number of which :func:`tp_of` made a name."""
+    topic, partition = split(name)
+    return topic, partition - 2 * SIGN_BIT if partition >= SIGN_BIT else partition
 
 
 def uuid_bytes(text: str) -> bytes:

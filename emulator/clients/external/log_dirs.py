@@ -5,8 +5,9 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.ids import split_tp, tp_of
 from emulator.common.errors import ERRORS, NONE
-from emulator.common.names import LOG_DIR, split
+from emulator.common.names import LOG_DIR
 from emulator.protocol import AnyMessage
 from emulator.wire.messages import log_dirs as wire
 from emulator.wire.types import Message
@@ -24,7 +25,7 @@ class DescribeLogDirs:
         assert isinstance(request, wire.DescribeLogDirsRequest)
         if request.topics is None:
             return [protocol.DescribeLogDirsRequest(None)]
-        named = [f"{each.topic}-{number}" for each in request.topics for number in each.partitions]
+        named = [tp_of(each.topic, number) for each in request.topics for number in each.partitions]
         return [protocol.DescribeLogDirsRequest(named)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -33,7 +34,7 @@ class DescribeLogDirs:
         assert isinstance(found, protocol.DescribeLogDirsResponse)
         topics: dict[str, list[wire.DescribeLogDirsPartition]] = {}
         for tp, (size_bytes, lag) in found.logs.items():
-            topic, number = split(tp)
+            topic, number = split_tp(tp)
             row = wire.DescribeLogDirsPartition(number, size_bytes, lag)
             topics.setdefault(topic, []).append(row)
         rows = [wire.DescribeLogDirsTopic(*each) for each in topics.items()]
@@ -59,7 +60,7 @@ class AlterReplicaLogDirs:
         for found in responses:
             assert isinstance(found, protocol.AlterReplicaLogDirsResponse)
             for tp, error in found.errors.items():
-                topic, number = split(tp)
+                topic, number = split_tp(tp)
                 row = wire.AlterReplicaLogDirPartitionResult(number, ERRORS[error].code)
                 topics.setdefault(topic, []).append(row)
         rows = [wire.AlterReplicaLogDirTopicResult(*each) for each in topics.items()]
@@ -67,4 +68,4 @@ class AlterReplicaLogDirs:
 
 
 def _named(topics: Iterable[wire.AlterReplicaLogDirTopic]) -> list[str]:
-    return [f"{topic.name}-{number}" for topic in topics for number in topic.partitions]
+    return [tp_of(topic.name, number) for topic in topics for number in topic.partitions]

@@ -12,6 +12,7 @@ from zlib import crc32
 from emulator import events
 from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
+from emulator.clients.external.ids import tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import is_topic_name
@@ -52,7 +53,7 @@ class Produce:
         for topic in request.topic_data:
             name = self.known_ids.name_of(topic)
             for each in topic.partition_data:
-                tp = f"{name}-{each.index}"
+                tp = tp_of(name, each.index)
                 if name is None:
                     asked.append(ProduceResponse(0, tp, "UNKNOWN_TOPIC_ID", -1))
                 elif is_topic_name(name):

@@ -5,8 +5,8 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
+from emulator.clients.external.ids import split_tp, tp_of
 from emulator.common.errors import ERRORS, NONE
-from emulator.common.names import split
 from emulator.protocol import AnyMessage
 from emulator.simulation.kernel import STARTED_MS, Kernel
 from emulator.wire.messages import transaction_states as wire
@@ -49,7 +49,7 @@ def _described(name: str, found: protocol.TransactionDescription) -> wire.Descri
     if found.error != NONE:
         return wire.DescribedTransaction(code, name)
     topics: dict[str, list[int]] = {}
-    for topic, number in map(split, found.partitions):
+    for topic, number in map(split_tp, found.partitions):
         topics.setdefault(topic, []).append(number)
     return wire.DescribedTransaction(
         code,
@@ -115,7 +115,7 @@ class DescribeProducers:
         """Request the producers of all partitions at once."""
         request = call.message
         assert isinstance(request, wire.DescribeProducersRequest)
-        named = [f"{each.name}-{n}" for each in request.topics for n in each.partition_indexes]
+        named = [tp_of(each.name, n) for each in request.topics for n in each.partition_indexes]
         return [protocol.DescribeProducersRequest(named)]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -128,7 +128,7 @@ class DescribeProducers:
         for topic in request.topics:
             rows = []
             for number in topic.partition_indexes:
-                error, producers = found.partitions[f"{topic.name}-{number}"]
+                error, producers = found.partitions[tp_of(topic.name, number)]
                 states = [
                     wire.ProducerState(
                         each.producer_id,

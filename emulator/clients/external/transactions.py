@@ -6,6 +6,7 @@ from typing import Final
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.committed_offsets import commit_results, committed_by
+from emulator.clients.external.ids import tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
@@ -80,7 +81,7 @@ class AddPartitionsToTxn:
                 each.transactional_id,
                 each.producer_id,
                 each.producer_epoch,
-                [f"{topic.name}-{number}" for topic in each.topics for number in topic.partitions],
+                [tp_of(topic.name, number) for topic in each.topics for number in topic.partitions],
                 each.verify_only,
             )
             for each in self._transactions(call)
@@ -113,7 +114,9 @@ class AddPartitionsToTxn:
                         wire.AddPartitionsToTxnPartitionResult(
                             number,
                             _code(
-                                found.errors[f"{topic.name}-{number}"], "AddPartitionsToTxn", call
+                                found.errors[tp_of(topic.name, number)],
+                                "AddPartitionsToTxn",
+                                call,
                             ),
                         )
                         for number in topic.partitions
@@ -257,7 +260,8 @@ class WriteTxnMarkers:
                     topic.name,
                     [
                         wire.WritableTxnMarkerPartitionResult(
-                            number, ERRORS[found.errors.get(f"{topic.name}-{number}", NONE)].code
+                            number,
+                            ERRORS[found.errors.get(tp_of(topic.name, number), NONE)].code,
                         )
                         for number in topic.partition_indexes
                     ],
@@ -269,4 +273,4 @@ class WriteTxnMarkers:
 
 
 def _named(topics: Iterable[wire.WritableTxnMarkerTopic]) -> list[str]:
-    return [f"{topic.name}-{number}" for topic in topics for number in topic.partition_indexes]
+    return [tp_of(topic.name, number) for topic in topics for number in topic.partition_indexes]

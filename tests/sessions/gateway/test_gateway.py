@@ -32,6 +32,7 @@ from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopi
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from emulator.wire.types import Message
 from sessions.format.metadata import Origin
+from sessions.gateway import gateway
 from sessions.gateway.connection import REQUESTS_MAX
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
@@ -323,6 +324,32 @@ async def test_half_a_request_and_a_hang_up_leave_nothing_behind(served: Served)
         return len(served.gateway.connections) == before
 
     await until(gone)
+
+
+async def test_the_largest_of_too_many_incomplete_requests_costs_its_own_connection(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gateway, "INCOMPLETE_BYTES_MAX", 100_000)
+    leader = await served.leader_of_new_topic()
+    greedy, modest = await served.client(leader), await served.client(leader)
+    start = (1_000_000).to_bytes(4) + bytes(2)  # Produce
+
+    async def held(byte_count: int) -> None:
+        async def is_held() -> bool:
+            return served.gateway._incomplete_bytes == byte_count
+
+        await until(is_held)
+
+    greedy.writer.write(start + bytes(80_000))
+    await held(len(start) + 80_000)
+    modest.writer.write(start + bytes(30_000))
+    assert await greedy.is_closed()
+    assert "incomplete requests" in caplog.text
+    await held(len(start) + 30_000)
+    for client in (greedy, modest):
+        client.close()
+    await held(0)
+    assert await still_serves(served)
 
 
 async def test_a_client_that_never_reads_is_read_from_no_further(served: Served) -> None:
