@@ -10,7 +10,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
 )
-from emulator.replication.fetching import FETCHING, SETTLED, TRUNCATING
+from emulator.replication.fetching import ADJUSTED, COMPARING, SETTLED, TRUNCATING
 
 
 class SingleRounds:
@@ -26,10 +26,10 @@ class SingleRounds:
     def start(self, replica: Replica) -> int:
         """Start one complete fetch round of one partition; return the request's number."""
         rules, fetchers = self.fetchers.rules, self.fetchers
-        asking = (
-            rules.leader_epochs and not rules.diverging_fetch and self._phase(replica) == TRUNCATING
-        )
-        if asking:
+        phase = fetchers.phase_of(replica)
+        if phase == COMPARING:
+            return self._ask(replica, fetchers.ends_question(replica.tp))
+        if rules.leader_epochs and not rules.diverging_fetch and phase == TRUNCATING:
             asked = {replica.tp: fetchers.epoch_question(replica)}
             return self._ask(
                 replica, OffsetsForLeaderEpochRequest(self.context.id, asked, one_shot=True)
@@ -66,11 +66,6 @@ class SingleRounds:
         for request, single in list(self.state.single_rounds.items()):
             if single.source == peer:
                 del self.state.single_rounds[request]
-
-    def _phase(self, replica: Replica) -> str:
-        fetcher = self.state.by_source.get(replica.leader)
-        fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
-        return FETCHING if fetch_state is None else fetch_state.phase
 
     def _round_of(self, request: int) -> Replica | None:
         """The replica that a response is for; None if it no longer follows the sender.
@@ -116,5 +111,12 @@ class SingleRounds:
     def on_ends_response(self, message: ListOffsetsResponse) -> None:
         """Adjust to the start and end of the leader's log."""
         replica = self._round_of(message.request)
-        if replica is not None and message.error == NONE:
-            self.fetchers.adjust(replica, message)
+        if replica is None or message.error != NONE:
+            return
+        self.fetchers.adjust(replica, message)
+        fetcher = self.state.by_source.get(replica.leader)
+        fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
+        if fetcher is not None and fetch_state is not None and fetch_state.phase == COMPARING:
+            fetch_state.advance(ADJUSTED)
+            fetcher.out_of_range.pop(replica.tp, None)
+            self.start(replica)

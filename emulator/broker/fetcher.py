@@ -27,6 +27,7 @@ from emulator.protocol import (
 from emulator.replication.fetching import (
     ADJUSTED,
     ASKED_AGAIN,
+    COMPARING,
     DISCONNECTED,
     ERROR,
     FENCED,
@@ -131,12 +132,12 @@ class FetcherManager:
 
     # ---- which partitions
 
-    def _start(self, replica: Replica, _effect: StartFetching) -> None:
+    def _start(self, replica: Replica, effect: StartFetching) -> None:
         """Start fetching, unless the broker is shutting down (ReplicaManager.isShuttingDown)."""
         if not replica.paused and self.context.process.status != "controlled_shutdown":
-            self.begin(replica)
+            self.begin(replica, asks_ends=effect.asks_ends)
 
-    def begin(self, replica: Replica) -> None:
+    def begin(self, replica: Replica, *, asks_ends: bool = False) -> None:
         """Fetch from ``replica.leader``, first asking for epoch end offsets where the release does.
 
         Also called when a follower resumes after a pause, during which the leader may have changed.
@@ -149,11 +150,15 @@ class FetcherManager:
             and replica.epochs is not None
             and replica.epochs.latest >= 0
         )
-        fetcher.partitions[tp] = added(replica.leader_epoch, asks_epoch)
+        fetcher.partitions[tp] = added(
+            replica.leader_epoch, asks_epoch=asks_epoch, asks_ends=asks_ends
+        )
         if fetcher.forgotten:  # the leader's session need not lose what it would get back at once
             fetcher.forgotten.pop(tp, None)
         if asks_epoch:
             fetcher.truncating[tp] = None
+        if asks_ends:
+            fetcher.out_of_range[tp] = None
         fetcher.changed[tp] = None
         self.pump(fetcher)
 
@@ -237,9 +242,10 @@ class FetcherManager:
             return
         # Out of range is handled within the fetch that found it, and truncation before the next one
         # (``AbstractFetcherThread.doWork``): both hold up all partitions of the fetcher.
-        if fetcher.out_of_range:
-            self._send(fetcher, self.ends_question(next(iter(fetcher.out_of_range))))
-            return
+        for tp in fetcher.out_of_range:
+            if fetcher.partitions[tp].resume_us <= now:
+                self._send(fetcher, self.ends_question(tp))
+                return
         if fetcher.truncating:
             asking = [tp for tp in fetcher.truncating if fetcher.partitions[tp].resume_us <= now]
             if asking:
@@ -263,8 +269,15 @@ class FetcherManager:
     def ends_question(self, tp: str) -> ListOffsetsRequest:
         """Request the start and end offsets of the leader's log."""
         replica = self.replicas.by_name[tp]
-        epoch = replica.leader_epoch if self.rules.fencing else UNDEFINED
+        tells_epoch = self.rules.fencing or self.phase_of(replica) == COMPARING
+        epoch = replica.leader_epoch if tells_epoch else UNDEFINED
         return ListOffsetsRequest(self.context.id, tp, epoch)
+
+    def phase_of(self, replica: Replica) -> str:
+        """The phase in which a partition is fetched from its leader; fetching if it is not."""
+        fetcher = self.state.by_source.get(replica.leader)
+        fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
+        return FETCHING if fetch_state is None else fetch_state.phase
 
     def _fetch(self, fetcher: Fetcher) -> None:
         config = self.context.config
@@ -419,7 +432,7 @@ class FetcherManager:
             return
         fetcher.out_of_range.pop(message.tp, None)
         fetch_state = fetcher.partitions.get(message.tp)
-        if fetch_state is None or fetch_state.phase != OUT_OF_RANGE:
+        if fetch_state is None or fetch_state.phase not in (COMPARING, OUT_OF_RANGE):
             self.pump(fetcher)
             return
         if message.error == "FENCED_LEADER_EPOCH":
@@ -429,6 +442,8 @@ class FetcherManager:
             return
         if message.error != NONE:
             self._delay(fetcher, message.tp, fetch_state)
+            if fetch_state.phase == COMPARING:
+                fetcher.out_of_range[message.tp] = None
         else:
             fetch_state.advance(ADJUSTED)
             if not self.adjust(self.replicas.by_name[message.tp], message):
@@ -489,6 +504,8 @@ class FetcherManager:
             fetch_state.advance(DISCONNECTED)
             if fetch_state.phase == FETCHING:
                 fetcher.changed[tp] = None
+            elif fetch_state.phase == COMPARING:
+                fetcher.out_of_range[tp] = None
         fetcher.resume_us = self._resume(source)
         self.on_idle()
 

@@ -53,6 +53,7 @@ from emulator.replication.partition import (
     Stop,
     end_offset_for,
     epoch_error,
+    log_end_for,
     produce_error,
 )
 from emulator.storage.log import Log
@@ -388,9 +389,8 @@ class ReplicaManager:
         if error != NONE or replica is None:
             response = ListOffsetsResponse(request, message.tp, error, -1, -1)
         else:
-            response = ListOffsetsResponse(
-                request, message.tp, NONE, replica.log_start, replica.log_end
-            )
+            log_end = log_end_for(replica, message.current_leader_epoch, self.rules)
+            response = ListOffsetsResponse(request, message.tp, NONE, replica.log_start, log_end)
         self.context.respond(source, request, response)
 
     # ---- inspection

@@ -28,6 +28,7 @@ from emulator.releases.profiles import PROFILES
 from emulator.replication.fetching import (
     ADJUSTED,
     ASKED_AGAIN,
+    COMPARING,
     DISCONNECTED,
     FENCED,
     IS_OUT_OF_RANGE,
@@ -56,6 +57,7 @@ from emulator.replication.partition import (
     end_offset_for,
     epoch_error,
     fetch_records,
+    log_end_for,
     produce_error,
 )
 from emulator.replication.remote_replica import NEVER_US, RemoteReplica
@@ -298,9 +300,11 @@ class BrokerActions(ABC):
                 after = replica._replace(response=response, response_start=process.starts)
                 action = Action("AskEpoch", (*details, ("epoch", latest)))
                 yield step(action, ((at, replica, after),))
-        elif replica.phase == OUT_OF_RANGE:
+        elif replica.phase in {COMPARING, OUT_OF_RANGE}:
             if epoch_error(state, current, self.rules) == NONE:
-                ends = EndsResponse(state.log_start, state.log_end)
+                epoch = replica.leader_epoch if replica.phase == COMPARING else current
+                log_end = log_end_for(state, epoch, self.rules)
+                ends = EndsResponse(state.log_start, log_end)
                 after = replica._replace(response=ends, response_start=process.starts)
                 yield step(Action("AskEnds", details), ((at, replica, after),))
         else:

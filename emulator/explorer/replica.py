@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from emulator.replication.fetching import FAILED, added
+from emulator.replication.fetching import COMPARING, FAILED, added
 from emulator.replication.leader_epoch_cache import LeaderEpochCache
 from emulator.replication.partition import (
     FOLLOWER,
@@ -303,9 +303,10 @@ def _stop_fetching(
 
 
 def _start_fetching(
-    rules: ReplicaRules, stepped: Stepped, _effect: StartFetching, state: Partition
+    rules: ReplicaRules, stepped: Stepped, effect: StartFetching, state: Partition
 ) -> None:
-    phase, epoch = rules.phase_of(state), state.leader_epoch
+    phase = COMPARING if effect.asks_ends else rules.phase_of(state)
+    epoch = state.leader_epoch
     stepped.replica = stepped.replica._replace(phase=phase, response=None, fetch_epoch=epoch)
 
 

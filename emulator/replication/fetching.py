@@ -4,10 +4,12 @@ For a partition that has to truncate the leader's epoch end offset is requested 
 fetched. :data:`NEXT` maps the current phase and the outcome of a request to the next phase::
 
     (added)  --epochs to ask about--> truncating   --final response--------> fetching
+    (added)  --surplus to ask about-> comparing    --leader's end offsets--> fetching
     fetching --OFFSET_OUT_OF_RANGE--> out of range --leader's end offsets--> fetching
     any      --FENCED_LEADER_EPOCH--> failed (until the controller's next request)
 
-All other errors are retried after ``replica.fetch.backoff.ms``, in the same phase. Source:
+All other errors are retried after ``replica.fetch.backoff.ms``, in the same phase. Only the
+release ``documents`` has ``comparing``. Source:
 AbstractFetcherThread 0.8 to 3.9 (``onPartitionFenced`` from 2.1 on).
 """
 
@@ -19,6 +21,7 @@ from emulator.replication.leader_epoch_cache import UNDEFINED
 
 FETCHING: Final = "fetching"
 TRUNCATING: Final = "truncating"
+COMPARING: Final = "comparing"
 OUT_OF_RANGE: Final = "out of range"
 FAILED: Final = "failed"
 
@@ -36,6 +39,10 @@ NEXT: Final = {
     (TRUNCATING, ERROR): TRUNCATING,
     (TRUNCATING, FENCED): FAILED,
     (TRUNCATING, DISCONNECTED): TRUNCATING,
+    (COMPARING, ADJUSTED): FETCHING,
+    (COMPARING, ERROR): COMPARING,
+    (COMPARING, FENCED): FAILED,
+    (COMPARING, DISCONNECTED): COMPARING,
     (FETCHING, IS_OUT_OF_RANGE): OUT_OF_RANGE,
     (FETCHING, ERROR): FETCHING,
     (FETCHING, FENCED): FAILED,
@@ -73,6 +80,11 @@ class FetchState(Struct, array_like=True, gc=False):
             self.resume_us = resume_us
 
 
-def added(epoch: int, asks_epoch: bool) -> FetchState:
-    """The state of a new partition; ``asks_epoch``: its latest epoch's end is requested first."""
+def added(epoch: int, *, asks_epoch: bool, asks_ends: bool = False) -> FetchState:
+    """The state of a new partition.
+
+    ``asks_epoch``: its latest epoch's end is requested first; ``asks_ends``: its leader's log ends.
+    """
+    if asks_ends:
+        return FetchState(COMPARING, epoch)
     return FetchState(TRUNCATING if asks_epoch else FETCHING, epoch)

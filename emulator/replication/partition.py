@@ -135,6 +135,8 @@ class Rules(Struct, frozen=True, gc=False):
     truncates_epochs_at_log_end: bool
     high_watermark_in_log: bool
     truncates_at_restart: bool
+    truncates_surplus_only: bool
+    checks_min_isr_first_only: bool
     only_live_members: bool
     only_live_hold_high_watermark: bool
     stored_isr_rechecks: bool
@@ -159,6 +161,8 @@ class Rules(Struct, frozen=True, gc=False):
             truncates_epochs_at_log_end=has("epoch_cache_truncated_at_log_end"),
             high_watermark_in_log=has("high_watermark_in_log"),
             truncates_at_restart=has("truncate_to_high_watermark_on_restart"),
+            truncates_surplus_only=has("surplus_truncated_to_leaders_end"),
+            checks_min_isr_first_only=has("min_isr_checked_before_append_only"),
             only_live_members=has("isr_needs_live_replica"),
             only_live_hold_high_watermark=has("high_watermark_ignores_dead_replicas"),
             stored_isr_rechecks=has("high_watermark_checked_after_alter_partition"),
@@ -533,7 +537,9 @@ class CompleteProduces(Struct, frozen=True, gc=False):
 
 
 class StartFetching(Struct, frozen=True, gc=False):
-    """Fetch from the leader."""
+    """Fetch from the leader; ``asks_ends``: cut first what is beyond the end of its log."""
+
+    asks_ends: bool = False
 
 
 class KeepFetching(Struct, frozen=True, gc=False):
@@ -668,13 +674,15 @@ def acks_all_error(
     """The error code for an acks=all request whose records end at ``required_offset``.
 
     None if it has to wait. NOT_ENOUGH_REPLICAS_AFTER_APPEND does not remove its records from the
-    log.
+    log; the release ``documents`` does not know it.
     Source: Partition.checkEnoughReplicasReachOffset.
     """
     if state.role != LEADER:
         return NOT_LEADER
     if state.high_watermark < required_offset:
         return None
+    if rules.checks_min_isr_first_only:
+        return NONE
     enough = len(state.maximal_isr) >= effective_min_isr(state, rules, moment)
     return NONE if enough else "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
 
@@ -738,6 +746,16 @@ def fetch_records(
     return LogReadResult(NONE, state.high_watermark, state.log_start)
 
 
+def log_end_for(state: Partition, epoch: int, rules: Rules) -> int:
+    """The LEO that a follower is told; if it sends an epoch, where the log ended at the election.
+
+    So the release ``documents`` cuts what the leader lacked, whatever has been written since.
+    """
+    if rules.truncates_surplus_only and epoch >= 0 and state.epoch_start is not None:
+        return state.epoch_start
+    return state.log_end
+
+
 def caught_up_us(remote: RemoteReplica, log_end: int, session_fetch_us: int) -> int:
     """When a follower was last known to be caught up; ``session_fetch_us`` 0: no session.
 
@@ -791,6 +809,8 @@ def _become_leader(
     effects.append(AdoptIsr(isr, command.zk_version))
     if not led_already:
         state.remotes = {}
+        if rules.truncates_surplus_only:
+            state.epoch_start = state.log_end
     _take_followers(state, effects)
     now_us = moment.now_us
     for follower, remote in state.remotes.items():
@@ -839,6 +859,7 @@ def _become_follower(
             effects.append(ChangeRole(FOLLOWER, -1, -1))
         return effects
     followed = state.role == FOLLOWER
+    is_alive_follower = followed and state.is_known  # it has not restarted since it followed
     same_leader = followed and state.leader == command.leader
     goes_on = same_leader and not _truncates_again(state, command, rules)
     if state.role == LEADER:
@@ -854,6 +875,9 @@ def _become_follower(
         return effects
     if followed:
         effects.append(STOP_FETCHING)
+    if is_alive_follower and rules.truncates_surplus_only:
+        effects.append(StartFetching(asks_ends=True))
+        return effects
     if not rules.leader_epochs:
         _truncate(state, state.high_watermark, "to high watermark", rules, effects)
     elif state.high_watermark < state.log_end and (state.epochs is None or state.epochs.latest < 0):
@@ -1231,7 +1255,9 @@ def _adjust_to_leader(
         if rules.out_of_range_is_fatal and not command.unclean_allowed:
             return [HALT]
         _truncate(state, command.log_end, "out of range: to the leader's LEO", rules, effects)
-    elif rules.out_of_range_wipes or command.log_start > state.log_end:
+    elif command.log_start > state.log_end or (
+        rules.out_of_range_wipes and not rules.truncates_surplus_only
+    ):
         _restart_log(state, command.log_start, "out of range: restart", effects)
         _move_high_watermark(state, command.log_start, "truncate", effects)
     return effects

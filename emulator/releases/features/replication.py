@@ -20,6 +20,22 @@ REPLICATION: Final = (
         "each change of a replica's HW is on disk at once, not only with the next checkpoint",
     ),
     Feature(
+        "surplus_truncated_to_leaders_end",
+        "documents",
+        "documents",
+        "documents",
+        "a follower of a new leader loses what it has beyond the leader's LEO, not what is beyond"
+        " its own HW",
+    ),
+    Feature(
+        "min_isr_checked_before_append_only",
+        "documents",
+        "documents",
+        "documents",
+        "a record that was written with enough replicas in the ISR is not refused afterwards: one"
+        " that ends in NOT_ENOUGH_REPLICAS is in no log",
+    ),
+    Feature(
         "fetch_recorded_before_read",
         "documents",
         "0.8.1",

@@ -11,6 +11,8 @@ from emulator.releases.profiles import PROFILES, VERSIONS
 SPANS = """
 truncate_to_high_watermark_on_restart documents
 high_watermark_stored_at_once documents
+surplus_truncated_to_leaders_end documents
+min_isr_checked_before_append_only documents
 fetch_recorded_before_read documents..0.8.1
 replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2

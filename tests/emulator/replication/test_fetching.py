@@ -5,6 +5,7 @@ import pytest
 from emulator.replication.fetching import (
     ADJUSTED,
     ASKED_AGAIN,
+    COMPARING,
     DELAYS,
     DISCONNECTED,
     ERROR,
@@ -19,12 +20,13 @@ from emulator.replication.fetching import (
     added,
 )
 
-PHASES = {FETCHING, TRUNCATING, OUT_OF_RANGE, FAILED}
+PHASES = {COMPARING, FETCHING, TRUNCATING, OUT_OF_RANGE, FAILED}
 
 
 def test_a_partition_with_epochs_is_asked_about_before_it_is_fetched() -> None:
     assert added(epoch=3, asks_epoch=True).phase == TRUNCATING
     assert added(epoch=3, asks_epoch=False).phase == FETCHING
+    assert added(epoch=3, asks_epoch=False, asks_ends=True).phase == COMPARING
 
 
 def test_nothing_has_been_asked_of_a_partition_that_was_just_added_and_it_need_not_rest() -> None:
