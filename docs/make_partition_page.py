@@ -44,9 +44,9 @@ INTRODUCTION = f"""# The partition machine
 A broker's knowledge about a partition is one plain state, `Partition`, and every transition is made
 by one function, `step(state, command, rules, moment)`, in `emulator/replication/partition.py`. It
 changes the state and returns the effects in the order in which they must be executed.
-`emulator/broker/replica.py` executes them in one loop: it writes the log, emits the events, and
-calls the components that must act. The state machine does not know brokers, network, clock,
-ZooKeeper or events, so tests and an exhaustive search can call it just as brokers do.
+`emulator/broker/replication/replica.py` executes them in one loop: it writes the log, emits the
+events, and calls the components that must act. The state machine does not know brokers, network,
+clock, ZooKeeper or events, so tests and an exhaustive search can call it just as brokers do.
 
 This page is generated from the code by `python -m docs.make_partition_page`.
 

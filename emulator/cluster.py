@@ -18,8 +18,8 @@ from emulator.audit.ground_truth import Audit, AuditState
 from emulator.audit.invariants import Invariants, InvariantState
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.kraft_broker import KRaftBroker
-from emulator.broker.kraft_state import KRaftBrokerState
-from emulator.broker.replica import Replica
+from emulator.broker.kraft_membership.state import KRaftBrokerState
+from emulator.broker.replication.replica import Replica
 from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
 from emulator.clients.context import ClientContext

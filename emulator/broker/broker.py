@@ -11,34 +11,35 @@ from msgspec import Struct, field
 
 from emulator import events
 from emulator import protocol as messages
-from emulator.broker.add_partitions_to_txn_manager import (
-    AddPartitionsToTxnManager,
-    VerificationState,
-)
-from emulator.broker.consumer_fetch import ConsumerReads
-from emulator.broker.delayed_delete_records import DelayedDeletes
-from emulator.broker.delayed_produce import DelayedProduces
-from emulator.broker.dynamic_config import DynamicConfig
-from emulator.broker.fetch_manager import FetchManager, FetchSessionCache
-from emulator.broker.fetch_round import SingleRounds
-from emulator.broker.fetch_session import FetchSessions, FetchSessionsState
-from emulator.broker.fetcher import FetcherManager, FetchersState
-from emulator.broker.isr_manager import IsrManager, IsrManagerState
-from emulator.broker.lifecycle import Lifecycle, LifecycleState
-from emulator.broker.log_retention import LogRetention, RetentionState
-from emulator.broker.metadata_cache import MetadataCache
-from emulator.broker.partition_locks import (
+from emulator.broker.membership import ProducerIdBlock
+from emulator.broker.replication.consumer_fetch import ConsumerReads
+from emulator.broker.replication.delayed_delete_records import DelayedDeletes
+from emulator.broker.replication.delayed_produce import DelayedProduces
+from emulator.broker.replication.fetch_manager import FetchManager, FetchSessionCache
+from emulator.broker.replication.fetch_round import SingleRounds
+from emulator.broker.replication.fetch_session import FetchSessions, FetchSessionsState
+from emulator.broker.replication.fetcher import FetcherManager, FetchersState
+from emulator.broker.replication.isr_manager import IsrManager, IsrManagerState
+from emulator.broker.replication.log_retention import LogRetention, RetentionState
+from emulator.broker.replication.partition_locks import (
     BEHIND_LOCKS,
     STATE_CHANGE,
     LocksState,
     PartitionLocks,
 )
-from emulator.broker.producer_ids import ProducerIdBlock, ProducerIds
-from emulator.broker.purgatory import PurgatoryState
-from emulator.broker.replica import Replica, ReplicaIndex, Replicas
-from emulator.broker.replica_manager import ReplicaManager, ReplicaManagerState
-from emulator.broker.transaction_marker_writer import MarkerWriter, MarkerWriterState
-from emulator.broker.zk_admin_manager import AdminRequestsState, ZkAdminManager
+from emulator.broker.replication.purgatory import PurgatoryState
+from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
+from emulator.broker.replication.replica_manager import ReplicaManager, ReplicaManagerState
+from emulator.broker.transactions.add_partitions_to_txn_manager import (
+    AddPartitionsToTxnManager,
+    VerificationState,
+)
+from emulator.broker.transactions.transaction_marker_writer import MarkerWriter, MarkerWriterState
+from emulator.broker.zookeeper_membership.admin_manager import AdminRequestsState, ZkAdminManager
+from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig
+from emulator.broker.zookeeper_membership.lifecycle import Lifecycle, LifecycleState
+from emulator.broker.zookeeper_membership.metadata_cache import MetadataCache
+from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.controller.context import Controllership, ControllerState
 from emulator.controller.controller import Controller

@@ -9,14 +9,14 @@ from typing import Any, get_args
 
 from emulator import protocol as messages
 from emulator.broker.broker import Broker, BrokerState, Handler
-from emulator.broker.broker_lifecycle import TASK as HEARTBEAT
-from emulator.broker.broker_lifecycle import BrokerLifecycle
-from emulator.broker.controller_channel import ControllerChannel
-from emulator.broker.forwarding import FORWARDED, ForwardingManager
-from emulator.broker.kraft_metadata import KRaftMetadata
-from emulator.broker.kraft_producer_ids import KRaftProducerIds
-from emulator.broker.kraft_state import KRaftBrokerState
-from emulator.broker.metadata_publisher import FOLDERS_TASK, MetadataPublisher
+from emulator.broker.kraft_membership.controller_channel import ControllerChannel
+from emulator.broker.kraft_membership.forwarding import FORWARDED, ForwardingManager
+from emulator.broker.kraft_membership.lifecycle import TASK as HEARTBEAT
+from emulator.broker.kraft_membership.lifecycle import BrokerLifecycle
+from emulator.broker.kraft_membership.metadata import KRaftMetadata
+from emulator.broker.kraft_membership.metadata_publisher import FOLDERS_TASK, MetadataPublisher
+from emulator.broker.kraft_membership.producer_ids import KRaftProducerIds
+from emulator.broker.kraft_membership.state import KRaftBrokerState
 from emulator.broker_context import Surroundings
 from emulator.events import CLIENTS
 from emulator.raft.client import TASK as QUORUM

@@ -2,8 +2,8 @@
 
 Transitions are computed by :func:`emulator.replication.partition.step`, which changes a
 :class:`Partition` in place. A value is therefore thawed, stepped, and frozen again, and the effects
-on the log and the fetcher are carried out here, as :mod:`emulator.broker.replica` and
-:mod:`emulator.broker.fetcher` do on a broker.
+on the log and the fetcher are carried out here, as :mod:`emulator.broker.replication.replica` and
+:mod:`emulator.broker.replication.fetcher` do on a broker.
 
 Time is abstract. A replica that has caught up always did so now; a follower that has not caught up
 for ``replica.lag.time.max.ms`` is a separate action.

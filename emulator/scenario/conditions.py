@@ -7,7 +7,7 @@ has no value (:data:`NOTHING`): only ``!=`` is true for it, which is not an erro
 from collections.abc import Callable
 from typing import Any, Final
 
-from emulator.broker.replica import OFFLINE, Replica
+from emulator.broker.replication.replica import OFFLINE, Replica
 from emulator.cluster import Cluster, KRaftState
 from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value

@@ -3,7 +3,7 @@
 from emulator import events
 from emulator.audit.invariants import POWER_LOSS
 from emulator.broker.broker import Broker
-from emulator.broker.replica import FOLLOWER, LEADER, Replica
+from emulator.broker.replication.replica import FOLLOWER, LEADER, Replica
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs

@@ -24,7 +24,7 @@ from emulator.inputs.statements import (
 from emulator.protocol import ProduceRequest, RecordBatch
 from emulator.scenario.outcome import Outcome
 from emulator.scenario.runner import Ticket
-from tests.emulator.broker.test_producer_ids import ask
+from tests.emulator.broker.zookeeper_membership.test_producer_ids import ask
 from tests.support.lab import SECOND_US, TP, Lab
 from tests.support.releases import profile_of
 

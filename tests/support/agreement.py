@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from emulator.broker.replica import FOLLOWER, LEADER, Replica
+from emulator.broker.replication.replica import FOLLOWER, LEADER, Replica
 from emulator.cluster import Cluster
 from emulator.controller.context import ControllerState
 from emulator.protocol import PartitionInfo

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from emulator.broker.replica import Replica
+from emulator.broker.replication.replica import Replica
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, Event, LogTruncated, MessageSent
 from emulator.inputs.statements import (

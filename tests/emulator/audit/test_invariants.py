@@ -10,7 +10,7 @@ from emulator.audit.invariants import (
     InvariantState,
     known_violations,
 )
-from emulator.broker.replica import Replica
+from emulator.broker.replication.replica import Replica
 from emulator.events import Event
 from emulator.releases.profiles import PROFILES
 from emulator.simulation.kernel import Kernel, KernelState

@@ -5,7 +5,7 @@ import struct
 import pytest
 from crc32c import crc32c
 
-from emulator.broker import zk_admin_manager
+from emulator.broker.zookeeper_membership import admin_manager
 from emulator.common.errors import ERROR_NAMES
 from emulator.common.limits import REQUEST_PARTITIONS_MAX
 from emulator.inputs.statements import CreateTopic
@@ -87,7 +87,7 @@ def test_many_requests_create_no_more_partitions_than_a_cluster_may_have(
     lab: WireLab, controller: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     existing = 10
-    for place in (zk_admin_manager, topics_of_quorum_controller):
+    for place in (admin_manager, topics_of_quorum_controller):
         monkeypatch.setattr(place, "CLUSTER_PARTITIONS_MAX", existing + 3)
     request = CreateTopicsRequest([CreatableTopic("t", existing, 1)], 5_000)
     (row,) = lab.ask(controller, request, 2).topics

@@ -1,0 +1,184 @@
+"""Forwarding of administrative requests to the active controller (KIP-590)."""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from emulator.broker.kraft_membership.controller_channel import ControllerChannel
+from emulator.broker.kraft_membership.metadata import config_layers
+from emulator.broker.kraft_membership.state import KRaftBrokerState, Pending
+from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import split
+from emulator.coordinator import internal_topics
+from emulator.metadata_log.records import BROKER_RESOURCE
+from emulator.protocol import (
+    AlterConfigsRequest,
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ConnectionLost,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    NewTopic,
+    TopicCreated,
+    TopicsResponse,
+)
+from emulator.protocol.kraft import AdminRequest
+from emulator.releases.config import ConfigError, check_dynamic
+from emulator.releases.config_descriptions import describe_topic
+
+PATIENCE_US: Final = 60_000_000
+"""How long a request is retried (``ForwardingManager``'s channel)."""
+TRY_US: Final = 30_000_000
+"""The timeout of one attempt (request.timeout.ms)."""
+
+NOBODY: Final = -1
+"""The source of the broker's own requests."""
+
+OF_TOPICS: Final = (
+    CreateTopicsRequest,
+    CreatePartitionsRequest,
+    DeleteTopicsRequest,
+    AlterConfigsRequest,
+)
+"""Requests with one result per topic."""
+OTHERS: Final[dict[type, type[Any]]] = {
+    IncrementalAlterConfigsRequest: IncrementalAlterConfigsResponse,
+    ElectLeadersRequest: ElectLeadersResponse,
+    AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
+}
+"""Requests with a single result, and their responses."""
+FORWARDED: Final = (*OF_TOPICS, *OTHERS, DescribeQuorumRequest)
+
+
+class ForwardingManager:
+    """Forwards requests to the controller, and the responses to the clients."""
+
+    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
+        """Forward in ``context``."""
+        self.context = context
+        self.state = state
+        self.channel = ControllerChannel(
+            context, state.forwarding, "forwarding", lambda: TRY_US, self._on_response
+        )
+
+    def forward(self, source: int, request: int, message: AdminRequest) -> None:
+        """Forward to the controller; brokers' configurations are validated here first."""
+        if isinstance(message, IncrementalAlterConfigsRequest):
+            reason = self._refusal(message)
+            if reason:
+                name = message.resource_name
+                reply = IncrementalAlterConfigsResponse(
+                    request, "NONE", {name: "INVALID_REQUEST"}, {name: reason}
+                )
+                self.context.respond(source, request, reply)
+                return
+        self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
+
+    # ---- the broker's own requests (AutoTopicCreationManager)
+
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions of a topic in this broker's image; 0 if the topic is unknown."""
+        found = self.state.image.topic(topic)
+        return 0 if found is None else len(found.partitions)
+
+    def has_id(self, topic_id: str) -> bool:
+        """Whether the broker's image has a topic with that id."""
+        return topic_id in self.state.image.topics
+
+    def replica_topic_id(self, tp: str) -> str:
+        """The topic id with which this broker created its replica of a partition."""
+        return self.state.topic_ids[tp]
+
+    def leader(self, tp: str) -> int | None:
+        """The leader of a partition in this broker's image; None if the partition is unknown."""
+        found = self.state.image.partition(*split(tp))
+        return None if found is None else found.leader
+
+    def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
+        """Ask the controller to create a topic, unless that request is already in flight."""
+        wanted = NewTopic(partitions, factor, {}, dict(config))
+        request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
+        if all(each.message != request for each in self.state.forwarding.queue):
+            self.channel.ask(request, PATIENCE_US)
+
+    def create_automatically(self, topic: str) -> None:
+        """Create a topic that a client requested, with this broker's defaults.
+
+        Source: ``DefaultAutoTopicCreationManager.creatableTopic``.
+        """
+        config = self.context.config
+        internal = internal_topics.INTERNAL_TOPICS.get(topic)
+        if internal is not None:
+            internal_topics.create(self.context, internal)
+            return
+        self.create(topic, config.num_partitions, config.default_replication_factor, {})
+
+    def _refusal(self, message: IncrementalAlterConfigsRequest) -> str:
+        """Why this broker must not forward a change (``ConfigAdminManager.preprocess``), if so.
+
+        It validates the defaults of all brokers and its own values, no other broker's. The
+        controller knows brokers' configurations by their names only.
+        """
+        if message.resource_type == BROKER_RESOURCE:
+            context, name = self.context, message.resource_name
+            try:
+                check_dynamic(message.values, context.settings.version, name, context.id)
+            except ConfigError as error:
+                return str(error)
+        return ""
+
+    def _described(
+        self, wanted: AdminRequest, created: dict[str, TopicCreated]
+    ) -> dict[str, TopicCreated]:
+        """Add the configurations of created topics."""
+        if not isinstance(wanted, CreateTopicsRequest):
+            return created
+        layers, version = (
+            config_layers(self.context, self.state.image),
+            self.context.settings.version,
+        )
+        return {
+            name: replace(each, entries=describe_topic(version, wanted.topics[name].config, layers))
+            for name, each in created.items()
+        }
+
+    def _on_response(self, pending: Pending, response: EnvelopeResponse | None) -> None:
+        """Unwrap the response in the envelope."""
+        if pending.source == NOBODY:
+            return  # a component that needs the topic requests it again
+        assert isinstance(pending.message, EnvelopeRequest)
+        wanted, request = pending.message.wanted, pending.client_request
+        error = "REQUEST_TIMED_OUT" if response is None else response.error
+        errors = {} if response is None else response.errors
+        messages = {} if response is None else response.messages
+        reply: Any
+        if isinstance(wanted, DescribeQuorumRequest):
+            quorum = None if response is None else response.quorum
+            reply = DescribeQuorumResponse(request, error, quorum)
+        elif isinstance(wanted, OF_TOPICS):
+            if error != NONE:
+                errors = dict.fromkeys(wanted.topics, error)
+                messages = dict.fromkeys(wanted.topics, messages[""]) if messages else {}
+            created = {} if response is None else response.created
+            reply = TopicsResponse(request, errors, messages, self._described(wanted, created))
+        else:
+            reply = OTHERS[type(wanted)](request, error, errors, messages)
+        self.context.respond(pending.source, request, reply)
+
+    def take(self, request: int, response: object) -> bool:
+        """Handle a response if it belongs to a forwarded request."""
+        return self.channel.take(request, response)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Handle a lost connection."""
+        self.channel.connection_lost(message)

@@ -1,0 +1,233 @@
+"""A broker's lifecycle in KRaft mode: registration, heartbeats, controlled shutdown.
+
+Source: ``kafka.server.BrokerLifecycleManager`` 3.9 to 4.1, KIP-631.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from emulator import events
+from emulator.broker.kraft_membership.controller_channel import ControllerChannel
+from emulator.broker.kraft_membership.state import (
+    PENDING_CONTROLLED_SHUTDOWN,
+    RECOVERY,
+    RUNNING,
+    SHUTTING_DOWN,
+    STARTING,
+    KRaftBrokerState,
+    Pending,
+)
+from emulator.broker.replication.replica import Replicas
+from emulator.broker_context import BrokerContext
+from emulator.common.names import random_uuid
+from emulator.metadata_log.metadata_version import is_cordoned_log_dirs_supported
+from emulator.protocol import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ConnectionLost,
+)
+from emulator.raft.client import RaftClient
+
+BOOT_US: Final = 2_750_000
+"""How long a process takes from its start to contacting the quorum (observed: 0.8 to 4 s)."""
+SHUTDOWN_US: Final = 900_000
+"""How long a process takes to end once it may shut down (observed: about a second); until then it
+keeps reading the metadata log."""
+BACKOFF_US: Final = 100_000
+"""The initial backoff after a failed attempt (``resendExponentialBackoff``); it then doubles."""
+SOON_US: Final = 10_000
+"""How soon a broker that is catching up sends its next heartbeat."""
+OPEN_US: Final = 5_000
+"""How long a broker takes to open its ports once it knows that it is unfenced."""
+SHUTDOWN_SOON_US: Final = 50_000
+"""The delay before the second heartbeat of a controlled shutdown."""
+TASK: Final = "heartbeat"
+
+
+class BrokerLifecycle:
+    """Starts, registers and ends a broker."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: KRaftBrokerState,
+        *,
+        replicas: Replicas,
+        raft: RaftClient,
+        start_tasks: Callable[[], None],
+        end_process: Callable[[str], None],
+    ) -> None:
+        """Act in ``context``.
+
+        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
+        """
+        self.context = context
+        self.own = state
+        self.replicas = replicas
+        self.raft = raft
+        self.start_tasks = start_tasks
+        self.end_process = end_process
+        self.on_close: Callable[[], None] = _nothing
+        self.channel = ControllerChannel(
+            context, state.heartbeats, TASK, self._try_us, self._on_response
+        )
+
+    @property
+    def process_state(self) -> str:
+        """The current state of the broker's lifecycle."""
+        return self.own.lifecycle.state
+
+    def _try_us(self) -> int:
+        """The timeout of one request: half the session timeout (KAFKA-14392)."""
+        return self.context.config.broker_session_timeout_us // 2
+
+    # ---- startup
+
+    def start(self) -> None:
+        """Start the process; logs are read once it has reached the quorum and knows the topics."""
+        self.context.kernel.start_host(self.context.id)
+        self.context.set_status("starting")
+        self.context.later("boot", BOOT_US)
+
+    def boot(self) -> None:
+        """Join the quorum as an observer, and register."""
+        own = self.own
+        own.lifecycle.incarnation = random_uuid(self.context.kernel.random_below)
+        own.lifecycle.previous_epoch, own.clean_shutdown_epoch = own.clean_shutdown_epoch, -1
+        self.raft.start()
+        self.communicate()
+
+    def communicate(self) -> None:
+        """Send the request that is due: a registration or a heartbeat."""
+        own, context = self.own, self.context
+        if own.heartbeats.queue or own.lifecycle.state == SHUTTING_DOWN:
+            return
+        if not context.process.broker_epoch:
+            rack = context.settings.racks.get(context.id)
+            previous = own.lifecycle.previous_epoch
+            incarnation = own.lifecycle.incarnation
+            request: Any = BrokerRegistrationRequest(context.id, incarnation, previous, rack)
+        else:
+            life = own.lifecycle
+            names_cordoned = life.state != STARTING and self._names_cordoned()
+            request = BrokerHeartbeatRequest(
+                context.id,
+                context.process.broker_epoch,
+                own.image.offset,
+                want_fence=not life.ready,
+                want_shut_down=life.state == PENDING_CONTROLLED_SHUTDOWN,
+                cordoned_log_dirs=() if names_cordoned else None,
+            )
+        self.channel.ask(request, self._try_us())
+
+    def metadata_published(self) -> None:
+        """Note that the first metadata has been published: the broker may be unfenced now.
+
+        With KIP-1066 the metadata log shows that a real broker sends one more heartbeat, once it
+        has caught up and before it is ready.
+        """
+        self.own.lifecycle.ready = not self._names_cordoned()
+        if self.context.process.broker_epoch:
+            self.context.later(TASK, 0)
+
+    def _names_cordoned(self) -> bool:
+        return is_cordoned_log_dirs_supported(self.own.image.metadata_version)
+
+    def _on_response(self, _pending: Pending, response: object) -> None:
+        match response:
+            case BrokerRegistrationResponse(error="NONE"):
+                self._registered(response.broker_epoch)
+            case BrokerHeartbeatResponse(error="NONE"):
+                self.own.lifecycle.failures = 0
+                self._heard(response)
+            case _:
+                self._failed()
+
+    def _failed(self) -> None:
+        life = self.own.lifecycle
+        limit_us = self.context.config.broker_session_timeout_us
+        pause_us = min(limit_us, BACKOFF_US << min(life.failures, 20))
+        life.failures += 1
+        self.context.later(TASK, pause_us)
+
+    def _registered(self, broker_epoch: int) -> None:
+        context, own = self.context, self.own
+        own.lifecycle.failures = 0
+        context.process.broker_epoch = broker_epoch
+        context.emit(events.BrokerRegistered, context.id, broker_epoch, 0)
+        context.set_status("running")
+        self.start_tasks()
+        self.communicate()
+
+    def _heard(self, response: BrokerHeartbeatResponse) -> None:
+        """Act on the state that the controller reports for the broker."""
+        life = self.own.lifecycle
+        interval_us = self.context.config.broker_heartbeat_interval_us
+        next_us = interval_us
+        if life.state == STARTING:
+            if response.is_caught_up:
+                life.state = RECOVERY
+            next_us = SOON_US
+        elif life.state == RECOVERY:
+            if not life.ready:
+                life.ready, next_us = True, 0
+            elif not response.is_fenced:
+                life.state = RUNNING
+                self.context.later("open", OPEN_US)
+        elif life.state == PENDING_CONTROLLED_SHUTDOWN:
+            if response.should_shut_down:
+                self.close()
+                return
+            if not life.shutdown_answered:
+                life.shutdown_answered = True
+                next_us = SHUTDOWN_SOON_US
+        self.context.later(TASK, next_us)
+
+    def open_ports(self) -> None:
+        """Accept requests from here on (``BrokerServer.startup``: the last step)."""
+        self.own.lifecycle.is_open = True
+
+    # ---- responses
+
+    def take(self, request: int, response: object) -> bool:
+        """Handle a response if it belongs to one of the lifecycle's own requests."""
+        return self.channel.take(request, response)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Handle a lost connection."""
+        self.channel.connection_lost(message)
+
+    # ---- shutdown
+
+    def stop(self) -> None:
+        """Ask the controller to move the leaderships away; end when it agrees."""
+        context, life = self.context, self.own.lifecycle
+        context.set_status("controlled_shutdown")
+        if not context.config.controlled_shutdown_enable or life.state != RUNNING:
+            self.close()
+            return
+        life.state = PENDING_CONTROLLED_SHUTDOWN
+        self.communicate()
+
+    def close(self) -> None:
+        """Stop accepting requests and fetching; the process ends a little later."""
+        self.own.lifecycle.state = SHUTTING_DOWN
+        self.on_close()
+        self.context.later("end", SHUTDOWN_US)
+
+    def end(self) -> None:
+        """Flush logs, checkpoint HWs, write the clean-shutdown file with the broker epoch."""
+        context, replicas = self.context, self.replicas
+        for tp in replicas.by_name:
+            replicas.index.unchecked_hw[tp] = None
+        replicas.checkpoint_high_watermarks()
+        for replica in replicas.by_name.values():
+            replica.log.flushed = replica.log.end
+        self.own.clean_shutdown_epoch = context.process.broker_epoch or -1
+        self.end_process("stopped")
+
+
+def _nothing() -> None:
+    """Do nothing: the default where there is nothing to close."""

@@ -1,0 +1,155 @@
+"""How a broker in KRaft mode answers clients from its metadata image (``KRaftMetadataCache``)."""
+
+from collections.abc import Callable
+
+from emulator.broker.kraft_membership.state import KRaftBrokerState
+from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.common.names import is_topic_name
+from emulator.metadata_log.image import MetadataImage, config_key
+from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
+from emulator.protocol import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    ClusterMetadataRequest,
+    ClusterMetadataResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionDescription,
+    PartitionMetadata,
+    TopicDescription,
+)
+from emulator.releases.config_descriptions import (
+    BROKER,
+    DEFAULT_BROKER,
+    STATIC_BROKER,
+    Layers,
+    describe_broker,
+    describe_defaults,
+    describe_topic,
+    static_values,
+)
+
+
+def config_layers(context: BrokerContext, image: MetadataImage) -> Layers:
+    """Return a broker's configuration values by source: its own, all brokers', and static ones."""
+    return [
+        (BROKER, image.configs.get(config_key(BROKER_RESOURCE, str(context.id)), {})),
+        (DEFAULT_BROKER, image.configs.get(config_key(BROKER_RESOURCE, ""), {})),
+        (STATIC_BROKER, static_values(context.settings, context.id, in_kraft_mode=True)),
+    ]
+
+
+class KRaftMetadata:
+    """Answers clients from the metadata image."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: KRaftBrokerState,
+        create_topic: Callable[[str], None],
+    ) -> None:
+        """Answer for the broker of ``context``; ``create_topic`` requests a topic's creation."""
+        self.context = context
+        self.state = state
+        self.create_topic = create_topic
+
+    def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
+        """Return the finalized features, and the offset of the metadata as their epoch."""
+        image = self.state.image
+        response = ApiVersionsResponse(request, dict(image.features), image.offset)
+        self.context.respond(source, request, response)
+
+    def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
+        """Return a topic's partitions as this broker knows them."""
+        image, topic = self.state.image, message.topic
+        found = image.topic(topic)
+        partitions: dict[int, PartitionMetadata] = {}
+        if found is not None:
+            for number, partition in sorted(found.partitions.items()):
+                if partition.leader in image.brokers:
+                    metadata = PartitionMetadata(NONE, partition.leader, partition.leader_epoch)
+                else:
+                    metadata = PartitionMetadata("LEADER_NOT_AVAILABLE", -1, partition.leader_epoch)
+                partitions[number] = metadata
+        error = NONE if partitions else "UNKNOWN_TOPIC_OR_PARTITION"
+        if not is_topic_name(topic):
+            error = "INVALID_TOPIC_EXCEPTION"
+        self.context.respond(source, request, MetadataResponse(request, topic, error, partitions))
+
+    def describe_cluster(self, source: int, request: int, message: ClusterMetadataRequest) -> None:
+        """Return the brokers, a controller and topics.
+
+        Clients cannot reach the controllers, so a live broker is returned as the controller
+        (``KRaftMetadataCache.getRandomAliveBrokerId``; here it is the broker itself). A topic being
+        auto-created is unknown until this broker has applied its records
+        (``DefaultAutoTopicCreationManager``).
+        """
+        image = self.state.image
+        names = list(image.topic_ids) if message.topics is None else message.topics
+        brokers = [b for b, each in sorted(image.brokers.items()) if not each.fenced]
+        topics = {topic: self._describe(topic) for topic in names}
+        if message.creates and self.context.config.auto_create_topics_enable:
+            for topic, found in topics.items():
+                if found.error == "UNKNOWN_TOPIC_OR_PARTITION":
+                    self.create_topic(topic)
+        response = ClusterMetadataResponse(
+            request, brokers, self.context.id, self.context.cluster_id, topics
+        )
+        self.context.respond(source, request, response)
+
+    def _describe(self, topic: str) -> TopicDescription:
+        if not is_topic_name(topic):
+            return TopicDescription("INVALID_TOPIC_EXCEPTION")
+        found = self.state.image.topic(topic)
+        if found is None:
+            return TopicDescription("UNKNOWN_TOPIC_OR_PARTITION")
+        brokers = self.state.image.brokers
+        partitions = {
+            number: PartitionDescription(
+                NONE if each.leader in brokers else "LEADER_NOT_AVAILABLE",
+                each.leader if each.leader in brokers else -1,
+                each.leader_epoch,
+                list(each.replicas),
+                list(each.isr),
+                list(each.elr),
+                list(each.last_known_elr),
+            )
+            for number, each in sorted(found.partitions.items())
+        }
+        return TopicDescription(NONE, found.id, partitions)
+
+    def list_reassignments(
+        self, source: int, request: int, _message: ListPartitionReassignmentsRequest
+    ) -> None:
+        """Return the reassignments in progress, as far as this broker's image shows them."""
+        moves = {}
+        for topic, number, each in self.state.image.partitions():
+            if each.adding_replicas or each.removing_replicas:
+                kept = [broker for broker in each.replicas if broker not in each.removing_replicas]
+                before = [broker for broker in each.replicas if broker not in each.adding_replicas]
+                moves[f"{topic.name}-{number}"] = (before, kept)
+        response = ListPartitionReassignmentsResponse(request, NONE, moves)
+        self.context.respond(source, request, response)
+
+    def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:
+        """Return the configuration of a topic or of this broker (``ConfigHelper``)."""
+        context, image = self.context, self.state.image
+        version = context.settings.version
+        layers = config_layers(context, image)
+        if message.topic is not None:
+            values = image.configs.get(config_key(TOPIC_RESOURCE, message.topic), {})
+            entries = describe_topic(version, values, layers)
+            error = NONE if image.topic(message.topic) is not None else "UNKNOWN_TOPIC_OR_PARTITION"
+        elif message.broker:
+            entries = describe_broker(version, layers)
+            error = NONE if message.broker == str(context.id) else "INVALID_REQUEST"
+        else:
+            defaults = image.configs.get(config_key(BROKER_RESOURCE, ""), {})
+            entries, error = describe_defaults(version, defaults), NONE
+        response = DescribeConfigsResponse(request, error, entries if error == NONE else [])
+        context.respond(source, request, response)

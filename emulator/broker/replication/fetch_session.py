@@ -1,0 +1,528 @@
+"""How a leader's broker serves followers' fetches: fetch sessions and delayed fetches.
+
+A follower's fetch is handled when it arrives, and once more when a parked fetch completes.
+Followers only send what changed (fetch sessions, KIP-227), so an idle partition costs nothing.
+"""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.broker.replication.partition_locks import PartitionLocks
+from emulator.broker.replication.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    PurgatoryState,
+)
+from emulator.broker.replication.replica import LEADER, Replica, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
+from emulator.protocol import (
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    RecordBatch,
+)
+from emulator.protocol.fetch import NO_LIMIT
+from emulator.replication.partition import (
+    AnnounceIsr,
+    BeginEpoch,
+    CompleteFetches,
+    CountFetch,
+    LogReadResult,
+    OfferRecords,
+    StopLeading,
+    TellHighWatermark,
+    caught_up_us,
+    fencing_error,
+    fetch_records,
+)
+
+TIMEOUT = "fetch-timeout"
+UNKNOWN_TOPIC_ID = "UNKNOWN_TOPIC_ID"
+FENCING_ERRORS = ("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
+"""The errors for a request with a different leader epoch (KIP-320)."""
+
+
+class FetchSession(Struct, array_like=True, gc=False):
+    """What a leader's broker knows about one follower's fetches.
+
+    ``partitions`` are the fetched partitions and offsets, those that were answered last at the end;
+    ``outside`` those whose ISR does not include the follower, which are checked on every fetch;
+    ``ready`` those with new data to read; ``news`` those whose HW is to be sent, and whether it is
+    new to the follower. ``parked`` is the waiting request (0: none). ``max_bytes`` limits the
+    records of one response. ``is_full``: the last fetch began the session. ``replica_epoch`` is the
+    follower's broker epoch in its last fetch (-1: not sent).
+    """
+
+    follower: int
+    one_shot: bool = False
+    partitions: dict[str, FetchPartition] = field(default_factory=dict)
+    ready: dict[str, None] = field(default_factory=dict)
+    news: dict[str, bool] = field(default_factory=dict)
+    outside: dict[str, None] = field(default_factory=dict)
+    parked: int = 0
+    last_fetch_us: int = 0
+    max_bytes: int = NO_LIMIT
+    is_full: bool = False
+    replica_epoch: int = -1
+
+
+class DelayedFetch(DelayedOperation, frozen=True):
+    """A follower's fetch waiting for records; its partitions are in its session."""
+
+    one_shot: bool
+
+
+Rows = dict[str, FetchedPartition]
+
+
+class FetchSessionsState(Struct, array_like=True):
+    """The followers' sessions, single fetches by request, and the parked fetches."""
+
+    by_follower: dict[int, FetchSession] = field(default_factory=dict)
+    single: dict[int, FetchSession] = field(default_factory=dict)
+    parked: PurgatoryState = field(default_factory=PurgatoryState)
+
+
+class FetchSessions:
+    """Answers followers' fetches."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: FetchSessionsState,
+        replicas: Replicas,
+        locks: PartitionLocks,
+    ) -> None:
+        """Serve ``replicas`` in ``context``, waiting for ``locks``."""
+        self.context = context
+        self.kernel = context.kernel
+        self.state = state
+        self.replicas = replicas
+        self.locks = locks
+        self.rules = replicas.rules
+        self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
+        self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
+        self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
+        self.fetched: Callable[[str], None] = _nothing
+        self.alive_broker_epoch: Callable[[int], int | None] = _unknown
+        self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
+            context,
+            state.parked,
+            TIMEOUT,
+            try_complete=self._news,
+            on_expiration=self._all,
+            on_complete=self._respond,
+        )
+        replicas.on(OfferRecords, self._offer_records)
+        replicas.on(CompleteFetches, self._high_watermark_moved)
+        replicas.on(BeginEpoch, self._epoch_began)
+        replicas.on(AnnounceIsr, self._isr_changed)
+        replicas.on(StopLeading, self._stopped_leading)
+
+    # ---- when followers fetched
+
+    def session_fetches(self, replica: Replica) -> dict[int, int]:
+        """When each follower with the partition in its session last fetched (microseconds)."""
+        sessions, tp = self.state.by_follower, replica.tp
+        found: dict[int, int] = {}
+        for follower in replica.remotes:
+            session = sessions.get(follower)
+            if session is not None and tp in session.partitions:
+                found[follower] = session.last_fetch_us
+        return found
+
+    def caught_up_us(self, replica: Replica, follower: int) -> int:
+        """When a follower was last known to be caught up (microseconds)."""
+        fetched_us = self.session_fetches(replica).get(follower, 0)
+        return caught_up_us(replica.remotes[follower], replica.log_end, fetched_us)
+
+    def replica_epochs(self, replica: Replica, members: list[int]) -> list[int]:
+        """The broker epoch in each member's last fetch of a partition led here; -1 if unknown.
+
+        Source: ``Partition.addBrokerEpochToIsr``.
+        """
+        return [self._replica_epoch(replica.tp, member) for member in members]
+
+    def _replica_epoch(self, tp: str, member: int) -> int:
+        if member == self.context.id:
+            return self.context.process.broker_epoch
+        sessions = (self.state.by_follower.get(member), *self.state.single.values())
+        for session in sessions:
+            if session is not None and session.follower == member and tp in session.partitions:
+                return session.replica_epoch
+        return -1
+
+    def log_start_of(self, follower: int, tp: str) -> int:
+        """The start of a follower's log when it last fetched, or -1 if it has not."""
+        session = self.state.by_follower.get(follower)
+        found = None if session is None else session.partitions.get(tp)
+        return -1 if found is None else found.log_start
+
+    def last_fetches(self) -> Mapping[int, int]:
+        """When each follower with a session last fetched (microseconds)."""
+        sessions = self.state.by_follower
+        return {follower: each.last_fetch_us for follower, each in sessions.items()}
+
+    # ---- changes to a partition that is led here
+
+    def _sessions_with(self, replica: Replica) -> list[FetchSession]:
+        """The sessions and single fetches that name a partition."""
+        by_follower, tp = self.state.by_follower, replica.tp
+        found: list[FetchSession] = []
+        for follower in replica.remotes:
+            session = by_follower.get(follower)
+            if session is not None and tp in session.partitions:
+                found.append(session)
+        if self.state.single:
+            found += [each for each in self.state.single.values() if tp in each.partitions]
+        return found
+
+    def _offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
+        """Answer followers' parked fetches; the others see the records on their next fetch."""
+        for session in self._sessions_with(replica):
+            session.ready[replica.tp] = None
+            if session.parked:
+                self.parked.check(session.parked)
+
+    def _isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
+        self._note_outside(replica)
+
+    def _note_outside(self, replica: Replica) -> None:
+        """Check followers outside the ISR on every fetch."""
+        for follower in replica.remotes:
+            session = self.state.by_follower.get(follower)
+            if session is not None and replica.tp in session.partitions:
+                _note_membership(session, replica)
+
+    def _epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
+        """Check on its next fetch what each follower sent under the previous epoch (KIP-320)."""
+        if not self.state.by_follower:
+            return
+        if self.rules.fencing:
+            for follower in replica.remotes:
+                session = self.state.by_follower.get(follower)
+                if session is not None and replica.tp in session.partitions:
+                    session.ready[replica.tp] = None
+        self._note_outside(replica)
+
+    def _high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
+        """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""
+        for session in self._sessions_with(replica):
+            session.news[replica.tp] = True
+            if self.quick and session.parked:
+                self.parked.check(session.parked)
+
+    def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
+        """Answer parked fetches that include the partition at once."""
+        for session in [*self.state.by_follower.values(), *self.state.single.values()]:
+            delayed = self.parked.find(session.parked)
+            if delayed is not None and replica.tp in session.partitions:
+                session.ready.pop(replica.tp, None)
+                rows = self._read_ready(session)
+                requested = session.partitions[replica.tp].current_leader_epoch
+                error = fencing_error(requested, effect.leader_epoch, self.rules)
+                rows[replica.tp] = FetchedPartition(error or NOT_LEADER, -1, -1, [])
+                self.parked.complete(delayed, rows)
+
+    def read_again(self, tps: list[str]) -> None:
+        """Read partitions with their followers' next fetches, although they have nothing new."""
+        for session in self.state.by_follower.values():
+            session.ready.update(dict.fromkeys(tp for tp in tps if tp in session.partitions))
+
+    # ---- fetch
+
+    def fetch(self, follower: int, request: int, message: FetchRequest) -> None:
+        """Handle a FetchRequest of a follower."""
+        if (
+            follower not in self.state.by_follower
+            and not message.one_shot
+            and not message.new_session
+        ):  # the session that the follower refers to no longer exists (KIP-227)
+            self.context.close_connection(follower, request)
+            return
+        session = self._session(follower, request, message)
+        session.last_fetch_us = self.kernel.state.now_us
+        session.replica_epoch = message.replica_epoch
+        due: dict[str, None] = dict.fromkeys(message.partitions) if message.partitions else {}
+        if session.ready:
+            due.update(session.ready)
+            session.ready = {}
+        if session.outside:
+            due.update(session.outside)
+            if len(due) > 1:  # the first to be checked is the first to rejoin its ISR
+                due = {tp: None for tp in session.partitions if tp in due}
+        rows = self._read_all(session, due) if due else {}
+        if rows or message.max_wait_us <= 0:
+            self._send(session, request, rows)
+            return
+        session.parked = request
+        delayed = DelayedFetch(request, follower, message.one_shot)
+        self.parked.watch(delayed, message.max_wait_us)
+        if self.quick:
+            self.parked.check(request)
+
+    def _session(self, follower: int, request: int, message: FetchRequest) -> FetchSession:
+        if message.one_shot:
+            session = FetchSession(follower, one_shot=True)
+            self.state.single[request] = session
+        else:
+            found = self.state.by_follower.get(follower)
+            if found is None or message.new_session:
+                found = self.state.by_follower[follower] = FetchSession(follower)
+            session = found
+            if session.parked:
+                self._unpark(session)
+            for tp in message.forgotten:
+                session.partitions.pop(tp, None)
+                session.ready.pop(tp, None)
+                session.news.pop(tp, None)
+                session.outside.pop(tp, None)
+        forgets = self.forgets_epochs and not message.new_session and not message.one_shot
+        # A cached partition has no leader epoch in these releases: what the full fetch sent is
+        # gone with the next one, and later fetches are no longer checked (KAFKA-9338).
+        if forgets and session.is_full:
+            session.partitions = {tp: _unfenced(each) for tp, each in session.partitions.items()}
+        session.is_full = message.new_session
+        for tp, partition in message.partitions.items():
+            session.news.setdefault(tp, tp not in session.partitions)
+            session.partitions[tp] = _unfenced(partition) if forgets else partition
+            self.fetched(tp)
+        session.max_bytes = message.max_bytes
+        return session
+
+    def _untold(self, session: FetchSession) -> bool:
+        """2.4-2.5: whether a parked partition's HW is above the one last sent to its follower."""
+        for tp in session.news:
+            replica = self.replicas.get(tp)
+            remote = None if replica is None else replica.remotes.get(session.follower)
+            if (
+                replica is not None
+                and remote is not None
+                and replica.high_watermark > max(0, remote.told_hw)
+            ):
+                return True
+        return False
+
+    def _read_all(self, session: FetchSession, due: dict[str, None]) -> Rows:
+        """The response for the partitions that are due, omitting those without changes.
+
+        Records are returned up to the limits of the fetch: ``replica.fetch.max.bytes`` a partition,
+        ``replica.fetch.response.max.bytes`` in total. Since 0.10.1 (KIP-74) the first batch of the
+        first non-empty partition is returned however large it is, so that the follower progresses.
+        """
+        rows: Rows = {}
+        topics = self.context.topics
+        left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
+        for tp in due:
+            requested = session.partitions.get(tp)
+            if requested is None:
+                continue
+            if topics is not None and not topics.has_id(requested.topic_id):
+                rows[tp] = self._refuse_unknown(session, tp)
+                continue
+            row = self._read(session, tp, requested, left_bytes, at_least_one)
+            if row is not None:
+                rows[tp] = row
+                if row.batches:
+                    at_least_one = False
+                    for batch in row.batches:
+                        left_bytes -= batch.size_bytes
+        return rows
+
+    def _read(
+        self,
+        session: FetchSession,
+        tp: str,
+        requested: FetchPartition,
+        left_bytes: int,
+        at_least_one: bool,
+    ) -> FetchedPartition | None:
+        """The response for one partition; None if there is nothing new to read."""
+        follower, replica = session.follower, self.replicas.served(tp)
+        response = fetch_records(
+            replica,
+            follower,
+            requested.offset,
+            requested.current_leader_epoch,
+            requested.last_fetched_epoch,
+            self.rules,
+        )
+        if response.error != NONE or response.diverging is not None or replica is None:
+            if replica is not None and response.error in FENCING_ERRORS:
+                sent = requested.current_leader_epoch
+                self._refuse(session, tp, response.error, sent, replica.leader_epoch)
+            return _without_records(response)
+        is_current = True
+        if session.replica_epoch >= 0:
+            known = self.alive_broker_epoch(follower)
+            if known is not None and session.replica_epoch < known:
+                return self._refuse_stale(session, tp, known)
+            # A newer epoch than this broker knows is a matter of its own metadata being behind: the
+            # records count as fetched, but the follower does not join the ISR yet
+            # (Partition.isReplicaIsrEligible, KIP-903).
+            is_current = session.replica_epoch == known
+        counted = CountFetch(follower, requested.offset, is_current)
+        high_watermark = response.high_watermark
+        if self.rules.counts_fetch_first:
+            # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
+            # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
+            # learn of a new HW one round later (docs/high-watermark.md).
+            self.replicas.do(replica, counted)
+            high_watermark = replica.high_watermark
+        batches: list[RecordBatch] = []
+        end = replica.log_end
+        if requested.offset < end:
+            limit_bytes = requested.max_bytes if requested.max_bytes < left_bytes else left_bytes
+            batches = replica.log.read_within(
+                requested.offset, end, limit_bytes, at_least_one=at_least_one
+            )
+            if not batches:
+                session.ready[tp] = None  # the response was full: the next fetch reads it
+        if not self.rules.counts_fetch_first:
+            self.replicas.do(replica, counted)
+        _note_membership(session, replica)
+        if not batches:
+            return None
+        return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
+
+    def _refuse_unknown(self, session: FetchSession, tp: str) -> FetchedPartition:
+        """Refuse a fetch of a topic id that is not, or no longer, in this broker's image.
+
+        A topic of the same name may have been re-created (KIP-516). The follower asks again.
+        """
+        self._refuse(session, tp, UNKNOWN_TOPIC_ID, -1, -1)
+        return FetchedPartition(UNKNOWN_TOPIC_ID, -1, -1, [])
+
+    def _refuse_stale(self, session: FetchSession, tp: str, known: int) -> FetchedPartition:
+        """Refuse a fetch of a broker's previous process (``Replica.updateFetchStateOrThrow``)."""
+        self._refuse(session, tp, NOT_LEADER, session.replica_epoch, known)
+        return FetchedPartition(NOT_LEADER, -1, -1, [])
+
+    def _refuse(self, session: FetchSession, tp: str, error: str, sent: int, known: int) -> None:
+        request = session.parked or self.kernel.cause
+        self.context.refuse(session.follower, request, tp, error, sent, known)
+
+    # ---- parked fetches
+
+    def _session_of(self, delayed: DelayedFetch) -> FetchSession:
+        if delayed.one_shot:
+            return self.state.single[delayed.request]
+        return self.state.by_follower[delayed.client]
+
+    def _news(self, delayed: DelayedFetch) -> Rows | None:
+        """The response to a parked fetch, if there is anything new."""
+        session = self._session_of(delayed)
+        if self.quick and self._untold(session):
+            return self._all(delayed)
+        return self._read_ready(session) or None
+
+    def _all(self, delayed: DelayedFetch) -> Rows:
+        """The response to a parked fetch that must complete now; the partitions are read again."""
+        # Where the session drops leader epochs, the second read does not update the follower's
+        # position: the next fetch does.
+        return {} if self.forgets_epochs else self._read_ready(self._session_of(delayed))
+
+    def _read_ready(self, session: FetchSession) -> Rows:
+        if not session.ready:
+            return {}
+        due, session.ready = session.ready, {}
+        return self._read_all(session, due)
+
+    def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
+        session = self._session_of(delayed)
+        session.parked = 0
+        self._send(session, delayed.request, rows)
+
+    def _send(self, session: FetchSession, request: int, rows: Rows) -> None:
+        follower = session.follower
+        if rows or session.news:
+            self._rotate(session, rows)
+        if session.news:
+            self._add_news(session, rows)
+        if session.one_shot:
+            self.state.single.pop(request, None)
+        response = FetchResponse(request, rows)
+        if self.locks.state.held and self.locks.keep(follower, request, response):
+            return
+        self.context.respond(follower, request, response)
+
+    def _add_news(self, session: FetchSession, rows: Rows) -> None:
+        """Add the HWs that are new to the follower to a response."""
+        later: dict[str, bool] = {}
+        nothing = FetchedPartition(NONE, 0, 0, [])
+        for tp in session.news:
+            replica = self.replicas.get(tp)
+            if replica is None or replica.role != LEADER:
+                continue
+            high_watermark, start = replica.high_watermark, replica.log_start
+            row = rows.get(tp)
+            if row is None:
+                if nothing.high_watermark != high_watermark or nothing.log_start != start:
+                    nothing = FetchedPartition(NONE, high_watermark, start, [])
+                row = rows[tp] = nothing
+            elif row.high_watermark < high_watermark:
+                # The row was read before this fetch raised the HW: that is for the next response.
+                later[tp] = True
+            if self.quick:
+                told = TellHighWatermark(session.follower, row.high_watermark)
+                self.replicas.do(replica, told)
+        session.news = later
+
+    @staticmethod
+    def _rotate(session: FetchSession, rows: Rows) -> None:
+        """Move the partitions whose news are sent to the session's end (``PartitionIterator``).
+
+        So the partitions that changed least recently come first in the next fetch.
+        """
+        # The response to a full fetch creates the session in the order of the request: only
+        # incremental fetches rotate it (IncrementalFetchContext).
+        if session.is_full or len(session.partitions) == 1:
+            return
+        moved = [tp for tp, is_new in session.news.items() if is_new and tp not in rows]
+        for tp in (*rows, *moved):
+            partition = session.partitions.pop(tp, None)
+            if partition is not None:
+                session.partitions[tp] = partition
+
+    def connection_lost(self, follower: int) -> None:
+        """Drop a follower's parked fetch when its connection breaks."""
+        session = self.state.by_follower.get(follower)
+        if session is not None:
+            self._unpark(session)
+
+    def _unpark(self, session: FetchSession) -> None:
+        if session.parked:
+            self.parked.forget(session.parked)
+            session.parked = 0
+
+
+def _unfenced(requested: FetchPartition) -> FetchPartition:
+    """The session's copy of a partition where the leader epoch is dropped (KAFKA-9338)."""
+    return replace(requested, current_leader_epoch=-1)
+
+
+def _note_membership(session: FetchSession, replica: Replica) -> None:
+    """Check a follower outside the ISR on every fetch."""
+    if session.follower not in replica.isr:
+        session.outside[replica.tp] = None
+    elif session.outside:
+        session.outside.pop(replica.tp, None)
+
+
+def _without_records(response: LogReadResult) -> FetchedPartition:
+    return FetchedPartition(
+        response.error, response.high_watermark, response.log_start, [], response.diverging
+    )
+
+
+def _nothing(_tp: str) -> None:
+    """Do nothing: the default where nobody waits for followers."""
+
+
+def _unknown(_broker: int) -> int | None:
+    """No broker epoch: only an image of KRaft's metadata has them."""
+    return None

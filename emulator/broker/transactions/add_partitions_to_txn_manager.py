@@ -1,0 +1,230 @@
+"""How a leader verifies that a partition is part of a producer's transaction (KIP-890).
+
+Before the first records of a transaction are appended, the leader asks the coordinator; what comes
+late, after the transaction has ended, is refused, so that no transaction hangs. Producers that use
+Produce 12 leave it to the leader to add the partition. If their previous transaction is not yet
+complete, the leader asks again for a while. Source: ``AddPartitionsToTxnManager``,
+``ReplicaManager.handleProduceAppend`` 3.6 to 4.1.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.broker.replication.replica import LEADER, Replicas
+from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE
+from emulator.coordinator.own_requests import OwnRequests
+from emulator.protocol import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    ConnectionLost,
+    ProduceRequest,
+    ProduceResponse,
+)
+from emulator.protocol.record_batch import TRANSACTIONAL
+
+ASKER: Final = "transaction verification"
+TIMEOUT: Final = "transaction-verification"
+"""The broker's timer for requests to coordinators."""
+TIMEOUT_US: Final = 30_000_000
+"""How long a coordinator may take (request.timeout.ms)."""
+RETRY_US: Final = 20_000
+RETRY_MAX_US: Final = 100_000
+"""How long after a refused request a leader asks again, and for how long it does so.
+
+The settings add.partitions.to.txn.retry.backoff.ms and add.partitions.to.txn.retry.backoff.max.ms.
+"""
+CONCURRENT: Final = "CONCURRENT_TRANSACTIONS"
+RETRIED: Final = frozenset(
+    (
+        CONCURRENT,
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NETWORK_EXCEPTION",
+        "NOT_COORDINATOR",
+    )
+)
+"""Errors that producers are told as NOT_ENOUGH_REPLICAS, which all of them retry."""
+ABORTABLE: Final = "TRANSACTION_ABORTABLE"
+INVALID_STATE: Final = "INVALID_TXN_STATE"
+
+Produce = Callable[[int, int, ProduceRequest], None]
+
+
+class Verification(Struct, array_like=True):
+    """A produce request that waits for a coordinator.
+
+    ``marker`` is the producer's last end marker when it began to wait, at ``began_us``.
+    """
+
+    client: int
+    request: int
+    message: ProduceRequest
+    coordinator: int
+    marker: int
+    began_us: int
+
+
+class VerificationState(Struct, array_like=True):
+    """The waiting requests by message numbers, negative where this broker is the coordinator.
+
+    Those in ``retried`` wait for their coordinator to be asked again; they are by their own number.
+    """
+
+    waiting: dict[int, Verification] = field(default_factory=dict)
+    retried: dict[int, Verification] = field(default_factory=dict)
+
+
+class AddPartitionsToTxnManager:
+    """Appends a producer's records, after verification if they begin a transaction here."""
+
+    ask: Callable[[int, int, AddPartitionsToTxnRequest], None]
+    """Handles a request to this broker's own coordinator."""
+    partition_of: Callable[[str], str]
+    """Returns a transactional id's partition of __transaction_state."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: VerificationState,
+        own: OwnRequests,
+        replicas: Replicas,
+        append: Produce,
+    ) -> None:
+        """Act in ``context`` for ``replicas``; ``append`` handles a verified ProduceRequest."""
+        self.context = context
+        self.state = state
+        self.own = own
+        self.replicas = replicas
+        self.is_on = context.profile.has("transaction_partition_verification")
+        self._append = append
+        own.on_response(ASKER, lambda number, response: self.on_response(-number, response))
+
+    def produce(self, client: int, request: int, message: ProduceRequest) -> None:
+        """Append records, verifying first that they belong to an ongoing transaction."""
+        if not self._is_unverified(message):
+            self._append(client, request, message)
+            return
+        began_us = self.context.kernel.now
+        marker = self._marker(message)
+        self._verify(Verification(client, request, message, -1, marker, began_us))
+
+    def _verify(self, verification: Verification) -> None:
+        """Ask the coordinator to verify the partition, or to add it."""
+        message = verification.message
+        coordinator = verification.coordinator = self._coordinator(message.transactional_id)
+        if coordinator < 0:
+            self._refuse(verification, "COORDINATOR_NOT_AVAILABLE")
+            return
+        asked = AddPartitionsToTxnRequest(
+            message.transactional_id,
+            message.batch.producer_id,
+            message.batch.producer_epoch,
+            [message.tp],
+            verify_only=not message.adds_partition,
+        )
+        context = self.context
+        if coordinator == context.id:
+            number = self.own.number(ASKER)
+            self.state.waiting[-number] = verification
+            self.ask(context.id, number, asked)
+            return
+        seq = context.network.send(context.id, coordinator, asked)
+        self.state.waiting[seq] = verification
+        context.timers.set_deadline(TIMEOUT, seq, context.kernel.now + TIMEOUT_US)
+
+    def _is_unverified(self, message: ProduceRequest) -> bool:
+        batch = message.batch
+        if not (self.is_on and message.transactional_id and batch.kind == TRANSACTIONAL):
+            return False
+        replica = self.replicas.get(message.tp)
+        if replica is None or replica.role != LEADER:
+            return False
+        if not (self.context.config.transaction_verification or message.adds_partition):
+            return False
+        states = replica.producers
+        known = states.producers.get(batch.producer_id)
+        is_ongoing = batch.producer_id in states.transactions.ongoing
+        return not (is_ongoing and known is not None and known.epoch == batch.producer_epoch)
+
+    def _marker(self, message: ProduceRequest) -> int:
+        replica = self.replicas.get(message.tp)
+        known = None
+        if replica is not None:
+            known = replica.producers.producers.get(message.batch.producer_id)
+        return -1 if known is None else known.marker
+
+    def _coordinator(self, transactional_id: str) -> int:
+        """The coordinator's id, or -1 if there is none now."""
+        context, tp = self.context, self.partition_of(transactional_id)
+        if context.topics is not None:
+            leader = context.topics.leader(tp)
+            return -1 if leader is None else leader
+        info = context.process.metadata.get(tp)
+        if info is None or info.leader not in context.process.live_brokers:
+            return -1
+        return info.leader
+
+    # ---- responses
+
+    def on_response(self, request: int, response: AddPartitionsToTxnResponse) -> None:
+        """Append the records if the coordinator knows the partition, or refuse them."""
+        waiting = self._ended(request)
+        if waiting is None:
+            return
+        message = waiting.message
+        error = response.errors[message.tp]
+        now_us = self.context.kernel.now
+        is_retried = error == CONCURRENT and message.adds_partition
+        if is_retried and now_us - waiting.began_us < RETRY_MAX_US:
+            self.state.retried[waiting.request] = waiting
+            deadline_us = now_us + RETRY_US
+            self.context.timers.set_deadline(TIMEOUT, f"retry {waiting.request}", deadline_us)
+            return
+        if error == NONE and self._marker(message) != waiting.marker:
+            error = INVALID_STATE  # the transaction has ended in the meantime
+        if error == NONE:
+            self.context.kernel.cause = waiting.request
+            self._append(waiting.client, waiting.request, message)
+        else:
+            self._refuse(waiting, error)
+
+    def _refuse(self, waiting: Verification, error: str) -> None:
+        """Tell a producer an error that it knows."""
+        message = waiting.message
+        if error in RETRIED and not (error == CONCURRENT and message.adds_partition):
+            error = "NOT_ENOUGH_REPLICAS"
+        elif error == "PRODUCER_FENCED":
+            error = "INVALID_PRODUCER_EPOCH"
+        elif error == ABORTABLE and not message.knows_abortable:
+            error = INVALID_STATE
+        if message.acks == 0:
+            self.context.close_connection(waiting.client, waiting.request)
+            return
+        response = ProduceResponse(waiting.request, message.tp, error, -1)
+        self.context.respond(waiting.client, waiting.request, response)
+
+    def _ended(self, request: int) -> Verification | None:
+        self.context.timers.clear_deadline(TIMEOUT, request)
+        return self.state.waiting.pop(request, None)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Refuse what waits for a coordinator whose connection broke."""
+        for seq, waiting in list(self.state.waiting.items()):
+            if waiting.coordinator == message.peer and message.request in (0, seq):
+                self._ended(seq)
+                self._refuse(waiting, "NETWORK_EXCEPTION")
+
+    def expire(self) -> None:
+        """Refuse what a coordinator has not answered in time, and ask again what is due."""
+        for key in self.context.timers.overdue(TIMEOUT):
+            kind, _, number = str(key).rpartition(" ")
+            if kind:
+                self._verify(self.state.retried.pop(int(number)))
+                continue
+            waiting = self._ended(int(number))
+            if waiting is not None:
+                self.context.network.give_up(self.context.id, waiting.coordinator)
+                self._refuse(waiting, "NETWORK_EXCEPTION")

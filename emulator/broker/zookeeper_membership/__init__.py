@@ -1,0 +1,1 @@
+"""How a broker belongs to a cluster whose metadata is in ZooKeeper."""

@@ -1,0 +1,396 @@
+"""A broker's lifecycle with ZooKeeper: required paths, registration, controlled shutdown."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.broker.replication.partition_locks import PartitionLocks
+from emulator.broker.replication.replica import Replicas
+from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig
+from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
+from emulator.broker_context import BrokerContext
+from emulator.common.names import random_uuid
+from emulator.controller.controller import Controller
+from emulator.events import CLIENTS, ZOOKEEPER
+from emulator.protocol import (
+    ConnectionLost,
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    WatchEvent,
+)
+from emulator.replication.partition import End, Restart
+from emulator.simulation.network import LATENCY_MIN_US
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
+from emulator.zookeeper.operations import Create, Operation, SetData
+
+PATHS = (
+    ("", znodes.CONSUMERS),
+    ("", znodes.BROKERS),
+    ("", znodes.BROKER_IDS),
+    ("", znodes.TOPICS),
+    ("generated_broker_ids", znodes.BROKER_ID_SEQUENCE),
+    ("", znodes.CONFIG),
+    ("", znodes.CONFIG_CHANGES),
+    ("", znodes.TOPIC_CONFIGS),
+    ("client_quotas", znodes.CLIENT_CONFIGS),
+    ("dynamic_broker_config", znodes.USER_CONFIGS),
+    ("dynamic_broker_config", znodes.BROKER_CONFIGS),
+    ("ip_quotas", znodes.IP_CONFIGS),
+    ("", znodes.ADMIN),
+    ("", znodes.DELETE_TOPICS),
+    ("isr_change_notification_znode", znodes.ISR_CHANGES),
+    ("producer_id_block_znode", znodes.PRODUCER_IDS),
+    ("log_dir_event_notifications", znodes.LOG_DIR_EVENTS),
+    ("finalized_features", znodes.FEATURE),
+)
+"""Persistent paths that a broker creates at startup, each with the feature that requires it."""
+
+BOOT_US = 200_000
+"""How long a process takes from its start to connecting to ZooKeeper."""
+RECONNECT_US = 1_000_000
+SHUTDOWN_TIMEOUT = "shutdown-timeout"
+LOOK_UP_US = 100_000
+"""How long a broker takes to find the controller and connect to it (observed: 30 to 130 ms)."""
+CLOSE_SOCKETS_US = 20_000
+"""How long a broker takes to close its sockets once it may shut down (observed: 4 to 20 ms)."""
+HELD_UP_US = 100_000
+"""How often a broker shutting down checks whether its threads still wait for ZooKeeper."""
+REAPERS_US = 2_000_000
+"""How long the threads that enforce quotas delay a shutdown: two, each polling every second.
+
+They exist from 0.9 on (``ClientQuotaManager.ThrottledRequestReaper``, which cannot be interrupted);
+from 1.1 on they end after the ZooKeeper session.
+"""
+ENDING_US = 750_000
+"""The time between closing the sockets and closing the session from 1.1 on (as observed)."""
+
+
+class LifecycleState(Struct, array_like=True):
+    """A controlled shutdown in progress: its request (0: none), the controller asked, the attempt.
+
+    ``asks_zookeeper``: it waits to read the controller's id from ZooKeeper.
+    ``sockets_closed``: the broker accepts no more requests, but its fetchers still run.
+    ``closes_session``: all that is left to do is to close its ZooKeeper session.
+    """
+
+    shutdown_request: int = 0
+    shutdown_tries: int = 0
+    shutdown_controller: int = -1
+    asks_zookeeper: bool = False
+    sockets_closed: bool = False
+    closes_session: bool = False
+
+
+class Lifecycle:
+    """Starts, registers and ends a broker."""
+
+    def __init__(  # noqa: PLR0913 - it involves every part
+        self,
+        context: BrokerContext,
+        state: LifecycleState,
+        *,
+        replicas: Replicas,
+        locks: PartitionLocks,
+        config: DynamicConfig,
+        producer_ids: ProducerIds,
+        controller: Controller,
+        start_tasks: Callable[[], None],
+        end_process: Callable[[str], None],
+    ) -> None:
+        """Act in ``context``.
+
+        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
+        """
+        self.context = context
+        self.state = state
+        self.replicas = replicas
+        self.locks = locks
+        self.config = config
+        self.zk = context.zk
+        self.producer_ids = producer_ids
+        self.controller = controller
+        self.start_tasks = start_tasks
+        self.end_process = end_process
+        has = context.profile.has
+        self.goes_slowly = has("controlled_shutdown_one_by_one")
+        self.asks_zookeeper = has("controlled_shutdown_asks_zookeeper")
+        self.needs_controller = has("controlled_shutdown_ends_without_controller")
+        self.waits_after_last_try = has("controlled_shutdown_waits_after_last_try")
+        self.elects_first = has("election_before_registration")
+        self.expired_session_fails = has("session_expiry_fails_requests")
+        self.on_sockets_closed: Callable[[], None] = _nothing
+        self.kernel = context.kernel
+        self.profile = context.profile
+
+    # ---- startup
+
+    def start(self) -> None:
+        """Start the process: read the logs, then connect to ZooKeeper."""
+        self.kernel.start_host(self.context.id)
+        self.context.set_status("starting")
+        for replica in self.replicas.by_name.values():
+            self.replicas.do(replica, Restart(replica.checkpointed_hw))
+        self.context.later("boot", BOOT_US)
+
+    def boot(self) -> None:
+        """Connect to ZooKeeper (once it is reachable), read the configuration, register."""
+        if not self.zk.connect():
+            self.context.later("boot", RECONNECT_US)
+            return
+        try:
+            self._make_paths()
+            self.config.start()
+        except errors.ZooKeeperError:
+            self.zk.close()
+            self.context.later("boot", RECONNECT_US)
+            return
+        self.context.set_status("running")
+        self.start_tasks()
+        self.producer_ids.start()
+        self.register()
+
+    def register_again(self) -> None:
+        """Open a new session after an expiry, register again, and stand for election."""
+        if self.zk.usable() or self.zk.connect():
+            self.config.reconnected()
+            self.register()
+        else:
+            self.context.later("boot", RECONNECT_US)
+
+    def register(self) -> None:
+        """Create the broker's znode; one from an earlier session has to be gone first.
+
+        If it already exists in this session, the response to an earlier attempt was lost. The
+        controller election follows the registration, up to 1.0 it precedes it.
+        """
+        if self.elects_first:
+            self.controller.elect()
+        try:
+            is_registered = self._register()
+        except errors.ZooKeeperError:
+            is_registered = False
+        if is_registered and not self.elects_first:
+            self.controller.elect()
+        elif not is_registered:
+            self.context.later("register", RECONNECT_US)
+
+    def _register(self) -> bool:
+        """Register; return whether the broker's znode is its own now."""
+        context, zk = self.context, self.zk
+        path = znodes.broker_path(context.id)
+        node = zk.find(path)
+        if node is not None and node.ephemeral_owner != context.session:
+            return False
+        if node is None:
+            settings = context.settings
+            data = znodes.broker_json(
+                self.profile,
+                context.id,
+                settings.hosts.get(context.id, f"broker-{context.id}"),
+                settings.racks.get(context.id),
+                context.timestamp_ms,
+            )
+            if self.profile.has("broker_registration_multi"):
+                # The response to setData holds the Stat, and so the czxid: the broker's epoch.
+                operations: list[Operation] = [
+                    Create(path, None, ephemeral=True),
+                    SetData(path, data, 0),
+                ]
+                zk.multi(operations)
+            else:
+                zk.create(path, data, ephemeral=True)
+        czxid = zk.get(path).czxid
+        if czxid != context.process.broker_epoch:
+            context.process.broker_epoch = czxid
+            context.emit(events.BrokerRegistered, context.id, czxid, context.session)
+        return True
+
+    def _make_paths(self) -> None:
+        wanted = [path for need, path in PATHS if not need or self.profile.has(need)]
+        for path in wanted:
+            if self.zk.find(path) is None:
+                self.zk.create(path, None)
+        if self.profile.has("cluster_id") and self.zk.find(znodes.CLUSTER_ID) is None:
+            if self.zk.find(znodes.CLUSTER) is None:
+                self.zk.create(znodes.CLUSTER, None)
+            self.zk.create(
+                znodes.CLUSTER_ID, znodes.cluster_id_json(random_uuid(self.kernel.random_below))
+            )
+
+    # ---- ZooKeeper events
+
+    def watched(self, message: WatchEvent) -> None:
+        """Handle a watch event of this broker."""
+        if message.path == znodes.CONFIG_CHANGES:
+            try:
+                self.config.changed()
+            except errors.ConnectionLoss:
+                return  # it is checked again when the connection is back
+        else:
+            self.controller.watched(message)
+
+    def zookeeper_is_back(self) -> None:
+        """Catch up after the connection is back, and run what had to wait."""
+        if self.state.closes_session:
+            self.end()
+            return
+        self.config.reconnected()
+        self.controller.retry()
+
+    def session_expired(self) -> None:
+        """Abandon everything that was to be read in the expired session.
+
+        From 1.1 on this makes the controlled shutdown fail with an exception, and the broker shuts
+        down uncleanly, but only after registering in the next session; up to 1.0 it asks again
+        there.
+        """
+        if self.state.asks_zookeeper and self.expired_session_fails:
+            self.state.asks_zookeeper = False
+            self.close_sockets()
+
+    # ---- shutdown
+
+    def stop(self) -> None:
+        """Start a controlled shutdown: ask the controller to move leaderships away, then end."""
+        state = self.state
+        self.context.set_status("controlled_shutdown")
+        state.shutdown_tries = 0
+        if not self.context.config.controlled_shutdown_enable:
+            self.end()  # no StopReplica follows, so the duration of the steps does not matter
+        else:
+            self.context.later("shutdown-retry", LOOK_UP_US)
+
+    def ask_to_leave(self) -> None:
+        """Make one attempt at the controlled shutdown."""
+        state, context = self.state, self.context
+        if context.process.status != "controlled_shutdown" or state.sockets_closed:
+            return
+        if state.shutdown_tries >= context.config.controlled_shutdown_max_retries:
+            self.leave()
+            return
+        try:
+            controller = self._controller()
+        except errors.ConnectionLoss:
+            state.asks_zookeeper = True
+            context.later("shutdown-retry", HELD_UP_US)
+            return
+        state.asks_zookeeper = False
+        state.shutdown_tries += 1
+        state.shutdown_controller = controller
+        if controller < 0 and self.needs_controller:
+            self.leave()
+        elif controller < 0:
+            self._ask_again()
+        else:
+            request = ControlledShutdownRequest(context.id, context.process.broker_epoch)
+            state.shutdown_request = context.network.send(context.id, controller, request)
+            at_us = self.kernel.now + context.config.controller_socket_timeout_us
+            context.timers.set_deadline(SHUTDOWN_TIMEOUT, "", at_us)
+
+    def _controller(self) -> int:
+        """The controller's id; -1 if there is none.
+
+        Raises:
+            ConnectionLoss: up to 2.8 it is read from ZooKeeper, which does not respond.
+        """
+        if not self.asks_zookeeper:
+            return self.context.process.known_controller
+        holder = znodes.controller_in(self.zk.data(znodes.CONTROLLER))
+        return -1 if holder is None else holder
+
+    def check_timeout(self) -> None:
+        """Retry the controlled shutdown request if it has timed out."""
+        if self.context.timers.overdue(SHUTDOWN_TIMEOUT) and self.state.shutdown_request:
+            self.state.shutdown_request = 0
+            self._ask_again()
+
+    def on_shutdown_response(self, message: ControlledShutdownResponse) -> None:
+        """Handle the response: shut down, or ask again if partitions are still led here."""
+        state = self.state
+        if message.request != state.shutdown_request:
+            return
+        state.shutdown_request = 0
+        if message.error == "NONE" and not message.remaining:
+            self.leave()
+        else:
+            self._ask_again()
+
+    def connection_lost(self, peer: int) -> None:
+        """Handle a lost connection to the controller during a controlled shutdown."""
+        state = self.state
+        if state.shutdown_request and peer == state.shutdown_controller:
+            state.shutdown_request = 0
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        config = self.context.config
+        is_last = self.state.shutdown_tries >= config.controlled_shutdown_max_retries
+        if is_last and not self.waits_after_last_try:
+            self.leave()
+        else:
+            self.context.later("shutdown-retry", config.controlled_shutdown_retry_backoff_us)
+
+    def leave(self) -> None:
+        """End in order (KafkaServer.shutdown): sockets first, the ZooKeeper session last.
+
+        Up to 1.0 the controller's StopReplica requests may arrive too late, so the duration of each
+        step matters: fetchers keep running after the sockets are closed, and a replica that was not
+        stopped can rejoin its ISR.
+        """
+        self.context.later("close-sockets", CLOSE_SOCKETS_US)
+
+    def close_sockets(self) -> None:
+        """Stop accepting requests; then let the threads end one by one."""
+        self._refuse_requests()
+        ending_us = ENDING_US
+        if self.goes_slowly:
+            ending_us = REAPERS_US if self.profile.has("client_quotas") else 0
+        self.context.later("close-fetchers", ending_us)
+
+    def _refuse_requests(self) -> None:
+        context, kernel = self.context, self.kernel
+        self.state.sockets_closed = True
+        self.on_sockets_closed()
+        at_us = kernel.now + LATENCY_MIN_US
+        kernel.schedule(at_us, CLIENTS, ConnectionLost(context.id), kernel.cause, context.id)
+
+    def end(self) -> None:
+        """Flush the logs, checkpoint the HWs, and close the session.
+
+        Threads that wait for ZooKeeper delay this, and so does a session that cannot be closed.
+        """
+        context, replicas = self.context, self.replicas
+        if self.locks.state.held or self.controller.thread.without_zookeeper:
+            context.later("close-fetchers", HELD_UP_US)
+            return
+        # The order of KafkaServer.shutdown: ReplicaManager, LogManager, KafkaController, and the
+        # session last. So the next controller finds the HWs of a clean shutdown on disk.
+        for tp in replicas.by_name:
+            replicas.index.unchecked_hw[tp] = None
+        replicas.checkpoint_high_watermarks()
+        for replica in replicas.by_name.values():
+            replica.log.flushed = replica.log.end
+        self.controller.resign("shut down")
+        closing_us = 0 if self.state.closes_session else context.zk.closing_us()
+        if closing_us:
+            self._await_session(closing_us)
+            return
+        if context.network.reachable(context.id, ZOOKEEPER):
+            context.zk.close()
+        self.end_process("stopped")
+
+    def _await_session(self, closing_us: int) -> None:
+        """Keep only the ZooKeeper client until its session can be closed."""
+        state, replicas = self.state, self.replicas
+        if not state.sockets_closed:
+            self._refuse_requests()
+        state.closes_session = True
+        for replica in replicas.by_name.values():
+            replicas.do(replica, End())
+        self.context.later("close-fetchers", closing_us)
+
+
+def _nothing() -> None:
+    """Do nothing: the default where no listener is set."""
