@@ -1,21 +1,24 @@
 """``tidegauge dataset``: maintain a Parquet dataset of sessions."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import argument, flag, option
+from commands.language import values
 from commands.output import streams
 
 app = typer.Typer(
     name="dataset",
-    help="Inspect and maintain a dataset: info, verify, compact, remove, convert.",
+    help="Inspect and maintain a dataset: info, verify, compact, remove, export, convert.",
     epilog=examples(
         "tidegauge dataset info dataset/",
         "tidegauge dataset verify dataset/",
         "tidegauge dataset compact dataset/",
         "tidegauge dataset remove dataset/ run-1 run-2",
+        "tidegauge dataset export dataset/ --format delta --out tables/",
     ),
 )
 
@@ -91,6 +94,39 @@ def remove(
     from commands.runs import dataset as work
 
     work.remove(dataset, sessions)
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "tidegauge dataset export dataset/ --format delta --out tables/",
+        "tidegauge dataset export dataset/ --format iceberg --out tables/ --replace",
+    ),
+)
+def export(
+    dataset: Dataset,
+    format_: Annotated[
+        str,
+        option(
+            "--format",
+            metavar="delta|iceberg",
+            parse=values.choice("delta", "iceberg"),
+            text="Delta Lake, or Apache Iceberg; needs the extra of that name",
+        ),
+    ],
+    out: Annotated[Path, option("--out", metavar="FOLDER", text="a new folder for the tables")],
+    replace: Annotated[
+        bool, flag("--replace", text="replace the tables of an earlier export in that folder")
+    ] = False,
+) -> None:
+    """Write all tables as tables of Delta Lake or Apache Iceberg: FOLDER/TABLE.
+
+    They have the dataset's rows at this moment, and its columns with their meanings as comments.
+    While they are replaced, readers may find some of them missing.
+    """
+    from commands.runs import dataset as work
+
+    work.export(dataset, format_, out, replace=replace)
 
 
 @app.command("convert", epilog=examples("tidegauge dataset convert old/ --out new/"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -133,6 +134,17 @@ def remove(place: str, sessions: Sequence[str]) -> None:
         maintenance.remove(dataset, list(dict.fromkeys(sessions)))
     for session in dict.fromkeys(sessions):
         streams.narrate(f"removed: {session}")
+
+
+def export(place: str, format_: str, out: Path, *, replace: bool) -> None:
+    """Write the tables of a dataset in another format, and tell progress by rows."""
+    from sessions.dataset import maintenance, table_formats
+
+    with _existing(place) as dataset:
+        rows = sum(table.rows for table in maintenance.info(dataset).tables)
+        with Progress(f"exporting {place}", "rows", max(1, rows)) as progress:
+            made = table_formats.export_tables(dataset, format_, out, progress, replace=replace)
+    streams.narrate(f"{out}: {made.tables} tables of {format_} with {made.rows:,} rows")
 
 
 def convert(place: str, out: str) -> None:

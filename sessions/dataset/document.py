@@ -37,6 +37,8 @@ describes layout {LAYOUT}.
 - `tidegauge dataset info` counts sessions, rows, files and bytes; `compact` merges the small files
   of many exports; `remove` removes sessions; `convert` converts a dataset of layout 2 or
   3 to a new one of this layout; sessions cannot be added to older layouts.
+- `tidegauge dataset export --format delta|iceberg` writes the tables for readers of
+  [Delta Lake](#delta-lake-and-iceberg) or Apache Iceberg.
 - A session that is already in the dataset is not exported again; use `--replace` to replace it, for
   example after a recording that was exported in part has been finished.
 - A file contains many sessions, sorted by `{SESSION}`; in `events` the rows of a row group are
@@ -58,6 +60,30 @@ Any Parquet reader can read a table as `DATASET/TABLE/*.parquet`. Unless a write
 are exactly the files in the manifest. How long did each release take to commit a record?
 
 {{examples}}
+### Delta Lake and Iceberg
+
+`tidegauge dataset export DATASET --format delta --out TABLES` writes each table as one of Delta
+Lake, and `--format iceberg` as one of Apache Iceberg, with the same rows, columns and types, and
+the meanings as the columns' comments. They are written by `deltalake` and `pyiceberg`, which the
+extras `delta` and `iceberg` install. Nothing is added to them later: `--replace` writes them anew.
+
+```python
+import polars as pl
+
+produced = pl.read_delta("TABLES/produced")
+```
+
+For Iceberg there is no catalog. Readers find the metadata by `version-hint.text`:
+
+```python
+from pyiceberg.table import StaticTable
+
+produced = StaticTable.from_metadata("TABLES/produced").scan().to_polars()
+```
+
+Iceberg's metadata has absolute paths, so that its tables cannot be moved. PyIceberg reads a
+missing `partition_data` of `events` as an empty list; other readers do not.
+
 An example query follows each table. The queries use the tables' names. To define them in DuckDB,
 run
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +27,9 @@ from sessions.dataset.rows.sessions import SessionFacts
 from sessions.dataset.schema import SESSION, Table, arrow_schema
 from sessions.dataset.tables import EVENTS, RUNS, SESSIONS, TABLES
 from sessions.dataset.writer import TableWriter, WriterThread
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SMALL_BYTES: Final = 64 * 2**20
 """Commits with fewer bytes are merged."""
@@ -182,7 +185,7 @@ def copy_rows(
         for table in (*TABLES, RUNS):
             writer = TableWriter(table, staging.path / table.name, f"{staging.id}-kept", thread)
             try:
-                for rows in _rows(dataset, table, commits, without):
+                for rows in rows_of(dataset, table, commits, without):
                     writer.add(rows)
                     copied += rows.num_rows
                     progress(copied)
@@ -196,9 +199,14 @@ def copy_rows(
         thread.stop()
 
 
-def _rows(
-    dataset: Dataset, table: Table, commits: Sequence[Commit], without: Collection[str]
-) -> Iterator[Any]:
+def rows_of(
+    dataset: Dataset, table: Table, commits: Sequence[Commit], without: Collection[str] = ()
+) -> "Iterator[pa.Table]":
+    """Yield the rows of commits except those of some sessions, some thousand at a time.
+
+    Raises:
+        DatasetUnreadable: a file is damaged.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow.parquet import ParquetFile

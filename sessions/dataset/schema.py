@@ -124,14 +124,15 @@ def validity_columns() -> tuple[Column, ...]:
 
 
 @cache
-def arrow_schema(table: Table) -> "pa.Schema":
+def arrow_schema(table: Table, comment: str = "") -> "pa.Schema":
     """Return a table's Arrow schema; columns without a meaning for null are required.
 
     Each field has its meaning and its unit as metadata. Each file repeats them, so they are short.
+    With ``comment``, each has its whole comment under that key instead.
     """
     import pyarrow as pa
 
-    return pa.schema([_arrow_field(column) for column in table.columns])
+    return pa.schema([_arrow_field(column, comment) for column in table.columns])
 
 
 @cache
@@ -146,20 +147,22 @@ def empty_file(table: Table) -> bytes:
     return content
 
 
-def _arrow_field(column: Column) -> "pa.Field":
+def _arrow_field(column: Column, comment: str) -> "pa.Field":
     import pyarrow as pa
 
     told = {"meaning": column.meaning, "unit": column.unit}
+    if comment:
+        told = {comment: column.comment}
     metadata = {name: text for name, text in told.items() if text}
-    type_ = _arrow_type(column)
+    type_ = _arrow_type(column, comment)
     return pa.field(column.name, type_, nullable=bool(column.null), metadata=metadata)
 
 
-def _arrow_type(column: Column) -> "pa.DataType":
+def _arrow_type(column: Column, comment: str) -> "pa.DataType":
     import pyarrow as pa
 
     if column.type == "list<struct>":
-        return pa.list_(pa.struct([_arrow_field(field) for field in column.fields]))
+        return pa.list_(pa.struct([_arrow_field(field, comment) for field in column.fields]))
     types: dict[Type, pa.DataType] = {
         "string": pa.string(),
         "int32": pa.int32(),

@@ -106,17 +106,25 @@ class WriterThread:
 class TableWriter:
     """Writes the files of one table into ``folder``, each named after ``name``.
 
-    Memory is bounded by :data:`ROW_GROUP_ROWS`. No file is written if there are no rows.
+    Memory is bounded by :data:`ROW_GROUP_ROWS`. No file is written if there are no rows. The rows
+    have the table's schema, or the given one.
     """
 
-    def __init__(self, table: Table, folder: Path, name: str, thread: WriterThread) -> None:
+    def __init__(
+        self,
+        table: Table,
+        folder: Path,
+        name: str,
+        thread: WriterThread,
+        schema: "pa.Schema | None" = None,
+    ) -> None:
         self.table = table
         self.rows = 0
         self.files: list[Path] = []
         self._folder = folder
         self._name = name
         self._thread = thread
-        self._schema = arrow_schema(table)
+        self._schema = schema or arrow_schema(table)
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._part_rows = 0
