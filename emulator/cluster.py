@@ -480,7 +480,11 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         spec,
         kernel,
         NetworkState(latency_us=spec.latency_us),
-        ZooKeeper.fresh(has_config_node=profile.has("zookeeper_config_node")),
+        ZooKeeper.fresh(
+            has_config_node=profile.has("zookeeper_config_node"),
+            zxid=spec.zxid,
+            first_session=spec.zookeeper_session,
+        ),
         ServerState(),
         settings,
         {number: BrokerState(ProcessState(number)) for number in ids},
@@ -502,6 +506,8 @@ def _fresh_kraft(spec: CreateCluster, profile: Profile, brokers: list[int]) -> K
             f"Brokers {brokers[0]} to {brokers[-1]} leave no ids for controllers, which are"
             f" {FIRST_CONTROLLER} to {controllers[-1]}."
         )
+    if (spec.zxid, spec.zookeeper_session) != (CreateCluster().zxid, 0):
+        raise ConfigError("In KRaft mode there is no ZooKeeper: no zxid, and no session of it.")
     chosen = spec.features if profile.has("features_chosen_at_format") else {}
     try:
         features = default_features(profile.release, chosen)

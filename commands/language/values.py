@@ -7,11 +7,14 @@ nearest valid word, if there is one.
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
+
+if TYPE_CHECKING:
+    from emulator.zookeeper.zkcli import Zone
 
 LISTED_MAX: Final = 20
 """Maximum number of known words that an error lists."""
@@ -27,6 +30,7 @@ HOSTS: Final = {"zk": -1, "clients": -2}
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
 _REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
+_HEXADECIMAL = re.compile(r"0x[0-7]?[0-9a-fA-F]{1,15}", re.ASCII)
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 
 
@@ -309,6 +313,30 @@ def znode_path(word: str) -> str:
     if word.startswith("/"):
         return word
     raise BadWord(f"'{word}' is not a znode path (written /brokers/ids)")
+
+
+def time_zone(word: str) -> "Zone":
+    """Parse a time zone such as ``Asia/Shanghai``, as its clocks stand when a cluster starts."""
+    from datetime import datetime
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+    from emulator.simulation.kernel import STARTED_MS
+    from emulator.zookeeper.zkcli import Zone
+
+    try:
+        date = datetime.fromtimestamp(STARTED_MS / 1000, ZoneInfo(word))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        hint = nearest(word, available_timezones())
+        raise BadWord(f"'{word}' is not a time zone{hint or ' (written Asia/Shanghai)'}") from None
+    offset = date.utcoffset()
+    return Zone(date.tzname() or word, 0 if offset is None else int(offset.total_seconds()))
+
+
+def java_long(word: str) -> int:
+    """Parse a zxid or session id as ZooKeeper prints it, such as ``0x300000535``."""
+    if _HEXADECIMAL.fullmatch(word):
+        return int(word, 16)
+    raise BadWord(f"'{word}' is not an id of ZooKeeper (written 0x300000000, up to 16 digits)")
 
 
 def metadata_path(word: str) -> str:

@@ -28,7 +28,8 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     a normal link; None means that of a data centre, with clients some milliseconds away. An empty
     ``mode`` is the release's default; in KRaft mode there are ``controllers`` with the ids 100,
     101, .. and the finalized ``features`` with which the release formats a cluster, whose levels
-    these override.
+    these override. ``zxid`` is ZooKeeper's last transaction before the cluster's first one;
+    ``zookeeper_session`` is the id of its first session (0: one made of its start time).
     """
 
     brokers: Count = 3
@@ -43,6 +44,8 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     controllers: Count = 1
     features: dict[str, int] = {}
     latency_us: Natural | None = None
+    zxid: Annotated[int, Meta(ge=0, lt=1 << 63)] = 1 << 32
+    zookeeper_session: Annotated[int, Meta(ge=0, lt=1 << 63)] = 0
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
@@ -295,7 +298,10 @@ class ReleaseMessages(Input, frozen=True, kw_only=True):
 
 
 class ZkCommand(Input, frozen=True, kw_only=True):
-    """Execute a zkCli command."""
+    """Execute a zkCli command.
+
+    It prints times as in the time zone ``zone``, whose clocks are ``utc_offset_s`` ahead of UTC.
+    """
 
     command: Literal["ls", "get", "stat", "create", "set", "delete", "watches"]
     path: str
@@ -305,6 +311,8 @@ class ZkCommand(Input, frozen=True, kw_only=True):
     sequential: bool = False
     recursive: bool = False
     with_stat: bool = False
+    zone: str = "UTC"
+    utc_offset_s: int = 0
 
 
 class ExpireSession(Input, frozen=True, kw_only=True):

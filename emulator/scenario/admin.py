@@ -358,18 +358,22 @@ class Admin:
 
     def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
         zookeeper, environment, path = self.zookeeper, self.environment, wanted.path
+        zone = zkcli.Zone(wanted.zone, wanted.utc_offset_s)
         match wanted.command:
             case "ls":
                 names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
-                text = "\n".join(names) if wanted.recursive else zkcli.list_text(names)
-                return Outcome(output=text, result=names)
+                if wanted.recursive:
+                    return Outcome(output="\n".join(names), result=names)
+                printed = zkcli.listed(zookeeper, self.cluster.profile, path)
+                return Outcome(output=zkcli.list_text(printed), result=names)
             case "get":
                 node = zookeeper.get(path)
-                text = zkcli.get_text(node, with_stat=wanted.with_stat)
+                with_stat = wanted.with_stat or not self.cluster.profile.has("zkcli_of_3_5")
+                text = zkcli.get_text(node, with_stat=with_stat, zone=zone)
                 return Outcome(output=text, result=zkcli.node_result(node))
             case "stat":
                 node = zookeeper.get(path)
-                text = zkcli.stat_text(node.stat())
+                text = zkcli.stat_text(node.stat(), zone)
                 return Outcome(output=text, result=zkcli.node_result(node))
             case "create":
                 made = zookeeper.create(

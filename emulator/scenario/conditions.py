@@ -13,7 +13,7 @@ from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
 from emulator.storage.log import Log
-from emulator.zookeeper.zkcli import stat_fields
+from emulator.zookeeper.zkcli import listed, stat_fields
 
 NOTHING: Final = None
 UNORDERED: Final = frozenset(("isr", "osr", "elr", "last_known_elr", "adding", "removing"))
@@ -286,6 +286,8 @@ def _zk(cluster: Cluster, path: str, field: str) -> Value:
         return node.data or ""
     if field == "children":
         return sorted(node.children or ())
+    if field == "listed":
+        return [*listed(cluster.zookeeper, cluster.profile, path)]
     return stat_fields(node.stat())[field]
 
 

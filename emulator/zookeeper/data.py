@@ -219,29 +219,50 @@ _broker = _reader(_BrokerJson)
 def broker_json(
     profile: Profile, broker: int, host: str, rack: str | None, timestamp_ms: int
 ) -> str:
-    """The content of /brokers/ids/N (``BrokerIdZNode``)."""
+    """The content of /brokers/ids/N (``BrokerIdZNode``).
+
+    Kafka puts the fields in a Scala map, so their order is that of the map's class: an immutable
+    ``HashMap`` up to 0.10.0, then a mutable one, whose order is another from Scala 2.13 on.
+    """
     port = 9092 + broker
-    basic = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
-    if not profile.has("broker_endpoints"):
-        return compact({**basic, "version": 1, "port": port})
-    endpoints = {"endpoints": [f"PLAINTEXT://{host}:{port}"]}
-    if not profile.has("broker_rack"):
-        return compact({**basic, **endpoints, "version": 2, "port": port})
-    racks = {} if rack is None else {"rack": rack}
-    if not profile.has("listener_protocol_map"):
-        return compact({**basic, **endpoints, **racks, "version": 3, "port": port})
-    features: dict[str, object] = {"features": {}} if profile.has("finalized_features") else {}
-    return compact(
-        {
-            **features,
-            "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
-            **endpoints,
-            **racks,
-            **basic,
-            "port": port,
-            "version": 5 if features else 4,
-        }
-    )
+    version = 1
+    fields: dict[str, object] = {
+        "jmx_port": -1,
+        "timestamp": str(timestamp_ms),
+        "host": host,
+        "port": port,
+    }
+    if profile.has("broker_endpoints"):
+        version = 2
+        fields["endpoints"] = [f"PLAINTEXT://{host}:{port}"]
+    if profile.has("broker_rack"):
+        version = 3
+        if rack is not None:
+            fields["rack"] = rack
+    order: tuple[str, ...] = _IMMUTABLE_MAP_ORDER
+    if profile.has("listener_protocol_map"):
+        version = 4
+        fields["listener_security_protocol_map"] = {"PLAINTEXT": "PLAINTEXT"}
+        in_scala_2_13 = profile.has("registrations_by_scala_2_13")
+        order = _SCALA_2_13_MAP_ORDER if in_scala_2_13 else _MUTABLE_MAP_ORDER
+    if profile.has("finalized_features"):
+        version = 5
+        fields["features"] = {}
+    fields["version"] = version
+    return compact({name: fields[name] for name in order if name in fields})
+
+
+_IMMUTABLE_MAP_ORDER: Final = (
+    *("jmx_port", "timestamp", "endpoints", "host", "version", "port", "rack"),
+)
+_MUTABLE_MAP_ORDER: Final = (
+    *("listener_security_protocol_map", "endpoints", "rack", "jmx_port", "host"),
+    *("timestamp", "port", "version"),
+)
+_SCALA_2_13_MAP_ORDER: Final = (
+    *("features", "listener_security_protocol_map", "endpoints", "rack", "jmx_port", "port"),
+    *("host", "version", "timestamp"),
+)
 
 
 def is_broker(data: str | None) -> bool:

@@ -1,12 +1,14 @@
-"""The iteration order of strings in Java's HashSet, in which a session's ephemerals are deleted.
+"""The iteration order of strings in Java's HashSet.
 
-Clients observe it as the order of their watch events. Source: ``java.util.HashMap`` and
+In this order a session's ephemerals are deleted, which clients observe as the order of their watch
+events, and a server lists a znode's children. Source: ``java.util.HashMap`` and
 ``String.hashCode``; ``DataTree.getEphemerals`` copies the set before iterating.
 """
 
 from collections.abc import Collection
 
 CAPACITY_MIN = 16
+CHILDREN_CAPACITY_MIN = 8
 LOAD_FACTOR = 0.75
 
 
@@ -29,15 +31,26 @@ def hash_order(texts: Collection[str]) -> list[str]:
 
     def buckets(text: str) -> tuple[int, int]:
         code = hash_code(text)
-        spread = code ^ code >> 16
-        return spread & copy - 1, spread & original - 1
+        return _bucket(code, copy), _bucket(code, original)
 
     return sorted(texts, key=buckets)
 
 
-def _capacity_grown(size: int) -> int:
-    """The table size of a set that has grown to ``size`` one by one."""
-    capacity = CAPACITY_MIN
+def children_order(names: Collection[str]) -> list[str]:
+    """Return the names of children, given in insertion order, in the order of ``DataNode``'s set.
+
+    It begins with eight buckets.
+    """
+    capacity = _capacity_grown(len(names), CHILDREN_CAPACITY_MIN)
+    return sorted(names, key=lambda name: _bucket(hash_code(name), capacity))
+
+
+def _bucket(code: int, capacity: int) -> int:
+    return (code ^ code >> 16) & capacity - 1
+
+
+def _capacity_grown(size: int, capacity: int = CAPACITY_MIN) -> int:
+    """The table size of a set that has grown to ``size`` one by one, from ``capacity``."""
     while size > capacity * LOAD_FACTOR:
         capacity *= 2
     return capacity

@@ -16,7 +16,7 @@ from emulator import events
 from emulator.simulation.kernel import STARTED_MS
 from emulator.zookeeper import errors, operations
 from emulator.zookeeper.environment import ZkEnvironment
-from emulator.zookeeper.hash_order import hash_order
+from emulator.zookeeper.hash_order import children_order, hash_order
 from emulator.zookeeper.operations import ANY_VERSION, Check, Create, Delete, Operation, SetData
 from emulator.zookeeper.sessions import Session, Sessions, first_session_id
 from emulator.zookeeper.watches import Watches
@@ -42,18 +42,22 @@ class ZooKeeper(Struct, array_like=True):
         cls,
         *,
         has_config_node: bool = True,
-        zxid_epoch: int = 1,
-        server_id: int = 1,
+        zxid: int = 1 << 32,
+        first_session: int = 0,
         tick_time_ms: int = TICK_TIME_MS,
     ) -> "ZooKeeper":
-        """Create a server with empty disks; ``/zookeeper/config`` exists from ZooKeeper 3.5 on."""
+        """Create a server with an empty tree; ``/zookeeper/config`` exists from ZooKeeper 3.5 on.
+
+        ``zxid`` is the last one used; ``first_session`` 0 stands for the id that the first server
+        gives if it has just started.
+        """
         paths = ZOOKEEPERS_OWN if has_config_node else ZOOKEEPERS_OWN[:-1]
         nodes = {path: Znode("", 0, 0, 0, 0, 0) for path in paths}
         for path in paths[1:]:
             above, name = _split(path)
             _add_child(nodes[above], name)
-        sessions = Sessions(tick_time_ms, first_session_id(server_id, STARTED_MS))
-        return cls(nodes, zxid_epoch << 32, sessions, Watches())
+        sessions = Sessions(tick_time_ms, first_session or first_session_id(1, STARTED_MS))
+        return cls(nodes, zxid, sessions, Watches())
 
     # ---- reading
 
@@ -80,6 +84,10 @@ class ZooKeeper(Struct, array_like=True):
     def children(self, path: str) -> list[str]:
         """Return the names of the znode's children, sorted."""
         return sorted(self.get(path).children or ())
+
+    def children_unsorted(self, path: str) -> list[str]:
+        """Return the names of the znode's children in the order in which a server lists them."""
+        return children_order(self.get(path).children or ())
 
     # ---- writing
 

@@ -1,9 +1,16 @@
-"""The output of ``zkCli.sh``, and the same as plain data (formats of ZooKeeper 3.6)."""
+"""The output of ``zkCli.sh``, and the same as plain data.
+
+Up to ZooKeeper 3.4 ``ls`` prints children in the server's order, and ``get`` always prints the
+Stat.
+"""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from msgspec import Struct
+
+from emulator.releases.profiles import Profile
 from emulator.simulation.kernel import STARTED_MS
 from emulator.zookeeper.errors import (
     BadArgumentsError,
@@ -29,9 +36,25 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+class Zone(Struct, frozen=True):
+    """A time zone as zkCli prints it: its abbreviation, and how far ahead of UTC its clocks are."""
+
+    name: str
+    offset_s: int
+
+
+UTC_ZONE: Final = Zone("UTC", 0)
+
+
 def list_text(names: list[str]) -> str:
     """``ls``: the children's names in one line."""
     return f"[{', '.join(names)}]"
+
+
+def listed(zookeeper: ZooKeeper, profile: Profile, path: str) -> list[str]:
+    """``ls``: the names of a znode's children in the order in which they are printed."""
+    is_sorted = profile.has("zkcli_of_3_5")
+    return zookeeper.children(path) if is_sorted else zookeeper.children_unsorted(path)
 
 
 def list_tree(zookeeper: ZooKeeper, path: str) -> list[str]:
@@ -39,20 +62,20 @@ def list_tree(zookeeper: ZooKeeper, path: str) -> list[str]:
     return [path, *_below(zookeeper, path)]
 
 
-def get_text(node: Znode, *, with_stat: bool, started_ms: int = STARTED_MS) -> str:
+def get_text(node: Znode, *, with_stat: bool, zone: Zone = UTC_ZONE) -> str:
     """``get`` and ``get -s``: the data (``null`` if there is none), then its Stat."""
     data = "null" if node.data is None else node.data
-    return f"{data}\n{stat_text(node.stat(), started_ms)}" if with_stat else data
+    return f"{data}\n{stat_text(node.stat(), zone)}" if with_stat else data
 
 
-def stat_text(stat: Stat, started_ms: int = STARTED_MS) -> str:
-    """``stat``: eleven lines; ``started_ms`` is the wall-clock time of virtual time 0, in UTC."""
+def stat_text(stat: Stat, zone: Zone = UTC_ZONE) -> str:
+    """``stat``: eleven lines."""
     return "\n".join(
         (
             f"cZxid = {stat.czxid:#x}",
-            f"ctime = {date_text(stat.ctime_us, started_ms)}",
+            f"ctime = {date_text(stat.ctime_us, zone)}",
             f"mZxid = {stat.mzxid:#x}",
-            f"mtime = {date_text(stat.mtime_us, started_ms)}",
+            f"mtime = {date_text(stat.mtime_us, zone)}",
             f"pZxid = {stat.pzxid:#x}",
             f"cversion = {stat.cversion}",
             f"dataVersion = {stat.version}",
@@ -64,10 +87,12 @@ def stat_text(stat: Stat, started_ms: int = STARTED_MS) -> str:
     )
 
 
-def date_text(time_us: int, started_ms: int = STARTED_MS) -> str:
+def date_text(time_us: int, zone: Zone = UTC_ZONE) -> str:
     """A virtual time in Java's date format: ``Sun Mar 15 10:16:06 UTC 2020``."""
-    date = datetime.fromtimestamp((started_ms * 1000 + time_us) // 1_000_000, UTC)
-    return f"{_DAYS[date.weekday()]} {_MONTHS[date.month - 1]} {date:%d %H:%M:%S} UTC {date.year}"
+    date = datetime.fromtimestamp((STARTED_MS * 1000 + time_us) // 1_000_000, UTC)
+    date += timedelta(seconds=zone.offset_s)
+    day, month = _DAYS[date.weekday()], _MONTHS[date.month - 1]
+    return f"{day} {month} {date:%d %H:%M:%S} {zone.name} {date.year}"
 
 
 def error_text(error: ZooKeeperError) -> str:
@@ -76,7 +101,7 @@ def error_text(error: ZooKeeperError) -> str:
     return str(error) if words is None else f"{words}{error.path}"
 
 
-def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
+def stat_fields(stat: Stat) -> dict[str, int]:
     """A Stat by the names used in conditions; times are milliseconds since 1970, as ZooKeeper's."""
     return {
         "version": stat.version,
@@ -84,8 +109,8 @@ def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
         "czxid": stat.czxid,
         "mzxid": stat.mzxid,
         "pzxid": stat.pzxid,
-        "ctime": started_ms + stat.ctime_us // 1000,
-        "mtime": started_ms + stat.mtime_us // 1000,
+        "ctime": STARTED_MS + stat.ctime_us // 1000,
+        "mtime": STARTED_MS + stat.mtime_us // 1000,
         "cversion": stat.cversion,
         "acl_version": stat.aversion,
         "data_length": stat.data_length,

@@ -33,7 +33,7 @@ FIELDS: Final = {
     "quorum": ("leader", "epoch", "log_start", "snapshot"),
     "member": ("member", "log_start", "snapshot"),
     "zk": (
-        *("exists", "data", "version", "children", "owner", "watchers"),
+        *("exists", "data", "version", "children", "listed", "owner", "watchers"),
         *("czxid", "mzxid", "pzxid", "ctime", "mtime"),
         *("cversion", "acl_version", "data_length", "num_children"),
     ),
@@ -64,7 +64,9 @@ WRITTEN: Final = {
     "audit": "audit.lost",
 }
 """How a subject is written that starts with a fixed word."""
-TEXT_FIELDS: Final = {"state", "member", "role", "data", "children", "values", "partitions"}
+TEXT_FIELDS: Final = {
+    *("state", "member", "role", "data", "children", "listed", "values", "partitions"),
+}
 """Values that are words, or lists of words: digits beside them stay text."""
 TIME_FIELDS: Final = {"time", "caught_up_ms"}
 """Values in milliseconds, which may also be compared with a duration."""
@@ -72,10 +74,10 @@ TIME_FIELDS: Final = {"time", "caught_up_ms"}
 LISTS: Final = {
     *("isr", "osr", "replicas", "epochs", "values"),
     *("elr", "last_known_elr", "adding", "removing"),
-    *("children", "partitions", "watchers"),
+    *("children", "listed", "partitions", "watchers"),
 }
 """Values that are lists themselves."""
-WITH_COMMAS: Final = {"data", "values", "children"}
+WITH_COMMAS: Final = {"data", "values", "children", "listed"}
 """Values that may have commas in them, so that a list beside them is written in brackets."""
 
 _PARTITION = re.compile(r"([A-Za-z0-9._-]+-\d+)\.(\w*)", re.ASCII)
@@ -86,6 +88,7 @@ _ZNODE = re.compile(r"zk\.(/.*)\.(\w*)", re.ASCII)
 _MEMBER = re.compile(r"quorum\.(\d+)(?:\.(\w*))?", re.ASCII)
 _WHOLE = re.compile(r"(controller|quorum|audit)\.(\w*)", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,16}", re.ASCII)
 _INNER_LIST = re.compile(r"\[([^\[\]]*)\]")
 
 
@@ -218,5 +221,8 @@ def _parts(text: str) -> list[str]:
 
 
 def _scalar(word: str, left: Subject) -> int | str:
-    is_number = left.field not in TEXT_FIELDS and _INTEGER.fullmatch(word)
-    return int(word) if is_number else word
+    if left.field in TEXT_FIELDS:
+        return word
+    if _HEXADECIMAL.fullmatch(word):
+        return int(word, 16)
+    return int(word) if _INTEGER.fullmatch(word) else word

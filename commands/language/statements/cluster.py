@@ -104,6 +104,27 @@ def cluster(
             default="0.2 to 0.4 ms between brokers, 5 ms more from clients",
         ),
     ] = None,
+    zxid: Annotated[
+        int,
+        option(
+            "--zxid",
+            metavar="0xN",
+            parse=values.java_long,
+            text="ZooKeeper's last transaction before this cluster; the upper half counts the"
+            " elections of its leader",
+            default="0x100000000",
+        ),
+    ] = 1 << 32,
+    zookeeper_session: Annotated[
+        int,
+        option(
+            "--zookeeper-session",
+            metavar="0xN",
+            parse=values.java_long,
+            text="the id of ZooKeeper's first session; ids count up",
+            default="made of its start time",
+        ),
+    ] = 0,
 ) -> CreateCluster:
     """Create the cluster; always the first statement of a script."""
     if racks is not None and len(racks) != brokers:
@@ -124,6 +145,8 @@ def cluster(
         controllers=controllers or 1,
         features=levels,
         latency_us=latency,
+        zxid=zxid,
+        zookeeper_session=zookeeper_session,
     )
 
 

@@ -8,6 +8,7 @@ from commands.language import values
 from commands.language.declaration import argument, flag, option, statement
 from commands.language.statements.parameters import Host, Path
 from emulator.inputs.statements import ExpireSession, ZkCommand
+from emulator.zookeeper.zkcli import UTC_ZONE, Zone
 
 app = click.Group("zk", help="Read and write znodes as zkCli does, with all consequences.")
 
@@ -15,6 +16,17 @@ Version = Annotated[
     int,
     option(
         "-v", metavar="V", parse=values.znode_version, text="only if this is the data's version"
+    ),
+]
+
+TimeZone = Annotated[
+    Zone,
+    option(
+        "--tz",
+        metavar="ZONE",
+        parse=values.time_zone,
+        text="print times as in this time zone: Asia/Shanghai",
+        default="UTC",
     ),
 ]
 
@@ -27,16 +39,24 @@ def ls(path: Path, recursive: Annotated[bool, flag("-R", text="recursively")] = 
 
 @statement(app, "get")
 def get(
-    path: Path, with_stat: Annotated[bool, flag("-s", text="with the Stat")] = False
+    path: Path,
+    with_stat: Annotated[
+        bool, flag("-s", text="with the Stat, which zkCli up to Kafka 2.3 always prints")
+    ] = False,
+    tz: TimeZone = UTC_ZONE,
 ) -> ZkCommand:
     """Print a znode's data."""
-    return ZkCommand(command="get", path=path, with_stat=with_stat)
+    return ZkCommand(
+        command="get", path=path, with_stat=with_stat, zone=tz.name, utc_offset_s=tz.offset_s
+    )
 
 
 @statement(app, "stat")
-def stat(path: Path) -> ZkCommand:
+def stat(path: Path, tz: TimeZone = UTC_ZONE) -> ZkCommand:
     """Print a znode's Stat."""
-    return ZkCommand(command="stat", path=path, with_stat=True)
+    return ZkCommand(
+        command="stat", path=path, with_stat=True, zone=tz.name, utc_offset_s=tz.offset_s
+    )
 
 
 @statement(app, "create")

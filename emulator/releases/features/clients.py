@@ -18,6 +18,7 @@ CLIENTS: Final = (
         None,
         "KAFKA-1326",
         "consumers form groups by a coordinator and commit to __consumer_offsets",
+        also=("documents",),
     ),
     Feature(
         "fetch_tells_last_stable_offset",

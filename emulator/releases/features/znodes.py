@@ -123,6 +123,21 @@ ZNODES: Final = (
         "ZooKeeper (3.5, which 2.4 comes with) has /zookeeper/config",
     ),
     Feature(
+        "zkcli_of_3_5",
+        "2.4",
+        None,
+        "KAFKA-8634",
+        "zkCli (of ZooKeeper 3.5) sorts children, and prints the Stat only with -s; before, it"
+        " printed children in the order of a Java HashSet",
+    ),
+    Feature(
+        "registrations_by_scala_2_13",
+        "2.5",
+        None,
+        "recording 01",
+        "a broker's znode has its fields in the order of a map of Scala 2.13",
+    ),
+    Feature(
         "finalized_features",
         "2.7",
         None,

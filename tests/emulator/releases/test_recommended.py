@@ -95,7 +95,7 @@ leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
 wrong_value_is_invalid_config 3.5..3.9
 offsets_expire_when_group_empty 2.1..3.9
-consumer_groups 0.9..3.9
+consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
 message_timestamps 0.10.0..3.9
@@ -140,6 +140,8 @@ session_expiry_fails_requests 1.1..3.9
 log_dir_event_notifications documents 1.1..3.9
 broker_registration_multi documents 2.2..3.9
 zookeeper_config_node 2.4..3.9
+zkcli_of_3_5 2.4..3.9
+registrations_by_scala_2_13 2.5..3.9
 finalized_features 2.7..3.9
 topic_ids 2.8..3.9
 ip_quotas 2.8..3.9

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.zookeeper.hash_order import hash_code, hash_order
+from emulator.zookeeper.hash_order import children_order, hash_code, hash_order
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,23 @@ def test_strings_stand_as_in_a_copied_hash_set(count: int, order: str) -> None:
     added = [*(f"/brokers/ids/{37 * n}" for n in range(count)), "/controller"]
     names = ["controller" if name == "c" else f"brokers/ids/{name}" for name in order.split()]
     assert hash_order(added) == [f"/{name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "order"),
+    [
+        ("topics seqid ids", "ids topics seqid"),
+        ("__consumer_offsets first", "__consumer_offsets first"),
+        ("first __consumer_offsets", "first __consumer_offsets"),
+        (
+            "zookeeper consumers brokers config admin isr_change_notification"
+            " latest_producer_id_block cluster log_dir_event_notification controller_epoch"
+            " controller",
+            "cluster controller_epoch controller brokers zookeeper admin isr_change_notification"
+            " consumers log_dir_event_notification latest_producer_id_block config",
+        ),
+    ],
+)
+def test_children_stand_as_in_the_set_of_a_znode(names: str, order: str) -> None:
+    """The orders are those of Java 17; the longest is also the documents' root."""
+    assert children_order(names.split()) == order.split()

@@ -51,7 +51,7 @@ def test_suffixes_and_cversion_count_every_child_ever(env: Notes, zookeeper: Zoo
 
 
 def test_zxids_count_writes_within_an_epoch(env: Notes) -> None:
-    zookeeper = ZooKeeper.fresh(zxid_epoch=3)
+    zookeeper = ZooKeeper.fresh(zxid=3 << 32)
     zookeeper.create(env, 0, "/a", "x")
     assert zookeeper.get("/a").czxid == (3 << 32) + 1
     zookeeper.exists("/a")

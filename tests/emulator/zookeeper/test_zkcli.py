@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.releases.profiles import PROFILES
 from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.tree import ZooKeeper
 from emulator.zookeeper.znode import Stat
@@ -32,8 +33,8 @@ def test_a_stat_is_printed_in_eleven_lines() -> None:
     stat = Stat(
         czxid=0x300000535,
         mzxid=0x300000535,
-        ctime_us=250_000,
-        mtime_us=900_000,
+        ctime_us=6_250_000,
+        mtime_us=6_900_000,
         pzxid=0x300000535,
         version=1,
         cversion=0,
@@ -42,16 +43,32 @@ def test_a_stat_is_printed_in_eleven_lines() -> None:
         data_length=196,
         num_children=0,
     )
-    assert zkcli.stat_text(stat, started_ms=1_584_267_366_000) == SEED_SAMPLE
+    assert zkcli.stat_text(stat) == SEED_SAMPLE
 
 
 def test_a_one_digit_day_has_two_digits() -> None:
-    assert zkcli.date_text(0, started_ms=0) == "Thu Jan 01 00:00:00 UTC 1970"
+    assert zkcli.date_text(17 * 24 * 3_600_000_000) == "Wed Apr 01 10:16:00 UTC 2020"
+
+
+def test_a_date_is_that_of_the_readers_time_zone() -> None:
+    in_shanghai, in_new_york = zkcli.Zone("CST", 8 * 3600), zkcli.Zone("EDT", -4 * 3600)
+    assert zkcli.date_text(6_000_000, in_shanghai) == "Sun Mar 15 18:16:06 CST 2020"
+    assert zkcli.date_text(0, in_new_york) == "Sun Mar 15 06:16:00 EDT 2020"
 
 
 def test_children_are_printed_sorted_in_one_line() -> None:
     assert zkcli.list_text(a_tree().children("/b")) == "[c, d]"
     assert zkcli.list_text(a_tree().children("/a")) == "[]"
+
+
+def test_up_to_zookeeper_3_4_children_are_printed_in_the_servers_order() -> None:
+    zookeeper = ZooKeeper.fresh()
+    for name in ("brokers", "controller", "admin", "cluster"):
+        zookeeper.create(notes(), 0, f"/{name}", None)
+    old, new = PROFILES["2.3"], PROFILES["2.4"]
+    order = ["admin", "cluster", "controller", "brokers", "zookeeper"]
+    assert zkcli.listed(zookeeper, old, "/") == order
+    assert zkcli.listed(zookeeper, new, "/") == sorted(order)
 
 
 def test_a_tree_is_printed_siblings_first() -> None:
