@@ -15,7 +15,7 @@ from emulator.controller.context import (
     ControllerState,
     UnreadableError,
 )
-from emulator.controller.hash_order import map_order, partitions_in_order
+from emulator.controller.hash_order import partitions_in_order
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
 from emulator.controller.replica_state_machine import REPLICA_ONLINE, ReplicaStateMachine
@@ -233,5 +233,5 @@ class BrokerChanges:
         if not self.one_by_one:
             return self.context.hosted([broker])
         assignments = self.state.assignments
-        hosted = [tp for tp in map_order(assignments) if broker in assignments[tp]]
+        hosted = [tp for tp in self.state.order.partitions() if broker in assignments[tp]]
         return partitions_in_order(hosted, lambda tp: len(assignments[tp]))

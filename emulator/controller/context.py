@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.controller.assignment_order import AssignmentOrder
 from emulator.controller.hash_order import brokers_grouped
 from emulator.protocol import (
     AlterPartitionReassignmentsRequest,
@@ -85,6 +86,7 @@ class ControllerState(Struct, array_like=True):
     ``topics`` maps topics to their partition numbers, which have gaps if an external client wrote
     the topic. ``partitions`` has the state of each partition, ``replicas`` that of those
     (``t-0@2``) that are not simply online (see :mod:`emulator.controller.replica_state_machine`).
+    ``order`` is the iteration order of Kafka's map of ``assignments``.
     """
 
     epoch: int
@@ -99,6 +101,7 @@ class ControllerState(Struct, array_like=True):
     reassigning: dict[str, Move] = field(default_factory=dict)
     deleting: dict[str, Deletion] = field(default_factory=dict)
     replicas: dict[str, str] = field(default_factory=dict)
+    order: AssignmentOrder = field(default_factory=AssignmentOrder)
 
 
 class BrokerChange(Struct, frozen=True):

@@ -1,13 +1,14 @@
 """The iteration order of Scala's hash maps and sets of partitions and replicas.
 
-Up to 1.0 the controller iterates over some of them with requests and writes for each element, so
-their order is observable; from 1.1 on it goes broker by broker. Sources:
+Partitions in one bucket of a map are in the reverse order of insertion, so a copy of a map
+reverses them. Up to 1.0 the controller iterates over some of them with requests and writes for each
+element, so their order is observable; from 1.1 on it goes broker by broker. Sources:
 ``scala.util.hashing.MurmurHash3.productHash`` (what a case class hashes to),
 ``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet`` 2.10 to 2.12, the
 versions that Kafka 0.8 to 2.4 were built with.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from emulator.common.names import split
@@ -58,6 +59,19 @@ def map_order(tps: Iterable[str]) -> list[str]:
                     _bucket(grown, each).insert(0, each)
             table = grown
     return [tp for chain in reversed(table) for tp in chain]
+
+
+def read_order(topics: Mapping[str, Iterable[int]]) -> list[str]:
+    """Partitions in the order in which the controller puts them into a map when it reads topics.
+
+    ``topics`` has the partition numbers of each topic as they stand in its znode. Sets of topics
+    and maps by number are immutable. Source: ``ZkUtils.getReplicaAssignmentForTopics``.
+    """
+    return [
+        f"{topic}-{number}"
+        for topic in set_order(topics, hash_code)
+        for number in set_order(topics[topic], lambda number: hash_code(str(number)))
+    ]
 
 
 def _bucket(table: list[list[str]], tp: str) -> list[str]:

@@ -83,7 +83,13 @@ class Listeners:
         names = self.zk.children(znodes.TOPICS)
         for topic in names:
             self._load(topic)
+        self.state.order.read({topic: self._numbers(topic) for topic in names})
         self._identify(names)
+
+    def _numbers(self, topic: str) -> list[int]:
+        """The numbers of a topic's partitions as they stand in its znode."""
+        found = self.context.metadata.assignment(topic)
+        return [] if found is None else list(found.replicas)
 
     def _load(self, topic: str) -> list[str]:
         """Read one topic's assignment; return the new partitions.
@@ -132,10 +138,12 @@ class Listeners:
         for topic in added:
             new += self._load(topic)
         self._identify(added)
+        there = frozenset(names)
+        gone = [topic for topic in state.topics if topic not in there]
+        state.order.change_topics({topic: self._numbers(topic) for topic in added}, gone)
         if new:
             self.partitions.create(new)
-        there = frozenset(names)
-        for topic in [t for t in state.topics if t not in there]:
+        for topic in gone:
             self.deletion.forget(topic)
 
     def _partitions_changed(self, topic: str) -> None:
@@ -145,6 +153,7 @@ class Listeners:
         elif self.zk.find(znodes.topic_path(topic)) is not None:
             new = self._load(topic)
             if new:
+                self.state.order.add_partitions(topic, self._numbers(topic), new)
                 self.partitions.create(new)
 
     def _undo_partitions(self, topic: str) -> None:

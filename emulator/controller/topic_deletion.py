@@ -9,7 +9,7 @@ from collections.abc import Collection
 from emulator.common.names import split
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import ControllerContext, ControllerState, Deletion, Move
-from emulator.controller.hash_order import SMALL_SET, map_order, replica_hash, trie_path
+from emulator.controller.hash_order import SMALL_SET, replica_hash, trie_path
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.replica_state_machine import (
     DELETION_INELIGIBLE,
@@ -162,7 +162,7 @@ class TopicDeletion:
         if replicas > SMALL_SET:
             found = [(tp, broker) for tp in partitions for broker in assignments[tp]]
             return sorted(found, key=lambda replica: trie_path(replica_hash(*replica)))
-        in_map = map_order(partitions)
+        in_map = [tp for tp in self.state.order.partitions() if tp in partitions]
         brokers = sorted(self._hosts(partitions))
         return [(tp, broker) for broker in brokers for tp in in_map if broker in assignments[tp]]
 
@@ -220,6 +220,7 @@ class TopicDeletion:
         In Kafka, too, these remain in ``partitionsBeingReassigned``, from 2.4 on without a target.
         """
         state = self.state
+        state.order.change_topics({}, [topic])
         is_listed = self.profile.has("cancel_reassignment")
         for tp in self.context.partitions_of(topic):
             self.partitions.forget(tp)

@@ -1,0 +1,49 @@
+"""The iteration order of the controller's map of assignments, which is observable up to 1.0.
+
+``ControllerContext.partitionReplicaAssignment`` is copied whenever topics are created or deleted
+(``TopicChangeListener``), and a copy reverses the partitions of each bucket.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from msgspec import Struct, field
+
+from emulator.common.names import split
+from emulator.controller.hash_order import map_order, read_order
+
+
+class AssignmentOrder(Struct):
+    """The partitions of the map in the order of insertion, before ``changes`` to it.
+
+    A change has the topics that were removed and the partitions that were put in afterwards; it is
+    applied when the order is asked for, which is seldom.
+    """
+
+    inserted: list[str] = field(default_factory=list)
+    changes: list[tuple[list[str], list[str]]] = field(default_factory=list)
+
+    def read(self, topics: Mapping[str, Iterable[int]]) -> None:
+        """Start with the topics that a new controller reads, each with its partitions' numbers."""
+        self.inserted, self.changes = read_order(topics), []
+
+    def change_topics(self, new: Mapping[str, Iterable[int]], gone: Collection[str]) -> None:
+        """Copy the map without some topics, then add those that were read."""
+        self.changes.append((list(gone), read_order(new)))
+
+    def add_partitions(self, topic: str, numbers: Iterable[int], new: Collection[str]) -> None:
+        """Add the new ones of a topic's partitions (``PartitionModificationsListener``)."""
+        self._apply()
+        self.inserted += map_order(
+            tp for tp in map_order(read_order({topic: numbers})) if tp in new
+        )
+
+    def partitions(self) -> list[str]:
+        """Return the partitions in the order of iteration."""
+        self._apply()
+        return map_order(self.inserted)
+
+    def _apply(self) -> None:
+        for gone, new in self.changes:
+            kept = [tp for tp in map_order(self.inserted) if split(tp)[0] not in gone]
+            self.inserted = kept + map_order(new)
+        self.changes = []
