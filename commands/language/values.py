@@ -246,6 +246,29 @@ def setting(word: str) -> Setting:
     raise BadWord(f"'{word}' is not a setting (written min.insync.replicas=2)")
 
 
+def broker_rack(word: str) -> Setting:
+    """Parse ``1=rack-a``; an empty rack says that the broker has none."""
+    broker, equals, rack = word.partition("=")
+    if equals and _DIGITS.fullmatch(broker) and is_text(rack):
+        return Setting(broker, rack)
+    raise BadWord(f"'{clean(word)}' is no rack of a broker (written 1=rack-a)")
+
+
+def resource_setting(word: str) -> Setting:
+    """Parse ``K=V``, ``broker:3:K=V`` or ``topic:orders:K=V``."""
+    name, equals, value = word.partition("=")
+    resource, _, rest = name.partition(":")
+    owner, _, key = rest.partition(":")
+    is_right = {
+        "topic": bool(owner and key),
+        "broker": bool(_DIGITS.fullmatch(owner) and key),
+    }.get(resource, ":" not in name)
+    if name and equals and is_right and is_text(word):
+        return Setting(name, value)
+    message = "written K=V, broker:3:K=V or topic:orders:K=V"
+    raise BadWord(f"'{clean(word)}' is no configuration of a resource ({message})")
+
+
 def variable(word: str) -> Setting:
     """Parse ``NAME=VALUE``: the value of ``${NAME}``, which may be empty."""
     name, equals, value = word.partition("=")

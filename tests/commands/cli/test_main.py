@@ -43,6 +43,7 @@ COMMANDS = [
     ["dataset", "remove"],
     ["dataset", "convert"],
     ["matrix"],
+    ["import"],
     ["explore"],
     ["scenarios"],
     ["serve"],

@@ -1,0 +1,178 @@
+"""``tidegauge import``: the image of a cluster from what its operator has at hand."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from commands.cli import candidates
+from commands.cli.examples import examples
+from commands.cli.options import Mode, argument, flag, option
+from commands.exits import CommandError, ExitCode
+from commands.language import values
+from commands.output import streams
+
+if TYPE_CHECKING:
+    from sessions.own_cluster.importing import Imported
+
+app = typer.Typer()
+
+STDOUT: Final = "-"
+SHOWN_MAX: Final = 20
+"""How many contradictions, or differences, are printed one by one; JSON has all."""
+
+
+@app.command(
+    "import",
+    epilog=examples(
+        "kafka-topics --bootstrap-server kafka:9092 --describe > topics.txt",
+        "tidegauge import topics.txt --out prod.cluster.json",
+        "tidegauge import topics.txt kcat.json --rack 1=a --rack 2=b --out prod.cluster.json",
+        "tidegauge import /var/lib/kafka/__cluster_metadata-0 --out prod.cluster.json.zst",
+        "tidegauge import topics.txt --version 3.6 --mode kraft --set min.insync.replicas=2",
+        "tidegauge import --diff yesterday.cluster.json today.cluster.json",
+    ),
+)
+def import_cluster(
+    sources: Annotated[
+        list[str],
+        argument("SOURCE..", text="files, folders, or - for standard input; see below"),
+    ],
+    out: Annotated[
+        str | None,
+        option(
+            "--out",
+            metavar="FILE",
+            parse=values.file_name,
+            text="the image to write, *.cluster.json (compressed: *.cluster.json.zst), or - for "
+            "standard output",
+        ),
+    ] = None,
+    replace: Annotated[bool, flag("--replace", text="replace an existing image")] = False,
+    racks: Annotated[
+        list[values.Setting] | None,
+        option(
+            "--rack",
+            metavar="BROKER=RACK",
+            parse=values.broker_rack,
+            text="the rack of a broker; may be repeated",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[values.Setting] | None,
+        option(
+            "--set",
+            metavar="K=V",
+            parse=values.resource_setting,
+            text="a configuration of all brokers, of one (broker:3:K=V) or of a topic "
+            "(topic:orders:K=V); may be repeated",
+        ),
+    ] = None,
+    version: Annotated[
+        str | None,
+        option(
+            "--version",
+            metavar="VERSION",
+            parse=values.version,
+            text="the Kafka release that the cluster runs",
+            among=candidates.versions,
+        ),
+    ] = None,
+    mode: Mode = None,
+    diff: Annotated[
+        bool, flag("--diff", text="compare two sources, such as images, and print what changed")
+    ] = False,
+    as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
+) -> int:
+    """Read a cluster that you run into an image, from which emulated clusters can start.
+
+    A source is recognized by its content: an image, or what 'kafka-topics --describe' prints.
+    Several sources are merged. Standard error says what was read, what the sources contradict each
+    other in and which of them wins, and what none of them says and is therefore assumed. Nothing
+    is sent to the cluster. With --diff the exit status is 1 if there are differences.
+    """
+    if diff:
+        return _compared(sources, as_json=as_json)
+    imported = _imported(sources, racks or [], settings or [], version, mode)
+    if out == STDOUT and as_json:
+        raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
+    if not as_json:
+        _tell(imported)
+    if out is not None:
+        _write(imported, out, replace=replace)
+    if as_json:
+        from commands.output.own_cluster import as_plain
+
+        streams.emit_json(as_plain(imported))
+    return ExitCode.OK
+
+
+def _imported(
+    sources: list[str],
+    racks: list[values.Setting],
+    settings: list[values.Setting],
+    version: str | None,
+    mode: str | None,
+) -> "Imported":
+    from msgspec import convert
+
+    from emulator.cluster_image.image import Mode as ImageMode
+    from sessions.own_cluster.by_hand import image_of
+    from sessions.own_cluster.importing import import_sources
+    from sessions.own_cluster.reading import SourceError
+
+    by_hand = image_of(
+        racks={int(rack.name): rack.value for rack in racks},
+        settings=settings,
+        release=version,
+        mode=convert(mode, ImageMode | None),
+    )
+    try:
+        return import_sources(sources, by_hand)
+    except SourceError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+
+
+def _tell(imported: "Imported") -> None:
+    from commands.output.own_cluster import lines
+
+    for line in lines(imported, SHOWN_MAX):
+        streams.narrate(line)
+
+
+def _write(imported: "Imported", out: str, *, replace: bool) -> None:
+    from emulator.cluster_image.document import encode
+    from sessions.own_cluster.image_files import COMPRESSED, SUFFIX, write_image
+
+    if out == STDOUT:
+        streams.emit(encode(imported.image).decode())
+        return
+    path = Path(out)
+    if not path.name.removesuffix(COMPRESSED).endswith(SUFFIX):
+        message = f"--out: '{out}' must end in {SUFFIX} or {SUFFIX}{COMPRESSED}"
+        raise CommandError(ExitCode.USAGE, message)
+    if path.exists() and not replace:
+        message = f"'{out}' already exists; --replace replaces it"
+        raise CommandError(ExitCode.UNREACHABLE, message)
+    write_image(imported.image, path)
+    streams.narrate(f"wrote {out}")
+
+
+def _compared(sources: list[str], *, as_json: bool) -> int:
+    from sessions.own_cluster.comparison import compare
+    from sessions.own_cluster.importing import read_source
+    from sessions.own_cluster.reading import SourceError
+
+    if len(sources) != 2:  # noqa: PLR2004 - one before, one after
+        message = f"--diff compares two sources, not {len(sources)}"
+        raise CommandError(ExitCode.USAGE, message)
+    try:
+        before, after = (read_source(source).image for source in sources)
+    except SourceError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    differences = compare(before, after)
+    if as_json:
+        streams.emit_json({"schema": 1, "same": not differences, "differences": differences})
+    else:
+        streams.emit("".join(f"{line}\n" for line in differences or ["no difference"]))
+    return ExitCode.FAILED if differences else ExitCode.OK

@@ -1,0 +1,385 @@
+"""What is assumed of a cluster whose image does not say everything, as Kafka would have it.
+
+:func:`complete` fills in what a cluster needs to start, and names what could matter for an outcome.
+What is only an identifier (topic ids, broker epochs, incarnations) is filled in without a word.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.cluster_image.image import (
+    NO_LEADER,
+    NO_RACK,
+    Broker,
+    ClusterImage,
+    Controller,
+    Mode,
+    Partition,
+    Quorum,
+    Topic,
+    ZooKeeperController,
+)
+from emulator.common.names import uuid_of
+from emulator.metadata_log.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS,
+    METADATA_VERSION,
+    latest_level,
+    name_of,
+    supported_features,
+)
+from emulator.releases.config import is_kraft
+from emulator.releases.profiles import DEFAULT_VERSION, PROFILES
+from emulator.releases.versions import RELEASES, has_no_zookeeper
+
+CONTROLLERS: Final = 3
+"""How many controllers a quorum of unknown size is assumed to have: what Kafka recommends."""
+FIRST_CONTROLLER: Final = 100
+NAMES_SHOWN: Final = 8
+"""How many objects an assumption lists before it only counts them."""
+
+
+class Assumption(Struct, frozen=True):
+    """Something that the image does not say.
+
+    ``what`` is the subject (``racks``); ``of`` names the objects, and is empty for the cluster;
+    ``value`` is what is assumed.
+    """
+
+    what: str
+    of: tuple[str, ...]
+    value: str
+
+    def __str__(self) -> str:
+        """``racks of brokers 4, 5: none``."""
+        if not self.of:
+            return f"{self.what}: {self.value}"
+        more = len(self.of) - NAMES_SHOWN
+        listed = ", ".join(self.of[:NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        return f"{self.what} {listed}: {self.value}"
+
+
+class Completed(Struct, frozen=True):
+    """An image from which a cluster can start, and what was assumed for it."""
+
+    image: ClusterImage
+    assumed: tuple[Assumption, ...]
+
+
+def complete(image: ClusterImage) -> Completed:
+    """Fill in what an image does not say.
+
+    Source of the defaults: the release's own (features, topic ids), ``KafkaConfig`` (no rack), and
+    for placement without states what ``kafka-topics --create`` leaves: the first replica that is up
+    leads, all that are up are in sync.
+
+    Raises:
+        ConfigError: there is no such release, or it does not support the mode.
+    """
+    assumed: list[Assumption] = []
+    image = _release(image, assumed)
+    image = _brokers(image, assumed)
+    image = _topics(image, assumed)
+    return Completed(_controllers(image, assumed), tuple(assumed))
+
+
+# ---- release, mode, features
+
+
+def release_of(image: ClusterImage) -> tuple[str, str]:
+    """Return the release of an image, or the one that is assumed, and the reason (empty if known).
+
+    The reason is in the words of an assumption's value.
+    """
+    if image.release is not None:
+        return image.release, ""
+    level = (image.features or {}).get(METADATA_VERSION)
+    if level is not None:
+        line = name_of(level).split("-")[0]
+        return line, f"{line}, the release of its metadata.version {name_of(level)}"
+    if _has_elr(image):
+        newest = ".".join(RELEASES[-1].split(".")[:2])
+        return newest, f"{newest}, the newest: its partitions have an ELR"
+    if mode_of(image) == "kraft":
+        return DEFAULT_VERSION, f"{DEFAULT_VERSION}, the last release without ELRs"
+    return DEFAULT_VERSION, f"{DEFAULT_VERSION}, the last release with ZooKeeper"
+
+
+def mode_of(image: ClusterImage) -> Mode | None:
+    """Return the mode of an image as far as something in it tells."""
+    if image.mode is not None:
+        return image.mode
+    if image.quorum is not None or _has_elr(image) or METADATA_VERSION in (image.features or {}):
+        return "kraft"
+    if image.release in PROFILES:
+        profile = PROFILES[image.release]
+        if has_no_zookeeper(profile.numbers):
+            return "kraft"
+        if not profile.has("kraft"):
+            return "zk"
+    return "zk" if image.controller is not None else None
+
+
+def _has_elr(image: ClusterImage) -> bool:
+    return any(each.elr is not None for topic in image.topics for each in topic.partitions)
+
+
+def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
+    release, why = release_of(image)
+    if why:
+        assumed.append(Assumption("release", (), why))
+    mode = mode_of(image)
+    if mode is None:
+        mode = "zk"
+        assumed.append(Assumption("mode", (), "zk: nothing says that there is a controller quorum"))
+    is_kraft(release, mode)  # raises an error if the release does not support the mode
+    features = image.features
+    if mode == "kraft" and METADATA_VERSION not in (features or {}):
+        supported = supported_features(release)
+        defaults = {METADATA_VERSION: latest_level(release)}
+        defaults |= {each.name: each.default for each in supported.values() if each.default}
+        if ELIGIBLE_LEADER_REPLICAS in supported:
+            has_elr = ELIGIBLE_LEADER_REPLICAS in defaults
+            value = f"those of a new cluster of {release}, {'with' if has_elr else 'without'} ELR"
+            assumed.append(Assumption("features", (), value))
+        features = defaults | (features or {})
+    return replace(
+        image,
+        release=release,
+        mode=mode,
+        features=features or {},
+        cluster_id=image.cluster_id or uuid_of("cluster"),
+        configs=image.configs or {},
+        static_configs=image.static_configs or {},
+        next_producer_id=image.next_producer_id or 0,
+    )
+
+
+# ---- brokers
+
+
+def known_brokers(image: ClusterImage) -> list[int]:
+    """Return the ids of all brokers that the image names anywhere, sorted."""
+    named = {broker.id for broker in image.brokers}
+    for topic in image.topics:
+        for partition in topic.partitions:
+            named.update(partition.replicas)
+            named.update(partition.isr or ())
+            if partition.leader is not None and partition.leader != NO_LEADER:
+                named.add(partition.leader)
+            named.update(log.broker for log in partition.logs)
+    return sorted(named)
+
+
+def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
+    working, assigned, has_isrs = _at_work(image)
+    given = {broker.id: broker for broker in image.brokers}
+    known_epochs = [each.epoch for each in image.brokers if each.epoch is not None]
+    epoch = max(known_epochs, default=0)
+    brokers: list[Broker] = []
+    without_rack: list[str] = []
+    up: list[str] = []
+    down: list[str] = []
+    for number in known_brokers(image):
+        broker = given.get(number) or Broker(number)
+        if broker.rack is None:
+            without_rack.append(str(number))
+        is_up = broker.up
+        if is_up is None and broker.fenced is not None:
+            is_up = not broker.fenced
+        if is_up is None:
+            is_up = number in working or not has_isrs or number not in assigned
+            (up if is_up else down).append(str(number))
+        if broker.epoch is None:
+            epoch += 1
+        brokers.append(
+            replace(
+                broker,
+                rack=NO_RACK if broker.rack is None else broker.rack,
+                up=is_up,
+                fenced=not is_up if broker.fenced is None else broker.fenced,
+                in_controlled_shutdown=broker.in_controlled_shutdown or False,
+                epoch=epoch if broker.epoch is None else broker.epoch,
+                incarnation_id=broker.incarnation_id or uuid_of(f"incarnation {number}"),
+                configs=broker.configs or {},
+                static_configs=broker.static_configs or {},
+            )
+        )
+    if without_rack:
+        assumed.append(
+            Assumption(_of("racks", "broker", without_rack), tuple(without_rack), "none")
+        )
+    if up and down:
+        they = "it is" if len(up) == 1 else "they are"
+        value = f"up, because {they} in sync or without replicas"
+        assumed.append(Assumption(_of("state", "broker", up), tuple(up), value))
+    elif up:
+        assumed.append(Assumption(_of("state", "broker", up), tuple(up), "up"))
+    if down:
+        they = "it is" if len(down) == 1 else "they are"
+        value = f"down, because {they} in no ISR"
+        assumed.append(Assumption(_of("state", "broker", down), tuple(down), value))
+    return replace(image, brokers=tuple(brokers))
+
+
+def _at_work(image: ClusterImage) -> tuple[set[int], set[int], bool]:
+    """The brokers that lead or are in sync, those with replicas, and whether any ISR is known."""
+    working: set[int] = set()
+    assigned: set[int] = set()
+    has_isrs = False
+    for topic in image.topics:
+        for partition in topic.partitions:
+            assigned.update(partition.replicas)
+            if partition.leader is not None:
+                working.add(partition.leader)
+            # The last member stays in the ISR when it dies, so it counts only with a leader.
+            if partition.isr is not None:
+                has_isrs = True
+                if partition.leader != NO_LEADER:
+                    working.update(partition.isr)
+    return working, assigned, has_isrs
+
+
+# ---- topics
+
+
+def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
+    up = {broker.id for broker in image.brokers if broker.up}
+    committed: dict[tuple[str, int], int] = {}
+    for group in image.groups:
+        for each in group.offsets:
+            key = each.topic, each.partition
+            committed[key] = max(committed.get(key, 0), each.offset or 0)
+    unknown: dict[str, list[str]] = {}
+    topics = []
+    for topic in image.topics:
+        if topic.configs is None:
+            unknown.setdefault("configs", []).append(topic.name)
+        partitions = []
+        for partition in topic.partitions:
+            end = committed.get((topic.name, partition.partition), 0)
+            _note(topic, partition, unknown)
+            partitions.append(_completed(partition, up, end, image.mode))
+        topics.append(
+            replace(
+                topic,
+                id=topic.id or uuid_of(f"topic {topic.name}"),
+                configs=topic.configs or {},
+                deleting=topic.deleting or False,
+                partitions=tuple(partitions),
+            )
+        )
+    for name, text, value in _UNKNOWN:
+        found = unknown.get(name)
+        if found:
+            noun = "topic" if name == "configs" else "partition"
+            assumed.append(Assumption(_of(text, noun, found), tuple(found), value))
+    return replace(image, topics=tuple(topics))
+
+
+_UNKNOWN: Final = (
+    ("configs", "configurations", "the brokers' defaults"),
+    ("replicas", "placement", "unknown, so they cannot start"),
+    ("isr", "ISR", "all replicas that are up"),
+    ("leader", "leader", "the first replica that is up and in sync"),
+)
+
+
+def _note(topic: Topic, partition: Partition, unknown: dict[str, list[str]]) -> None:
+    if not partition.replicas:
+        unknown.setdefault("replicas", []).append(f"{topic.name}-{partition.partition}")
+        return
+    if partition.isr is None:
+        unknown.setdefault("isr", []).append(f"{topic.name}-{partition.partition}")
+    if partition.leader is None:
+        unknown.setdefault("leader", []).append(f"{topic.name}-{partition.partition}")
+
+
+def _completed(partition: Partition, up: set[int], committed: int, mode: Mode | None) -> Partition:
+    isr = partition.isr
+    if isr is None:
+        if partition.leader is not None and partition.leader != NO_LEADER:
+            up = up | {partition.leader}
+        isr = tuple(broker for broker in partition.replicas if broker in up)
+        isr = isr or partition.replicas[:1]
+    leader = partition.leader
+    if leader is None:
+        electable = (broker for broker in partition.replicas if broker in up and broker in isr)
+        leader = next(electable, NO_LEADER)
+    start = partition.log_start or 0
+    end = max(start, committed) if partition.log_end is None else partition.log_end
+    watermark = partition.high_watermark
+    return replace(
+        partition,
+        leader=leader,
+        isr=isr,
+        elr=partition.elr or (),
+        last_known_elr=partition.last_known_elr or (),
+        leader_epoch=partition.leader_epoch or 0,
+        partition_epoch=partition.partition_epoch or 0,
+        controller_epoch=(partition.controller_epoch or 1) if mode == "zk" else None,
+        recovering=partition.recovering or False,
+        adding=partition.adding or (),
+        removing=partition.removing or (),
+        log_start=start,
+        log_end=end,
+        high_watermark=end if watermark is None else watermark,
+    )
+
+
+# ---- controllers
+
+
+def _controllers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
+    if image.mode == "kraft":
+        return replace(image, controller=None, quorum=_quorum(image, assumed))
+    controller = image.controller or ZooKeeperController()
+    broker = controller.broker
+    if broker is None:
+        broker = next((each.id for each in image.brokers if each.up), NO_LEADER)
+        if broker != NO_LEADER:
+            assumed.append(Assumption("controller", (), f"broker {broker}"))
+    epoch = controller.epoch
+    if epoch is None:
+        epochs = (each.controller_epoch or 1 for topic in image.topics for each in topic.partitions)
+        epoch = max(epochs, default=1)
+    version = controller.epoch_version
+    return replace(
+        image,
+        quorum=None,
+        controller=ZooKeeperController(broker, epoch, epoch if version is None else version),
+    )
+
+
+def _quorum(image: ClusterImage, assumed: list[Assumption]) -> Quorum:
+    quorum = image.quorum or Quorum()
+    controllers = quorum.controllers
+    if not controllers:
+        first = max([FIRST_CONTROLLER - 1, *(each.id for each in image.brokers)]) + 1
+        controllers = tuple(Controller(first + index) for index in range(CONTROLLERS))
+        value = f"{CONTROLLERS}, none of them a broker"
+        assumed.append(Assumption("controllers", (), value))
+    completed = tuple(
+        replace(
+            each,
+            up=True if each.up is None else each.up,
+            voter=True if each.voter is None else each.voter,
+            incarnation_id=each.incarnation_id or uuid_of(f"incarnation {each.id}"),
+        )
+        for each in controllers
+    )
+    leader = quorum.leader
+    if leader is None:
+        leader = next((each.id for each in completed if each.up and each.voter), NO_LEADER)
+        if image.quorum is not None and len(completed) > 1:
+            assumed.append(Assumption("active controller", (), str(leader)))
+    epochs = [each.epoch or 0 for each in image.brokers]
+    offset = max(quorum.offset or 0, *epochs, 0) if epochs else quorum.offset or 0
+    return Quorum(leader, 1 if quorum.epoch is None else quorum.epoch, offset, completed)
+
+
+def _of(what: str, noun: str, names: Iterable[str]) -> str:
+    """``racks of brokers``, or ``racks of broker`` if there is one."""
+    return f"{what} of {noun if len(list(names)) == 1 else noun + 's'}"

@@ -1,0 +1,1 @@
+"""The formats in which a cluster is at hand, one a module."""

@@ -1,0 +1,71 @@
+"""Read sources into one image: files, folders and what was given by hand."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.cluster_image.assumptions import Assumption, complete
+from emulator.cluster_image.image import ClusterImage
+from emulator.common.names import nearest_hint
+from emulator.releases.config import ConfigError
+from sessions.own_cluster.content import Content, open_content
+from sessions.own_cluster.merging import Contradiction, merge
+from sessions.own_cluster.reading import Authority, Reading, SourceError
+from sessions.own_cluster.recognition import read
+from sessions.text import clean
+
+STDIN: Final = "-"
+
+
+class Imported(Struct, frozen=True):
+    """An image, where it comes from, and what its sources lack and contradict each other in."""
+
+    image: ClusterImage
+    readings: tuple[Reading, ...]
+    contradictions: tuple[Contradiction, ...]
+    assumed: tuple[Assumption, ...]
+
+
+def import_sources(sources: Sequence[str], by_hand: ClusterImage | None = None) -> Imported:
+    """Read and merge sources; what is given by hand wins over all of them.
+
+    Raises:
+        SourceError: a source cannot be read, or the release does not have the mode.
+    """
+    readings = [read_source(source) for source in sources]
+    if by_hand is not None and by_hand != ClusterImage():
+        _require_topics(by_hand, readings)
+        readings.append(Reading("the command line", "options", Authority.HAND, by_hand))
+    merged = merge(readings)
+    try:
+        completed = complete(merged.image)
+    except ConfigError as error:
+        raise SourceError(str(error).rstrip(".")) from error
+    return Imported(merged.image, tuple(readings), merged.contradictions, completed.assumed)
+
+
+def _require_topics(by_hand: ClusterImage, readings: Sequence[Reading]) -> None:
+    """Check that the topics that are configured by hand exist."""
+    known = {topic.name: None for reading in readings for topic in reading.image.topics}
+    for topic in by_hand.topics:
+        if topic.name not in known:
+            hint = nearest_hint(topic.name, known)
+            raise SourceError(f"no source has a topic {clean(topic.name)!r}{hint}")
+
+
+def read_source(source: str) -> Reading:
+    """Return what one source says: a file, or ``-`` for standard input.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if source == STDIN:
+        return read(Content("standard input", sys.stdin.buffer))
+    path = Path(source)
+    if path.is_dir():
+        raise SourceError(f"{clean(source)} is a folder of an unknown kind")
+    with open_content(path, source) as content:
+        return read(content)

@@ -1,0 +1,202 @@
+"""Merge what several sources say into one image, and name what they disagree about.
+
+A value that one source knows is taken; where two know different values, the source of the higher
+authority wins, and of two with the same the one that was given first. ISR, ELR and the replicas
+being added and removed are compared without their order, which tools print differently.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.cluster_image.document import ordered
+from emulator.cluster_image.image import ClusterImage
+from sessions.own_cluster.reading import Reading
+
+Step = str | int | tuple[Any, ...]
+Path = tuple[Step, ...]
+"""Where a value is in an image: names of fields, and keys of items."""
+
+KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "brokers": ("id",),
+    "controllers": ("id",),
+    "groups": ("id",),
+    "logs": ("broker", "future"),
+    "members": ("id",),
+    "offsets": ("topic", "partition"),
+    "partitions": ("partition",),
+    "topics": ("name",),
+}
+"""What identifies the items of a list."""
+_UNORDERED: Final = frozenset({"isr", "elr", "last_known_elr", "adding", "removing"})
+_SUBJECTS: Final = {"brokers": "broker", "controllers": "controller", "topics": "topic"} | {
+    "groups": "group",
+    "members": "member",
+}
+
+
+class Contradiction(Struct, frozen=True):
+    """A value that sources disagree about; the first of ``values`` wins."""
+
+    what: str
+    values: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """``leader of t-0: 3 in topics.txt wins over 2 in kcat.json``."""
+        (winner, value), *others = self.values
+        told = " and ".join(f"{other} in {source}" for source, other in others)
+        return f"{self.what}: {value} in {winner} wins over {told}"
+
+
+class Merged(Struct, frozen=True):
+    """The image of all sources together, and their contradictions in the order of the image."""
+
+    image: ClusterImage
+    contradictions: tuple[Contradiction, ...]
+
+
+def merge(readings: Iterable[Reading]) -> Merged:
+    """Merge readings."""
+    ranked = sorted(readings, key=lambda reading: reading.authority)
+    image = ClusterImage()
+    found: dict[Path, None] = {}
+    for reading in ranked:
+        image = _structs(image, reading.image, (), found)
+    told = (_contradiction(path, ranked) for path in found)
+    return Merged(ordered(image), tuple(sorted(told, key=lambda each: each.what)))
+
+
+def _structs(first: Any, second: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+    changed = {}
+    for name in first.__struct_fields__:
+        mine, other = getattr(first, name), getattr(second, name)
+        value = _values(name, mine, other, path, found)
+        if value is not mine:
+            changed[name] = value
+    return replace(first, **changed) if changed else first
+
+
+def _values(name: str, mine: Any, other: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+    if is_unknown(name, other) or mine == other:
+        return mine
+    if is_unknown(name, mine):
+        return other
+    here = (*path, name)
+    if name in KEYS:
+        return _items(name, mine, other, here, found)
+    if isinstance(mine, dict):
+        for key in mine.keys() & other.keys():
+            if mine[key] != other[key]:
+                found[*here, key] = None
+        return {**other, **mine}
+    if isinstance(mine, Struct):
+        return _structs(mine, other, here, found)
+    if not is_same(name, mine, other):
+        found[here] = None
+    return mine
+
+
+def _items(name: str, mine: Any, other: Any, path: Path, found: dict[Path, None]) -> Any:  # noqa: ANN401
+    items = keyed(name, mine)
+    for key, item in keyed(name, other).items():
+        known = items.get(key)
+        items[key] = item if known is None else _structs(known, item, (*path, key), found)
+    return tuple(items.values())
+
+
+def keyed(name: str, items: Sequence[Any]) -> dict[Step, Any]:
+    """Return the items of a list of an image by what identifies them."""
+    fields = KEYS[name]
+    if len(fields) == 1:
+        (field,) = fields
+        return {getattr(item, field): item for item in items}
+    return {tuple(getattr(item, field) for field in fields): item for item in items}
+
+
+def is_unknown(name: str, value: object) -> bool:
+    """Whether a field's value means that nothing is known: no replicas are no placement."""
+    return value is None or (value == () and (name == "replicas" or name in KEYS))
+
+
+def is_same(name: str, mine: object, other: object) -> bool:
+    """Whether two values of a field mean the same."""
+    if mine == other:
+        return True
+    return (
+        name in _UNORDERED
+        and isinstance(mine, tuple)
+        and isinstance(other, tuple)
+        and sorted(mine) == sorted(other)
+    )
+
+
+# ---- contradictions in words
+
+
+def _contradiction(path: Path, ranked: Sequence[Reading]) -> Contradiction:
+    values: list[tuple[str, str]] = []
+    for reading in ranked:
+        value = _lookup(reading.image, path)
+        if value is None:
+            continue
+        text = told(value)
+        if all(text != each for _, each in values):
+            values.append((reading.source, text))
+    return Contradiction(subject(path), tuple(values))
+
+
+def _lookup(value: Any, path: Path) -> Any:  # noqa: ANN401 - a part of an image
+    container = ""
+    for step in path:
+        if value is None:
+            return None
+        if container:
+            value, container = keyed(container, value).get(step), ""
+        elif isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = getattr(value, str(step))
+            container = str(step) if step in KEYS else ""
+            if is_unknown(str(step), value):
+                return None
+    return value
+
+
+def subject(path: Path) -> str:
+    """Return what a path leads to: ``leader of t-0``, ``rack of broker 3``."""
+    *place, last = path
+    name = str(last).replace("_", " ")
+    if place and place[-1] in ("configs", "static_configs", "features"):
+        name = str(last)
+        place.pop()
+    owner = _owner(tuple(place))
+    return f"{name} of {owner}" if owner else name
+
+
+def _owner(path: Path) -> str:
+    match path:
+        case ("topics", topic, "partitions", number):
+            return f"{topic}-{number}"
+        case ("topics", topic, "partitions", number, "logs", (broker, *_)):
+            return f"{topic}-{number} on broker {broker}"
+        case ("groups", group, "offsets", (topic, number)):
+            return f"group {group} in {topic}-{number}"
+        case (*_, container, key) if container in _SUBJECTS:
+            return f"{_SUBJECTS[str(container)]} {key}"
+        case ():
+            return ""
+        case _:
+            return f"the {path[-1]}"
+
+
+def told(value: object) -> str:
+    """Return a value in words: ``[1,2]``, ``none``, ``yes``."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return f"[{','.join(map(told, value))}]"
+    if value in (None, ""):
+        return "none"
+    return str(value)

@@ -1,0 +1,113 @@
+"""What is assumed of an image that does not say everything, and that it is named."""
+
+import pytest
+
+from emulator.cluster_image.assumptions import Assumption, complete
+from emulator.cluster_image.image import (
+    Broker,
+    ClusterImage,
+    CommittedOffset,
+    Group,
+    Mode,
+    Partition,
+    Quorum,
+    Topic,
+    ZooKeeperController,
+)
+from emulator.releases.config import ConfigError
+
+
+def placed(*replicas: tuple[int, ...], **known: object) -> ClusterImage:
+    partitions = tuple(Partition(number, each) for number, each in enumerate(replicas))
+    return ClusterImage(topics=(Topic("t", partitions=partitions),), **known)  # type: ignore[arg-type]
+
+
+def test_a_placement_alone_gives_a_healthy_cluster() -> None:
+    image, assumed = complete(placed((2, 1), (1, 3))), complete(placed((2, 1), (1, 3))).assumed
+    first, second = image.image.topics[0].partitions
+    assert (first.leader, first.isr, second.leader, second.isr) == (2, (2, 1), 1, (1, 3))
+    assert [(each.id, each.up, each.rack) for each in image.image.brokers] == [
+        (1, True, ""),
+        (2, True, ""),
+        (3, True, ""),
+    ]
+    assert [str(each) for each in assumed] == [
+        "release: 3.9, the last release with ZooKeeper",
+        "mode: zk: nothing says that there is a controller quorum",
+        "racks of brokers 1, 2, 3: none",
+        "state of brokers 1, 2, 3: up",
+        "configurations of topic t: the brokers' defaults",
+        "ISR of partitions t-0, t-1: all replicas that are up",
+        "leader of partitions t-0, t-1: the first replica that is up and in sync",
+        "controller: broker 1",
+    ]
+
+
+def test_a_broker_in_no_isr_is_down_and_one_without_replicas_is_up() -> None:
+    image = ClusterImage(
+        brokers=(Broker(9),),
+        topics=(
+            Topic("t", partitions=(Partition(0, (1, 2), 1, (1,)), Partition(1, (2, 3), -1, (3,)))),
+        ),
+    )
+    completed = complete(image).image
+    assert {each.id: each.up for each in completed.brokers} == {
+        1: True,
+        2: False,
+        3: False,
+        9: True,
+    }
+
+
+def test_a_leader_is_chosen_among_those_up_and_in_sync() -> None:
+    image = placed((2, 1), brokers=(Broker(2, up=False), Broker(1, up=True)))
+    (partition,) = complete(image).image.topics[0].partitions
+    assert (partition.leader, partition.isr) == (1, (1,))
+    image = placed((2,), brokers=(Broker(2, up=False),))
+    (partition,) = complete(image).image.topics[0].partitions
+    assert (partition.leader, partition.isr) == (-1, (2,))
+
+
+@pytest.mark.parametrize(
+    ("image", "release", "mode"),
+    [
+        (ClusterImage(release="4.0"), "4.0", "kraft"),
+        (ClusterImage(features={"metadata.version": 27}), "4.1", "kraft"),
+        (ClusterImage(quorum=Quorum(leader=1)), "3.9", "kraft"),
+        (ClusterImage(controller=ZooKeeperController(1)), "3.9", "zk"),
+        (ClusterImage(release="2.0"), "2.0", "zk"),
+        (ClusterImage(topics=(Topic("t", partitions=(Partition(0, elr=()),)),)), "4.4", "kraft"),
+    ],
+)
+def test_the_release_and_mode_follow_from_what_is_known(
+    image: ClusterImage, release: str, mode: Mode
+) -> None:
+    completed = complete(image)
+    assert (completed.image.release, completed.image.mode) == (release, mode)
+    assert any(each.what == "release" for each in completed.assumed) == (image.release is None)
+
+
+def test_a_release_without_the_mode_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no ZooKeeper"):
+        complete(ClusterImage(release="4.1", mode="zk"))
+    with pytest.raises(ConfigError, match="KRaft mode exists since"):
+        complete(ClusterImage(release="2.8", mode="kraft"))
+
+
+def test_committed_offsets_tell_how_long_a_log_is_at_least() -> None:
+    group = Group("g", offsets=(CommittedOffset("t", 0, 12),))
+    (partition,) = complete(placed((1,), groups=(group,))).image.topics[0].partitions
+    assert (partition.log_end, partition.high_watermark) == (12, 12)
+
+
+def test_nothing_is_assumed_of_a_complete_image() -> None:
+    completed = complete(placed((2, 1), (1, 3))).image
+    again = complete(completed)
+    assert again.image == completed
+    assert again.assumed == ()
+
+
+def test_a_long_list_of_objects_is_counted() -> None:
+    names = tuple(str(number) for number in range(1_000))
+    text = str(Assumption("racks of brokers", names, "none"))
+    assert text == "racks of brokers 0, 1, 2, 3, 4, 5, 6, 7 and 992 more: none"
