@@ -4,7 +4,7 @@ No part knows the broker as such; the other parts that it needs are passed to it
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
 
@@ -75,6 +75,10 @@ class Surroundings(NamedTuple):
     """The cluster id with which all directories were formatted in KRaft mode."""
 
 
+DOWN: Final = ("stopped", "crashed")
+"""The states of a broker without a process."""
+
+
 class ProcessState(Struct, array_like=True):
     """A broker process's view of itself and the cluster; all of it is lost when the process ends.
 
@@ -98,6 +102,12 @@ class ProcessState(Struct, array_like=True):
     metadata: dict[str, PartitionInfo] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     config_change: int = -1
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the process exists, even if it is still starting or already stopping."""
+        return self.status not in DOWN
+
     unread_topics: dict[str, None] = field(default_factory=dict)
 
 

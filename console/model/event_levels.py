@@ -20,6 +20,8 @@ LEVELS: Final[dict[type[Event], int]] = {
     events.HighWatermarkChanged: TRAFFIC,
     events.RemoteLogEndOffsetChanged: TRAFFIC,
     events.HighWatermarksCheckpointed: TRAFFIC,
+    events.RecoveryPointsCheckpointed: TRAFFIC,
+    events.RecordsRead: TRAFFIC,
     events.PartitionCached: TRAFFIC,
     events.MetadataUpdated: TRAFFIC,
     events.ProduceSent: TRAFFIC,

@@ -31,6 +31,8 @@ MOVED_BY: Final[Mapping[str, Mapping[str, tuple[type[Event], ...]]]] = {
         "remote_leo": (events.RemoteLogEndOffsetChanged,),
         "role": _ROLES,
         "epochs": (events.EpochCacheChanged,),
+        "checkpointed_hw": (events.HighWatermarksCheckpointed,),
+        "recovery_point": (events.RecoveryPointsCheckpointed,),
     },
     "partition": {
         "leo": _LOG,

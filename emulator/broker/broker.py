@@ -443,6 +443,7 @@ class Broker:
             "socket-timeout": self.fetchers.check_timeouts,
             "isr-expiration": self._expire_isr,
             "checkpoint": self._checkpoint,
+            "recovery-checkpoint": self._checkpoint_recovery_points,
             "isr-write": self._retry_isr_writes,
             "isr-propagation": self.isr.propagate_changes,
             "alter-partition": self.isr.send_pending,
@@ -530,6 +531,7 @@ class Broker:
             return
         self.context.later("isr-expiration", self.isr.period_us())
         self.context.later("checkpoint", self._checkpoint_us())
+        self.context.later("recovery-checkpoint", RECOVERY_DELAY_US)
 
     def _checkpoint_us(self) -> int:
         return self.context.config.high_watermark_checkpoint_interval_us
@@ -554,6 +556,12 @@ class Broker:
         self.replicas.checkpoint_high_watermarks()
         self.retention.look()
         self.context.later("checkpoint", self._checkpoint_us())
+
+    def _checkpoint_recovery_points(self) -> None:
+        self.kernel.cause = 0
+        self.replicas.checkpoint_recovery_points()
+        interval_us = self.context.config.recovery_point_checkpoint_interval_us
+        self.context.later("recovery-checkpoint", interval_us)
 
     # ---- the process
 
@@ -616,6 +624,8 @@ class Broker:
         self.context.network.host_ended(self.id)
 
 
+RECOVERY_DELAY_US = 30_000_000
+"""When a process writes its recovery points for the first time (LogManager.InitialTaskDelayMs)."""
 CLOSE_RETRY_US = 10_000
 """How often a process that is shutting down checks whether its idle fetchers have ended."""
 

@@ -61,6 +61,19 @@ class RecordsAppended(Event, frozen=True, gc=False):
     first_record: int
 
 
+class RecordsRead(Event, frozen=True, gc=False):
+    """A leader read ``count`` records from ``offset`` on, for a follower that fetches them.
+
+    A fetch that finds no record has no such event.
+    """
+
+    tp: str
+    broker: int
+    follower: int
+    offset: int
+    count: int
+
+
 class HighWatermarkChanged(Event, frozen=True, gc=False):
     """A replica's HW moved from ``previous`` to ``high_watermark``.
 
@@ -126,6 +139,16 @@ class HighWatermarksCheckpointed(Event, frozen=True, gc=False):
 
     broker: int
     high_watermarks: dict[str, int]
+
+
+class RecoveryPointsCheckpointed(Event, frozen=True, gc=False):
+    """A broker wrote recovery-point-offset-checkpoint.
+
+    ``recovery_points`` holds the entries that changed: everything below has been flushed.
+    """
+
+    broker: int
+    recovery_points: dict[str, int]
 
 
 class IsrChangeStarted(Event, frozen=True, gc=False):

@@ -330,7 +330,7 @@ class BrokerActions(ABC):
             return
         stepped = self.of[leader].do(led, CountFetch(follower, offset), live)
         # Up to 0.8.1 a fetch is counted before the log is read.
-        leading = stepped.replica if self.rules.counts_fetch_first else led
+        leading = stepped.replica if self.rules.tells_raised_high_watermark else led
         records = led.log[offset:]
         # A fetch that finds no records is parked; its response carries the HW at completion.
         hw = leading.high_watermark if records else PARKED

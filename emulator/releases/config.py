@@ -99,6 +99,7 @@ class BrokerConfig(Struct, frozen=True):
     replica_socket_timeout_us: int
     controller_socket_timeout_us: int
     high_watermark_checkpoint_interval_us: int
+    recovery_point_checkpoint_interval_us: int
     zookeeper_session_timeout_us: int
     min_insync_replicas: int
     unclean_leader_election_enable: bool

@@ -110,6 +110,14 @@ SETTINGS: Final = (
         maximum=LONG_MAX,
     ),
     Setting(
+        "log.flush.offset.checkpoint.interval.ms",
+        "recovery_point_checkpoint_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 60_000),),
+        "how often a broker writes to disk up to which offsets its logs are flushed",
+        minimum=1,
+    ),
+    Setting(
         "zookeeper.session.timeout.ms",
         "zookeeper_session_timeout_us",
         "milliseconds",
@@ -610,7 +618,6 @@ WITHOUT_EFFECT: Final = {
     " --version gives another release",
     "log.flush.interval.messages": "nothing is flushed before a clean stop, as by Kafka's default",
     "log.flush.interval.ms": "nothing is flushed before a clean stop, as by Kafka's default",
-    "log.flush.offset.checkpoint.interval.ms": "logs are loaded in no time",
     "log.flush.start.offset.checkpoint.interval.ms": "logs are loaded in no time",
     "log.message.format.version": "records have the newest format of the release, and --version"
     " gives another release",

@@ -144,6 +144,7 @@ class Rules(Struct, frozen=True, gc=False):
     out_of_range_wipes: bool
     out_of_range_is_fatal: bool
     counts_fetch_first: bool
+    tells_raised_high_watermark: bool
     log_start_replicated: bool
 
     @staticmethod
@@ -170,6 +171,8 @@ class Rules(Struct, frozen=True, gc=False):
             out_of_range_wipes=has("out_of_range_truncates_fully"),
             out_of_range_is_fatal=has("out_of_range_is_fatal"),
             counts_fetch_first=has("fetch_recorded_before_read"),
+            tells_raised_high_watermark=has("fetch_recorded_before_read")
+            or has("response_has_raised_high_watermark"),
             log_start_replicated=has("log_start_offset_replicated"),
         )
 

@@ -145,7 +145,7 @@ def _leaders_own(cluster: Cluster, name: str, leader: int, field: str) -> Value:
 def high_watermark_of(replica: Replica) -> int:
     """A replica's HW: that of the process, or the checkpointed one if the process is down."""
     if replica.role == OFFLINE and not replica.is_known:
-        return min(replica.checkpointed_hw, replica.log.end)
+        return min(replica.stored_high_watermark, replica.log.end)
     return replica.high_watermark
 
 
@@ -196,6 +196,8 @@ _REPLICA_FIELDS: Final[dict[str, Callable[[Cluster, Replica, int], Value]]] = {
     "leo": lambda _c, replica, _b: replica.log.end,
     "hw": lambda _c, replica, _b: high_watermark_of(replica),
     "log_start": lambda _c, replica, _b: replica.log.start,
+    "checkpointed_hw": lambda _c, replica, _b: replica.checkpointed_hw,
+    "recovery_point": lambda _c, replica, _b: replica.recovery_point,
     "role": _role,
     "epochs": _epochs,
     "values": _values,

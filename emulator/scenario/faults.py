@@ -4,6 +4,7 @@ from emulator import events
 from emulator.audit.invariants import POWER_LOSS
 from emulator.broker.broker import Broker
 from emulator.broker.replication.replica import FOLLOWER, LEADER, Replica
+from emulator.broker_context import DOWN
 from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 from emulator.inputs import statements as inputs
@@ -18,7 +19,6 @@ from emulator.scenario.refusals import (
     needs_partition,
 )
 
-DOWN = ("stopped", "crashed")
 BROUGHT_BY = {
     **{"AlterPartition": "alter_isr", "AlterIsr": "alter_isr"},
     **{"OffsetsForLeaderEpoch": "leader_epochs", "InitProducerId": "idempotence"},
@@ -93,7 +93,6 @@ class Processes:
         if wanted.lose_unflushed:
             for replica in broker.state.replicas.values():
                 broker.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
-                replica.checkpointed_hw = min(replica.checkpointed_hw, replica.log.end)
 
     def stop(self, wanted: inputs.StopBroker) -> None:
         """Start a controlled shutdown."""
@@ -236,6 +235,7 @@ class Processes:
                 broker.isr.expire()
             elif wanted.task == "checkpoint":
                 broker.replicas.checkpoint_high_watermarks()
+                broker.replicas.checkpoint_recovery_points()
             else:
                 broker.context.arm("rebalance", self.kernel.now)
 

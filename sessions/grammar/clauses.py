@@ -26,7 +26,7 @@ FIELDS: Final = {
     ),
     "replica": (
         *("leo", "hw", "log_start", "role", "epochs", "values"),
-        *("remote_leo", "caught_up_ms"),
+        *("remote_leo", "caught_up_ms", "checkpointed_hw", "recovery_point"),
     ),
     "controller": ("broker", "epoch"),
     "broker": ("state", "session", "fenced", "in_controlled_shutdown", "registrations"),

@@ -48,7 +48,7 @@ def new_partition(topic: str, number: int, created_us: int) -> PartitionState:
 def new_replica(broker: int, seq: int, has_epochs: bool) -> ReplicaState:
     """An empty replica; ``log`` and ``remote_leo`` are replaced when something comes into them."""
     epochs = _NONE if has_epochs else None
-    return ReplicaState(broker, "offline", 0, 0, 0, epochs, _NONE, 0, -1, False, _NOBODY, seq)
+    return ReplicaState(broker, "offline", 0, 0, 0, epochs, _NONE, -1, -1, False, _NOBODY, seq)
 
 
 def new_znode(path: str, data: str | None, zxid: int, time_us: int, owner: int) -> ZnodeState:

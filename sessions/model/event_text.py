@@ -295,6 +295,20 @@ def checkpointed(event: events.HighWatermarksCheckpointed) -> str:
     return f"broker {event.broker} checkpointed HW {entries}"
 
 
+def recovery_points_checkpointed(event: events.RecoveryPointsCheckpointed) -> str:
+    """A checkpoint file."""
+    entries = some([f"{tp}:{offset}" for tp, offset in event.recovery_points.items()])
+    return f"broker {event.broker} checkpointed recovery point {entries}"
+
+
+def records_read(event: events.RecordsRead) -> str:
+    """A leader's read for a follower."""
+    return (
+        f"{replica(event.tp, event.broker)} read {records(event.count)} from "
+        f"{number(event.offset)} for {event.follower}"
+    )
+
+
 def isr_change_started(event: events.IsrChangeStarted) -> str:
     """A request to change the ISR."""
     return (
@@ -736,6 +750,8 @@ KINDS: Final[dict[type[Event], Kind]] = {
     events.LogStartOffsetChanged: Kind("START", log_start_changed),
     events.EpochCacheChanged: Kind("EPOCHS", epoch_cache_changed),
     events.HighWatermarksCheckpointed: Kind("CHECK", checkpointed),
+    events.RecoveryPointsCheckpointed: Kind("CHECK", recovery_points_checkpointed),
+    events.RecordsRead: Kind("READ", records_read),
     events.IsrChangeStarted: Kind("ISR?", isr_change_started),
     events.IsrChanged: Kind("ISR", isr_changed),
     events.ReplicaFetchPaused: Kind("FETCH", fetch_paused),

@@ -37,7 +37,8 @@ class ReplicaState(Struct, array_like=True, gc=False):
     ``remote_leo`` is each follower's LEO as tracked by a replica that considers itself leader (-1:
     unknown). ``leader`` (-1: none) is the broker that it follows, or itself; ``isr`` and
     ``zk_version`` are what it uses as leader, or last used. ``stable_offset`` is the last stable
-    offset, -1 if that is the HW.
+    offset, -1 if that is the HW. ``checkpointed_hw`` and ``recovery_point`` are the partition's
+    entries in its broker's checkpoint files (-1: none).
     """
 
     broker: int
@@ -47,7 +48,7 @@ class ReplicaState(Struct, array_like=True, gc=False):
     log_start: int = 0
     epochs: list[tuple[int, int]] | None = None
     log: MutableSequence[Run] = field(default_factory=list)
-    checkpointed_hw: int = 0
+    checkpointed_hw: int = -1
     leader_epoch: int = -1
     paused: bool = False
     remote_leo: dict[int, int] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class ReplicaState(Struct, array_like=True, gc=False):
     isr: list[int] | None = None
     zk_version: int | None = None
     stable_offset: int = -1
+    recovery_point: int = -1
 
     @property
     def last_stable_offset(self) -> int:

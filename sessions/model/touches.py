@@ -74,6 +74,10 @@ def _of_checkpoints(group: Iterable[events.HighWatermarksCheckpointed]) -> Itera
     return chain.from_iterable(event.high_watermarks for event in group)
 
 
+def _of_recovery_points(group: Iterable[events.RecoveryPointsCheckpointed]) -> Iterable[str]:
+    return chain.from_iterable(event.recovery_points for event in group)
+
+
 def _of_new_topics(group: Iterable[events.TopicCreated]) -> Iterator[str]:
     for event in group:
         yield from (f"{event.topic}-{number}" for number in range(len(event.assignment)))
@@ -107,6 +111,7 @@ def _of_connections(group: Iterable[Any]) -> Iterator[str]:
 SPECIAL: Final[dict[type[Event], Callable[[Iterable[Any]], Iterable[str]]]] = {
     events.MessageSent: _of_messages,
     events.HighWatermarksCheckpointed: _of_checkpoints,
+    events.RecoveryPointsCheckpointed: _of_recovery_points,
     events.TopicCreated: _of_new_topics,
     events.PartitionsAdded: _of_added_partitions,
     events.ConfigChanged: _of_configs,

@@ -220,11 +220,7 @@ class BrokerLifecycle:
     def end(self) -> None:
         """Flush logs, checkpoint HWs, write the clean-shutdown file with the broker epoch."""
         context, replicas = self.context, self.replicas
-        for tp in replicas.by_name:
-            replicas.index.unchecked_hw[tp] = None
-        replicas.checkpoint_high_watermarks()
-        for replica in replicas.by_name.values():
-            replica.log.flushed = replica.log.end
+        replicas.store_all()
         self.own.clean_shutdown_epoch = context.process.broker_epoch or -1
         self.end_process("stopped")
 

@@ -218,7 +218,7 @@ class MetadataPublisher:
     def _load_logs(self) -> None:
         """Load the logs on disk: only now are the topics known (``LogManager.startup``)."""
         for replica in self.replicas.by_name.values():
-            self.replicas.do(replica, Restart(replica.checkpointed_hw))
+            self.replicas.do(replica, Restart(replica.stored_high_watermark))
         gone_us, folders = self.context.kernel.now + DELETE_DELAY_US, self.state.folders
         for name, times in folders.items():
             folders[name] = [gone_us if each else each for each in times]

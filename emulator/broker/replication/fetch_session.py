@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from emulator import events
 from emulator.broker.replication.partition_locks import PartitionLocks
 from emulator.broker.replication.purgatory import (
     DelayedOperation,
@@ -370,24 +371,41 @@ class FetchSessions:
         if self.rules.counts_fetch_first:
             # Up to 0.8.1 a fetch updates the follower's position before the read, so its response
             # already carries the HW that it raised. Since 0.8.2 the read comes first, and followers
-            # learn of a new HW one round later (docs/high-watermark.md).
+            # learn of a new HW one round later (docs/high-watermark.md). In the documents the read
+            # comes first, too, but the response carries the new HW.
             self.replicas.do(replica, counted)
-            high_watermark = replica.high_watermark
         batches: list[RecordBatch] = []
-        end = replica.log_end
-        if requested.offset < end:
+        if requested.offset < replica.log_end:
             limit_bytes = requested.max_bytes if requested.max_bytes < left_bytes else left_bytes
-            batches = replica.log.read_within(
-                requested.offset, end, limit_bytes, at_least_one=at_least_one
-            )
-            if not batches:
-                session.ready[tp] = None  # the response was full: the next fetch reads it
+            batches = self._records(session, replica, requested.offset, limit_bytes, at_least_one)
         if not self.rules.counts_fetch_first:
             self.replicas.do(replica, counted)
+        if self.rules.tells_raised_high_watermark:
+            high_watermark = replica.high_watermark
         _note_membership(session, replica)
         if not batches:
             return None
         return FetchedPartition(NONE, high_watermark, replica.log_start, batches)
+
+    def _records(
+        self,
+        session: FetchSession,
+        replica: Replica,
+        offset: int,
+        limit_bytes: int,
+        at_least_one: bool,
+    ) -> list[RecordBatch]:
+        """Read the log from ``offset`` on, up to the LEO."""
+        tp, follower = replica.tp, session.follower
+        batches = replica.log.read_within(
+            offset, replica.log_end, limit_bytes, at_least_one=at_least_one
+        )
+        if batches:
+            count = batches[-1].end_offset - offset
+            self.kernel.emit(events.RecordsRead, tp, self.context.id, follower, offset, count)
+        else:
+            session.ready[tp] = None  # the response was full: the next fetch reads it
+        return batches
 
     def _refuse_unknown(self, session: FetchSession, tp: str) -> FetchedPartition:
         """Refuse a fetch of a topic id that is not, or no longer, in this broker's image.

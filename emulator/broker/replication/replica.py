@@ -51,16 +51,24 @@ __all__ = ["FOLLOWER", "LEADER", "OFFLINE", "Replica", "ReplicaIndex", "Replicas
 class Replica(Partition, array_like=True, gc=False):
     """A replica: the partition's state and its stored data.
 
-    ``log``, ``epochs`` and ``checkpointed_hw`` are on disk; ``producers`` is rebuilt from the log.
+    ``log``, ``epochs``, ``checkpointed_hw`` and ``recovery_point`` are on disk, the last two as the
+    partition's entries in the broker's checkpoint files (-1: none); ``producers`` is rebuilt from
+    the log.
     ``paused``: a follower that was told not to fetch. ``told_stable`` is the last stable offset
     last reported; -1: it was equal to the HW.
     """
 
     log: Log = field(default_factory=Log)
     producers: ProducerStates = field(default_factory=lambda: NO_PRODUCERS)
-    checkpointed_hw: int = 0
+    checkpointed_hw: int = -1
     paused: bool = False
     told_stable: int = -1
+    recovery_point: int = -1
+
+    @property
+    def stored_high_watermark(self) -> int:
+        """The HW with which a restarted process begins: the checkpointed one, or else 0."""
+        return max(0, self.checkpointed_hw)
 
     @property
     def last_stable_offset(self) -> int:
@@ -72,13 +80,15 @@ class ReplicaIndex(Struct, array_like=True):
     """The replicas that periodic tasks have to check; lost when the process ends.
 
     ``lagging`` are led partitions with a follower behind the leader: only those can fall out of
-    the ISR. ``unchecked_hw`` are those whose HW has moved since the last checkpoint.
+    the ISR. ``unchecked_hw`` are those whose HW has moved since the last checkpoint, and
+    ``unchecked_recovery`` those whose recovery point has.
     ``unannounced`` are new partitions that no UpdateMetadata has named yet.
     """
 
     lagging: dict[str, None] = field(default_factory=dict)
     unchecked_hw: dict[str, None] = field(default_factory=dict)
     unannounced: dict[str, None] = field(default_factory=dict)
+    unchecked_recovery: dict[str, None] = field(default_factory=dict)
 
 
 Handler = Callable[[Replica, Any], object]
@@ -214,6 +224,7 @@ class Replicas:
             log=Log(0, 0, 0, NO_BATCHES),
             producers=NO_PRODUCERS,
         )
+        self.index.unchecked_hw[tp] = self.index.unchecked_recovery[tp] = None
         self._emit(events.LogCreated, tp, self._id)
         return replica
 
@@ -221,6 +232,7 @@ class Replicas:
         """Remove a replica that is offline, with its log."""
         del self.by_name[replica.tp]
         self.index.unchecked_hw.pop(replica.tp, None)
+        self.index.unchecked_recovery.pop(replica.tp, None)
         self._emit(events.LogDeleted, replica.tp, self._id)
 
     def checkpoint_high_watermarks(self) -> None:
@@ -233,6 +245,26 @@ class Replicas:
         self.index.unchecked_hw = {}
         if changed:
             self._emit(events.HighWatermarksCheckpointed, self._id, changed)
+
+    def checkpoint_recovery_points(self) -> None:
+        """Write recovery-point-offset-checkpoint: the offsets up to which logs are flushed."""
+        changed: dict[str, int] = {}
+        for tp in self.index.unchecked_recovery:
+            replica = self.by_name.get(tp)
+            if replica is not None and replica.recovery_point != replica.log.flushed:
+                replica.recovery_point = changed[tp] = replica.log.flushed
+        self.index.unchecked_recovery = {}
+        if changed:
+            self._emit(events.RecoveryPointsCheckpointed, self._id, changed)
+
+    def store_all(self) -> None:
+        """Flush every log and write both checkpoint files, as a clean shutdown does."""
+        index = self.index
+        for tp, replica in self.by_name.items():
+            index.unchecked_hw[tp] = index.unchecked_recovery[tp] = None
+            replica.log.flushed = replica.log.end
+        self.checkpoint_high_watermarks()
+        self.checkpoint_recovery_points()
 
     # ---- effects on the log
 
@@ -299,8 +331,15 @@ class Replicas:
             effect.previous,
             effect.reason,
         )
+        self._cut(replica)
         replica.producers.truncate(replica.log)
         self._note_stable(replica)
+
+    def _cut(self, replica: Replica) -> None:
+        """Write the recovery points after a truncation (LogManager.truncateTo)."""
+        if self._process.is_up:
+            self.index.unchecked_recovery[replica.tp] = None
+            self.checkpoint_recovery_points()
 
     def _restart(self, replica: Replica, effect: RestartLog) -> None:
         replica.log.restart_at(effect.offset)
@@ -310,6 +349,7 @@ class Replicas:
         tp, me, at = replica.tp, self._id, effect.offset
         self._emit(events.LogTruncated, tp, me, at, effect.previous, effect.reason)
         self._emit(events.LogStartOffsetChanged, tp, me, at, at)
+        self._cut(replica)
         self._note_stable(replica)
 
     def _move_log_start(self, replica: Replica, effect: MoveLogStart) -> None:
@@ -324,6 +364,7 @@ class Replicas:
     def _load(self, replica: Replica, _effect: LoadLog) -> None:
         if replica.producers is not NO_PRODUCERS:
             replica.producers.rebuild(replica.log)
+        self.index.unchecked_hw[replica.tp] = self.index.unchecked_recovery[replica.tp] = None
         epochs = None if replica.epochs is None else list(replica.epochs.entries)
         self._emit(
             events.LogLoaded,

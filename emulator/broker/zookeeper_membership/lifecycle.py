@@ -131,7 +131,7 @@ class Lifecycle:
         self.kernel.start_host(self.context.id)
         self.context.set_status("starting")
         for replica in self.replicas.by_name.values():
-            self.replicas.do(replica, Restart(replica.checkpointed_hw))
+            self.replicas.do(replica, Restart(replica.stored_high_watermark))
         self.context.later("boot", BOOT_US)
 
     def boot(self) -> None:
@@ -367,11 +367,7 @@ class Lifecycle:
             return
         # The order of KafkaServer.shutdown: ReplicaManager, LogManager, KafkaController, and the
         # session last. So the next controller finds the HWs of a clean shutdown on disk.
-        for tp in replicas.by_name:
-            replicas.index.unchecked_hw[tp] = None
-        replicas.checkpoint_high_watermarks()
-        for replica in replicas.by_name.values():
-            replica.log.flushed = replica.log.end
+        replicas.store_all()
         self.controller.resign("shut down")
         closing_us = 0 if self.state.closes_session else context.zk.closing_us()
         if closing_us:

@@ -36,8 +36,16 @@ REPLICATION: Final = (
         " that ends in NOT_ENOUGH_REPLICAS is in no log",
     ),
     Feature(
-        "fetch_recorded_before_read",
+        "response_has_raised_high_watermark",
         "documents",
+        "documents",
+        "documents",
+        "a leader reads, notes the follower's position and moves the HW, and then answers: the"
+        " response already carries the HW that this very fetch raised",
+    ),
+    Feature(
+        "fetch_recorded_before_read",
+        "0.8.1",
         "0.8.1",
         "KAFKA-46",
         "a fetch response already carries the HW that this very fetch raised",

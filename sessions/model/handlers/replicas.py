@@ -131,6 +131,13 @@ def checkpointed(model: Model, event: events.HighWatermarksCheckpointed) -> None
         replica.checkpointed_hw = high_watermark
 
 
+def flushed(model: Model, event: events.RecoveryPointsCheckpointed) -> None:
+    """Recovery points reached the disk."""
+    for tp, offset in event.recovery_points.items():
+        _, replica = model.replica(tp, event.broker, event.seq)
+        replica.recovery_point = offset
+
+
 def fetch_paused(model: Model, event: events.ReplicaFetchPaused) -> None:
     """Pause or resume a follower's fetching."""
     _, replica = model.replica(event.tp, event.broker, event.seq)
@@ -170,7 +177,7 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
         replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
         replica.isr = replica.zk_version = None
-        replica.high_watermark = min(replica.checkpointed_hw, replica.log_end_offset)
+        replica.high_watermark = min(max(0, replica.checkpointed_hw), replica.log_end_offset)
 
 
 def process_paused(model: Model, broker: int, seq: int) -> None:
@@ -200,5 +207,6 @@ HANDLERS: Final[Handlers] = {
     events.LogStartOffsetChanged: log_start_changed,
     events.EpochCacheChanged: epochs_changed,
     events.HighWatermarksCheckpointed: checkpointed,
+    events.RecoveryPointsCheckpointed: flushed,
     events.ReplicaFetchPaused: fetch_paused,
 }

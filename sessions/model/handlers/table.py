@@ -42,6 +42,7 @@ HANDLERS: Final[Handlers] = {
     events.InputReceived: changes_nothing,
     events.IsrChangeStarted: changes_nothing,
     events.ConsumerTruncationDetected: changes_nothing,
+    events.RecordsRead: changes_nothing,
     events.TimerFired: changes_nothing,
     events.TransactionStateChanged: changes_nothing,
     events.TransactionsLoaded: changes_nothing,

@@ -3,7 +3,7 @@
 from emulator import events
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker_context import ProcessState
-from emulator.inputs.statements import CrashBroker, Settle, StartBroker, Wait
+from emulator.inputs.statements import CrashBroker, Settle, StartBroker, StopBroker, Wait
 from emulator.scenario.conditions import value_of
 from tests.support.running import do, produce, replica, with_topic
 
@@ -53,3 +53,40 @@ def test_a_restart_is_a_new_life() -> None:
     do(cluster, CrashBroker(broker=2), StartBroker(broker=2), Settle())
     assert cluster.state.kernel.hosts[2].incarnation == before + 1
     assert cluster.broker_state(2) == "running"
+
+
+def test_a_broker_writes_its_recovery_points_after_30_s_at_a_truncation_and_when_it_stops() -> None:
+    cluster, seen = with_topic(1, 2)
+    do(cluster, produce("a", count=2), Wait(duration_us=28_000_000))
+    stored = cluster.brokers[2].state.replicas["t-0"]
+    assert stored.recovery_point == -1
+    do(cluster, Wait(duration_us=4_000_000))
+    assert stored.recovery_point == 0
+    do(cluster, StopBroker(broker=2))
+    assert stored.recovery_point == 2
+    do(cluster, StartBroker(broker=2), Settle(), CrashBroker(broker=2), StartBroker(broker=2))
+    assert stored.recovery_point == 2
+    written = [each for each in seen if isinstance(each, events.RecoveryPointsCheckpointed)]
+    assert [each.recovery_points for each in written if each.broker == 2] == [
+        {"t-0": 0},
+        {"t-0": 2},
+    ]
+
+
+def test_a_checkpoint_has_the_entries_of_replicas_without_a_record() -> None:
+    cluster, seen = with_topic(1, 2)
+    do(cluster, Wait(duration_us=6_000_000))
+    written = [each for each in seen if isinstance(each, events.HighWatermarksCheckpointed)]
+    assert [each.high_watermarks for each in written if each.broker == 1] == [{"t-0": 0}]
+
+
+def test_a_leader_reads_then_notes_the_followers_position_then_moves_its_hw() -> None:
+    cluster, seen = with_topic(1, 2)
+    do(cluster, produce("a"), Settle())
+    seen.clear()
+    do(cluster, produce("b", count=2, acks=1), Settle())
+    kinds = (events.RecordsRead, events.RemoteLogEndOffsetChanged, events.HighWatermarkChanged)
+    told = [each for each in seen if isinstance(each, kinds) and each.broker == 1]
+    assert isinstance(told[0], events.RecordsRead)
+    assert (told[0].follower, told[0].offset) == (2, 1)
+    assert sum(each.count for each in told if isinstance(each, events.RecordsRead)) == 2

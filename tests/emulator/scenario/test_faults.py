@@ -2,6 +2,7 @@
 
 import pytest
 
+from emulator.broker_context import DOWN
 from emulator.cluster import Cluster
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import (
@@ -26,7 +27,6 @@ from emulator.inputs.statements import (
     Tick,
 )
 from emulator.scenario.conditions import value_of
-from emulator.scenario.faults import DOWN
 from tests.support.running import do, partition, produce, replica, until, with_topic
 
 

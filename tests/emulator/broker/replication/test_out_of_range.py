@@ -61,7 +61,7 @@ def test_v22_a_log_that_has_grown_past_the_follower_since_is_fetched_on_from_0_9
     leader.log.start = leader.log_start = 3
     fetchers = lab.cluster.brokers[1].fetchers
     assert fetchers.adjust(lab.replica(1), ListOffsetsResponse(0, TP, "NONE", 3, 8))
-    wiped = version in since("documents", "0.8.2")
+    wiped = version in since("0.8.1", "0.8.2")
     ends = (lab.replica(1).log.start, lab.replica(1).log.end)
     assert ends == ((3, 3) if wiped else (0, 5))
 
