@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from emulator.wire.records import memory_records
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
+from tests.golden_wire.groups import ALL_IN_SYNC, statics
 
 COMMON: Final = {
     "replica.lag.time.max.ms": "10000",
@@ -22,7 +23,6 @@ OF_MODE: Final = {
 }
 CLEANUP: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 COMPACTED: Final = "--config cleanup.policy=compact"
-ALL_IN_SYNC: Final = "wait until t-0.isr == [0,1,2] within 30s"
 STRANGER: Final = 4_000_000
 """What is added to a producer id for one that no coordinator gave."""
 
@@ -508,9 +508,13 @@ def transactions(c: Conversation) -> None:  # noqa: PLR0915 - one step after ano
 
 
 CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
-    each.__name__: each for each in (idempotent, lists, ids, deletes, offsets, transactions)
+    each.__name__: each
+    for each in (idempotent, lists, ids, deletes, offsets, transactions, statics)
 }
-MORE: Final = {"transactions": {CLEANUP: "1000"}}
+MORE: Final = {
+    "transactions": {CLEANUP: "1000"},
+    "statics": {"group.initial.rebalance.delay.ms": "1000"},
+}
 """What a conversation's cluster is configured with besides."""
 
 

@@ -12,6 +12,7 @@ RECORDINGS = sorted(
 )
 
 CHANCE = {
+    ("kraft-4.1.2", "statics"): {"group"},  # asked once, while the next coordinator still loaded
     ("zk-2.8.2", "deletes"): {"list at 1", "list"},  # a frozen broker's session had nearly ended
 }
 """The steps in which one recording shows what may as well go otherwise."""
