@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.controller.assignment_order import AssignmentOrder
-from emulator.controller.hash_order import brokers_grouped
+from emulator.controller.hash_order import brokers_grouped, brokers_grouped_since_2_13
 from emulator.protocol import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionRequest,
@@ -279,9 +279,11 @@ class ControllerContext:
     def in_turn(self, brokers: Iterable[int]) -> list[int]:
         """Brokers in the order in which their replicas go offline (``handleStateChanges``).
 
-        From 2.5 on by id, before by Scala 2.12's hash order.
+        From 1.1 on in the order of a hash map: of Scala 2.12 up to 2.4, and of 2.13 since.
         """
         ids = sorted(brokers)
+        if self.profile.has("brokers_in_hash_order_of_scala_2_13"):
+            return brokers_grouped_since_2_13(ids)
         return brokers_grouped(ids) if self.profile.has("brokers_in_hash_order") else ids
 
     def leaderless(self) -> list[str]:

@@ -5,7 +5,7 @@ reverses them. Up to 1.0 the controller iterates over some of them with requests
 element, so their order is observable; from 1.1 on it goes broker by broker. Sources:
 ``scala.util.hashing.MurmurHash3.productHash`` (what a case class hashes to),
 ``scala.collection.mutable.HashTable`` and ``scala.collection.immutable.HashSet`` 2.10 to 2.12, the
-versions that Kafka 0.8 to 2.4 were built with.
+versions that Kafka 0.8 to 2.4 were built with; and ``immutable.HashMap`` 2.13 since.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -92,6 +92,28 @@ def brokers_grouped(brokers: Iterable[int]) -> list[int]:
     """
     as_table = sorted(brokers, key=_improved, reverse=True)
     return set_order(as_table, lambda broker: broker)
+
+
+def brokers_grouped_since_2_13(brokers: Iterable[int]) -> list[int]:
+    """Brokers in the order of ``replicas.groupBy(_.replica)`` of Scala 2.13.
+
+    It is always an immutable hash map there, also if it is small: 0, 5, 1, 6, 9, 2, 7, 3, 8, 4.
+    Source: ``scala.collection.IterableOps.groupBy``, ``immutable.HashMap`` and its
+    ``BitmapIndexedMapNode``, whose own elements come before those of its child nodes.
+    """
+    return _in_node([(trie_path(broker), broker) for broker in brokers])
+
+
+def _in_node(items: list[tuple[list[int], int]], depth: int = 0) -> list[int]:
+    """The elements of a node of a trie, each with its path."""
+    slots: dict[int, list[tuple[list[int], int]]] = {}
+    for item in items:
+        slots.setdefault(item[0][depth], []).append(item)
+    chains = [slots[slot] for slot in sorted(slots)]
+    own = [chain[0][1] for chain in chains if len(chain) == 1]
+    return own + [
+        broker for chain in chains if len(chain) > 1 for broker in _in_node(chain, depth + 1)
+    ]
 
 
 def set_order(items: Iterable[_T], hash_of: Callable[[_T], int]) -> list[_T]:

@@ -258,6 +258,13 @@ CONTROLLER: Final = (
         ended_by="Scala 2.13",
     ),
     Feature(
+        "brokers_in_hash_order_of_scala_2_13",
+        "2.5",
+        None,
+        "Scala 2.13",
+        "replicas go offline broker by broker in the order of Scala 2.13's hash map: 0, 5, 1, ..",
+    ),
+    Feature(
         "offline_replicas_leave_isr_at_failover",
         "2.3",
         None,

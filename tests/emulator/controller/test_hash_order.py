@@ -13,6 +13,7 @@ import pytest
 
 from emulator.controller.hash_order import (
     brokers_grouped,
+    brokers_grouped_since_2_13,
     map_order,
     partition_hash,
     partitions_in_order,
@@ -69,3 +70,19 @@ def test_brokers_are_grouped_as_scala_2_12_groups_them(
     brokers: list[int], expected: list[int]
 ) -> None:
     assert brokers_grouped(brokers) == expected
+
+
+@pytest.mark.parametrize(
+    ("brokers", "expected"),
+    [
+        ([1, 4], [1, 4]),
+        ([2, 5], [5, 2]),  # two brokers of a rack, killed together: recorded with 3.9.1
+        (range(5), [0, 1, 2, 3, 4]),
+        (range(10), [0, 5, 1, 6, 9, 2, 7, 3, 8, 4]),
+        ([3, 7, 39, 4], [3, 4, 7, 39]),  # 7 and 39 share a slot, so they are in a node below
+    ],
+)
+def test_brokers_are_grouped_as_scala_2_13_groups_them(
+    brokers: list[int], expected: list[int]
+) -> None:
+    assert brokers_grouped_since_2_13(brokers) == expected

@@ -90,6 +90,7 @@ cancel_reassignment 2.4..3.9
 elect_leaders 2.4..3.9
 offline_replicas_ineligible_for_deletion 2.4..3.9
 brokers_in_hash_order 1.1..2.4
+brokers_in_hash_order_of_scala_2_13 2.5..3.9
 offline_replicas_leave_isr_at_failover 2.4..3.9
 leader_ahead_of_controller_noticed 3.5..3.9
 leader_recovery 3.5..3.9
