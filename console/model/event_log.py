@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Final, Protocol
 
-from console.model.event_levels import CHANGE, level_of
 from console.model.reader import EventReader
-from emulator.events import Event
+from emulator.events import CHANGE, Event
 from sessions.sources.source import Source
 
 SLICE: Final = 256
@@ -242,4 +241,4 @@ class FoundEvents:
 
     def _chain(self, seq: int) -> list[int]:
         chain = self.reader.causes(seq, CAUSES_MAX)
-        return [event.seq for event in chain if event.seq == seq or level_of(event) >= CHANGE]
+        return [event.seq for event in chain if event.seq == seq or event.level >= CHANGE]

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
-from console.model.event_levels import BROKEN_STATES
 from console.model.lookback import last_match
 from console.model.reader import EventReader
 from emulator import events
-from emulator.events import Event, MetadataRecordCommitted
+from emulator.events import BROKEN_STATES, Event, MetadataRecordCommitted
 from sessions.decoding import decode_object
 
 FACTS: Final = (events.PartitionStateChanged, events.LeaderElected)

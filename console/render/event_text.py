@@ -4,8 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
-from emulator.events import Event
+from emulator.events import CHANGE, FAULT, TRAFFIC, Event
 from sessions.model.event_text import in_words
 
 
@@ -24,5 +23,4 @@ ROLES: Final = {TRAFFIC: "muted", CHANGE: "kind", FAULT: "error"}
 def describe(event: Event) -> Description:
     """Describe one event."""
     word, text = in_words(event)
-    level = level_of(event)
-    return Description(word, text, level, ROLES[level])
+    return Description(word, text, event.level, ROLES[event.level])

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
 from console.render.broker_columns import broker_object
 from console.render.empty import nothing_lines
@@ -20,6 +19,7 @@ from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from emulator.events import CHANGE
 from sessions.model.states import PartitionState
 from sessions.text import number, plural
 

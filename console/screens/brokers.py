@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
 from console.render.broker_columns import broker_object, columns, fields
 from console.render.columns import Column
@@ -29,6 +28,7 @@ from console.widgets.heat_grid import HeatView
 from console.widgets.pane import Pane
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from emulator.events import CHANGE
 from sessions.model.states import BrokerState
 
 HEAT_LINES_MAX = 13

@@ -19,7 +19,9 @@ from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
 from emulator.events import Event, LogTruncated
+from emulator.events.fields import meaning_of, names_in
 from sessions.model.event_text import fields_of
+from sessions.model.touches import is_name
 from sessions.text import clean, clock, number, plural
 
 FIELD_WIDTH = 18
@@ -136,23 +138,18 @@ class EventScreen(ConsoleScreen):
             self.open("moment", event.seq)
 
 
-BROKER_FIELDS = ("broker", "follower", "leader", "controller", "host", "source", "destination")
-"""Fields that name a broker."""
-EVENT_FIELDS = ("message", "request")
-"""Fields that name an event."""
+LINKED = ("partition", "znode", "broker")
+"""Kinds of objects with a screen of their own."""
 
 
 def link_of(event: Event, field: str) -> Link | None:
-    """A link to the object that a field of an event names."""
-    value = getattr(event, field)
-    if field == "tp" and value:
-        return Link("partition", value)
-    if field == "path":
-        return Link("znode", value)
-    if field in BROKER_FIELDS:
-        return Link("broker", str(value)) if value >= 0 else None
-    if field in EVENT_FIELDS and value:
-        return Link("event", str(value))
+    """A link to the object, event or record that a field of an event names."""
+    kind, value = type(event), getattr(event, field)
+    names, meaning = names_in(kind, field), meaning_of(kind, field)
+    if names is not None and names.kind in LINKED:
+        return Link(names.kind, str(value)) if value is not None and is_name(value) else None
+    if meaning is not None and meaning.unit == "event":
+        return Link("event", str(value)) if value else None
     return Link("record", str(value)) if field == "first_record" else None
 
 

@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE, FAULT
 from console.model.links import Link
 from console.model.timeline import READ_BUDGET_MS
 from console.model.workspace import Stage
@@ -23,6 +22,7 @@ from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.links import MARK_WIDTH, LinkView
 from console.widgets.pane import Pane
+from emulator.events import CHANGE, FAULT
 from sessions.model.health import COUNTED
 from sessions.text import clock, plural
 

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
 from console.render.empty import nothing_lines
 from console.render.inspector import partition_lines
@@ -17,6 +16,7 @@ from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.tapes import TapeView
 from console.widgets.text import TextView
+from emulator.events import CHANGE
 
 
 class PartitionScreen(ConsoleScreen):

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
-from console.model.event_levels import CHANGE
 from console.model.filters import Field
 from console.model.partition_fields import FIELDS, partition_fields
 from console.model.severity import HEALTHY
@@ -24,6 +23,7 @@ from console.screens.page import choose_sort
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.virtual_table import VirtualTable
+from emulator.events import CHANGE
 from sessions.model.states import PartitionState
 from sessions.text import number, plural
 

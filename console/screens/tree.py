@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from console.model.event_levels import CHANGE
 from console.model.workspace import Stage
 from console.render.tree import TreeNode
 from console.screens.base import ConsoleScreen
 from console.widgets.event_log import EventView
 from console.widgets.text import TextView
 from console.widgets.tree import TreeView
+from emulator.events import CHANGE
 
 Node = TypeVar("Node", bound=TreeNode)
 

@@ -11,7 +11,6 @@ from msgspec import structs
 from textual import events
 from textual.message import Message
 
-from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
 from console.model.event_log import (
     AllEvents,
     EventLog,
@@ -29,7 +28,7 @@ from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, fit, join_ends, line
 from console.widgets.filtered import Filtered
 from console.widgets.virtual_view import VirtualView
-from emulator.events import Event
+from emulator.events import CHANGE, FAULT, TRAFFIC, Event
 from sessions.format.errors import SessionError
 from sessions.text import json_text, number, plural, short_clock
 
@@ -102,7 +101,7 @@ class EventView(Filtered, VirtualView):
         self._shown_anew()
 
     def _wanted(self, event: Event) -> bool:
-        if self.least > TRAFFIC and level_of(event) < self.least:
+        if self.least > TRAFFIC and event.level < self.least:
             return False
         if not self.filter:
             return True

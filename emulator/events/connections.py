@@ -3,57 +3,63 @@
 Each connection has a unique number and belongs to one broker.
 """
 
-from emulator.events.base import Event
+from emulator.events import fields
+from emulator.events.base import CHANGE, TRAFFIC, Event
 
 
-class ClientConnected(Event, frozen=True, gc=False):
+class ClientConnected(Event, frozen=True, label="CLIENT"):
     """A client connected to a broker from ``address``, its host and port (empty: unknown)."""
 
-    connection: int
-    broker: int
+    connection: fields.Connection
+    broker: fields.BrokerId
     address: str
 
 
-class ClientIdentified(Event, frozen=True, gc=False):
+class ClientIdentified(Event, frozen=True, label="CLIENT"):
     """A client sent its library's name and version, in ApiVersions 3 or later (KIP-511)."""
 
-    connection: int
+    connection: fields.Connection
     software: str
     software_version: str
 
 
-class ClientRequestReceived(Event, frozen=True, gc=False):
+class ClientRequestReceived(Event, frozen=True, label="REQ", level=TRAFFIC):
     """A broker started to handle a client's request.
 
     ``client`` is the client id (``connection-7`` if it has none), ``api`` Kafka's name of the API,
     ``group`` the consumer group on whose behalf a member sent it (empty: none).
     """
 
-    connection: int
-    broker: int
-    client: str
-    api: str
-    api_version: int
-    group: str
+    connection: fields.Connection
+    broker: fields.BrokerId
+    client: fields.Client
+    api: fields.Api
+    api_version: fields.ApiVersion
+    group: fields.Group
 
 
-class ClientResponseSent(Event, frozen=True, gc=False):
+class ClientResponseSent(Event, frozen=True, label="RESP", level=TRAFFIC):
     """A broker sent the response to a client's request.
 
     ``request`` is the ``seq`` of the corresponding ClientRequestReceived, ``errors`` holds the
     distinct names of the errors in the response. Produce with acks=0 has no response.
     """
 
-    connection: int
-    broker: int
-    request: int
-    api: str
-    errors: list[str]
+    connection: fields.Connection
+    broker: fields.BrokerId
+    request: fields.Request
+    api: fields.Api
+    errors: fields.Errors
+
+    @property
+    def level(self) -> int:
+        """A change if it has errors."""
+        return CHANGE if self.errors else TRAFFIC
 
 
-class ClientDisconnected(Event, frozen=True, gc=False):
+class ClientDisconnected(Event, frozen=True, label="CLIENT"):
     """A connection was closed; ``reason`` says by which side, or what was wrong with its data."""
 
-    connection: int
-    broker: int
-    reason: str
+    connection: fields.Connection
+    broker: fields.BrokerId
+    reason: fields.Reason

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from typing import Final, get_type_hints
 
-from emulator.events import Event, MessageSent
+from emulator.events import TYPES, Event, MessageSent
 from sessions.dataset.examples import EXAMPLES, Example
 from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, SCHEMA_FILE, STAGING
 from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
 from sessions.dataset.rows.partition_data import DETAIL
 from sessions.dataset.schema import SESSION, Column, Table
-from sessions.dataset.tables import FIELD_COLUMNS, PARTITION_DATA, RUNS, TABLES
-from sessions.format.codec import VOCABULARY
+from sessions.dataset.tables import PARTITION_DATA, RUNS, TABLES
 
 DATASET_HEAD: Final = f"""\
 # The dataset
@@ -175,7 +174,7 @@ def _events() -> Iterator[str]:
         "The meaning of a row of `events`, by its `type`. Fields in *italics* are in `payload`; "
         "all other fields have their own columns, under another name if one is given."
     )
-    for name, kind in sorted(VOCABULARY.items()):
+    for name, kind in sorted(TYPES.items()):
         yield ""
         yield f"### {name}"
         yield ""
@@ -193,12 +192,12 @@ def _field(kind: type[Event], name: str) -> str:
         hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
     )
     shape = shape_of(kind)
-    if name == shape.place and name != "broker":
+    if name == shape.place != "broker":
         return f"`{name}` ({type_name}, in `broker`)"
     if kind is MessageSent and name == DETAIL:
         return f"`{name}` ({type_name}, in `{PARTITION_DATA.name}`)"
-    if name in FIELD_COLUMNS:
-        return f"`{name}` ({type_name}, in `{FIELD_COLUMNS[name]}`)"
+    if (column := shape.column_of(name)) not in (name, "broker"):
+        return f"`{name}` ({type_name}, in `{column}`)"
     if name in OWN_COLUMNS or name in shape.typed_fields:
         return f"`{name}` ({type_name})"
     return f"*{name}* ({type_name})"

@@ -4,8 +4,10 @@ The Parquet schema, the schema that Spark reads with, and the page in docs/ are 
 :class:`Table`, so they cannot disagree.
 """
 
+import builtins
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from types import NoneType
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args, get_origin
 
 from msgspec import Struct
 
@@ -27,6 +29,24 @@ Type = Literal[
     "list<struct>",
 ]
 """The types of columns; a ``list<struct>`` has :attr:`Column.fields`."""
+
+PLAIN_TYPES: Final[dict[object, str]] = {str: "string", bool: "bool", float: "double"}
+
+
+def column_type(hint: object, bits: int) -> Type:
+    """Return the type of a column with values of a Python type; an integer has so many bits."""
+    types = [part for part in get_args(hint) if part is not NoneType]
+    parts = [column_type(part, bits) for part in types]
+    match get_origin(hint):
+        case builtins.list | builtins.tuple:
+            return cast("Type", f"list<{parts[0]}>")
+        case builtins.dict:
+            return cast("Type", f"map<{','.join(parts)}>")
+        case None:
+            return cast("Type", PLAIN_TYPES.get(hint, f"int{bits}"))
+        case _:  # a union with None
+            return parts[0]
+
 
 SPARK_TYPES: Final[dict[Type, str]] = {
     "string": "STRING",

@@ -7,9 +7,12 @@ produced in a session.
 
 from typing import Final
 
+from emulator.events import TYPES, Event
+from emulator.events.fields import COLUMNS, Meaning, meaning_of, type_of
 from sessions.dataset.schema import (
     Column,
     Table,
+    column_type,
     fact_columns,
     partition_columns,
     session_column,
@@ -51,112 +54,29 @@ PARTITION_DATA: Final = Column(
 )
 """What a message lists by partition (:mod:`emulator.protocol.details`)."""
 
-FIELDS: Final = (
-    Column("name", "string", "", "name of a message, step, bookmark or invariant", NO_FIELD),
-    Column("destination", "int32", "host", "the host that a message or link goes to", NO_FIELD),
-    Column("request", "int64", "event", "the request of a response; 0: none", NO_FIELD),
-    Column("error", "string", "", "Kafka's or ZooKeeper's error name, or `NONE`", NO_FIELD),
-    Column("role", "string", "", "a replica's role", NO_FIELD),
-    Column("leader", "int32", "broker id", "leader; -1: none", NO_FIELD),
-    Column("leader_epoch", "int32", "", "leader epoch", NO_FIELD),
-    Column("controller_epoch", "int32", "", "controller epoch", NO_FIELD),
-    Column("zk_version", "int32", "", "dataVersion of the `state` znode", NO_FIELD),
-    Column("isr", "list<int32>", "broker id", "in-sync replicas", NO_FIELD),
-    Column("replicas", "list<int32>", "broker id", "assigned replicas", NO_FIELD),
-    Column("count", "int64", "records", "number of records", NO_FIELD),
-    Column("first_record", "int64", "record id", "the first record", NO_FIELD),
-    Column("base_offset", "int64", "offset", "offset of the first record", NO_FIELD),
-    Column("offset", "int64", "offset", "an offset read or committed", NO_FIELD),
-    Column("high_watermark", "int64", "offset", "HW after it", NO_FIELD),
-    Column("log_end_offset", "int64", "offset", "LEO after it; -1: unknown", NO_FIELD),
-    Column("log_start", "int64", "offset", "first offset after it", NO_FIELD),
-    Column("previous", "int64", "offset", "HW or LEO before it", NO_FIELD),
-    Column("path", "string", "", "path of a znode", NO_FIELD),
-    Column("data", "string", "", "data of a znode", NO_FIELD + ", or ZooKeeper's null"),
-    Column("version", "int32", "", "dataVersion of a znode", NO_FIELD),
-    Column("acks", "int32", "", "0, 1 or -1 (all)", NO_FIELD),
-    Column("adding", "list<int32>", "broker id", "replicas being added", NO_FIELD),
-    Column("api", "string", "", "Kafka's name of a client's request", NO_FIELD),
-    Column("api_version", "int32", "", "version of a client's request", NO_FIELD),
-    Column("assignment", "list<list<int32>>", "broker id", "replicas of each partition", NO_FIELD),
-    Column(
-        "batch", "int64", "offset", "offset of the first record of its metadata batch", NO_FIELD
-    ),
-    Column("broker_epoch", "int64", "", "broker epoch", NO_FIELD),
-    Column("change", "string", "", "`shrink` or `expand`", NO_FIELD),
-    Column("client", "string", "", "client id", NO_FIELD),
-    Column("config", "map<string,string>", "", "configuration, by Kafka's names", NO_FIELD),
-    Column("connection", "int64", "", "number of a client's connection", NO_FIELD),
-    Column("consumer", "string", "", "a consumer's name", NO_FIELD),
-    Column("controller", "int32", "host", "the controller that a broker knows", NO_FIELD),
-    Column("counted", "bool", "", "whether a retry was counted", NO_FIELD),
-    Column("cut", "bool", "", "whether a link is cut", NO_FIELD),
-    Column("delay_us", "int64", "us", "delay added to each message", NO_FIELD),
-    Column("detail", "string", "", "what a step or an invariant concerned", NO_FIELD),
-    Column("drop_percent", "double", "percent", "share of messages lost", NO_FIELD),
-    Column("end_offset", "int64", "offset", "offset after the last one", NO_FIELD),
-    Column("entity", "string", "", "what is configured, `topic`, `broker`, ..", NO_FIELD),
-    Column("entries", "list<list<int64>>", "", "leader epochs with their start offsets", NO_FIELD),
-    Column("epoch", "int32", "", "epoch of a controller, a quorum or a leader", NO_FIELD),
-    Column("epoch_zk_version", "int32", "", "dataVersion of /controller_epoch", NO_FIELD),
-    Column("epochs", "list<list<int64>>", "", "leader epochs with their start offsets", NO_FIELD),
-    Column("errors", "list<string>", "", "names of the errors in a response", NO_FIELD),
-    Column("exists", "bool", "", "whether a replica's folder exists", NO_FIELD),
-    Column("first", "int32", "", "number of the first partition that was added", NO_FIELD),
-    Column("follower", "int32", "broker id", "a follower", NO_FIELD),
-    Column("generation", "int32", "", "generation of a consumer group", NO_FIELD),
-    Column("group", "string", "", "a consumer group", NO_FIELD),
-    Column("groups", "list<string>", "", "consumer groups", NO_FIELD),
-    Column("high_watermarks", "map<string,int64>", "offset", "HW by topic-partition", NO_FIELD),
-    Column("holding", "list<string>", "", "names of messages held back; `*`: all", NO_FIELD),
-    Column("key", "string", "", "name of a configuration", NO_FIELD),
-    Column("keys", "list<string>", "text", "keys of records; null: none", NO_FIELD),
-    Column("kind", "string", "", "kind of a watch, or type of a metadata record", NO_FIELD),
-    Column("last_stable_offset", "int64", "offset", "last stable offset", NO_FIELD),
-    Column("line", "int64", "", "line in the script", NO_FIELD),
-    Column("live_brokers", "list<int32>", "broker id", "brokers that are alive", NO_FIELD),
-    Column("member", "string", "", "id of a group's member", NO_FIELD),
-    Column("message", "int64", "event", "MessageSent of the message", NO_FIELD),
-    Column("note", "string", "text", "note of a bookmark", NO_FIELD),
-    Column("occasion", "string", "", "why the HW advanced", NO_FIELD),
-    Column("operation", "string", "", "ZooKeeper's operation", NO_FIELD),
-    Column("partitions", "list<string>", "", "topic-partitions", NO_FIELD),
-    Column("passed", "bool", "", "whether an assertion passed", NO_FIELD),
-    Column("paused", "bool", "", "whether a follower is paused", NO_FIELD),
-    Column("position", "int64", "offset", "position of a consumer", NO_FIELD),
-    Column("procedure", "string", "", "procedure of the controller", NO_FIELD),
-    Column("producer", "string", "", "a producer's name", NO_FIELD),
-    Column("producer_epoch", "int32", "", "producer epoch", NO_FIELD),
-    Column("producer_id", "int64", "", "producer id", NO_FIELD),
-    Column("reason", "string", "", "why it happened", NO_FIELD),
-    Column("removing", "list<int32>", "broker id", "replicas being removed", NO_FIELD),
-    Column("replica", "int32", "host", "a replica, a voter or an observer", NO_FIELD),
-    Column(
-        "runs",
-        "list<list<int64>>",
-        "record id",
-        "runs of records: the first one and their number",
-        NO_FIELD,
-    ),
-    Column("start_offset", "int64", "offset", "first offset of the metadata log", NO_FIELD),
-    Column("state", "string", "", "state after it", NO_FIELD),
-    Column("step", "int64", "", "number of a step", NO_FIELD),
-    Column("strategy", "string", "", "strategy of an election", NO_FIELD),
-    Column("task", "string", "", "task of a timer", NO_FIELD),
-    Column("text", "string", "text", "statement or expectation", NO_FIELD),
-    Column("timeout_ms", "int64", "ms", "timeout of a ZooKeeper session", NO_FIELD),
-    Column("transactional_id", "string", "", "transactional id", NO_FIELD),
-    Column("transactional_ids", "list<string>", "", "transactional ids", NO_FIELD),
-    Column("value", "string", "text", "value of a configuration", NO_FIELD),
-    Column("values", "list<string>", "text", "values of records", NO_FIELD),
-    Column("writer", "int32", "host", "who wrote a znode", NO_FIELD),
-    Column("zk_session", "int64", "", "ZooKeeper session (the field `session`)", NO_FIELD),
-    Column("zxid", "int64", "", "ZooKeeper's transaction id", NO_FIELD),
-)
-"""Fields of events that have a column of their own, for every event whose field has that type."""
 
-FIELD_COLUMNS: Final = {"session": "zk_session"}
-"""The columns of fields that cannot have a column of their own name."""
+def _column(kind: type[Event], field: str, meaning: Meaning) -> Column:
+    null = f"{NO_FIELD}, or {meaning.null}" if meaning.null else NO_FIELD
+    type_ = column_type(type_of(kind, field), meaning.bits)
+    return Column(meaning.column or field, type_, meaning.unit, meaning.text, null)
+
+
+def _columns() -> tuple[Column, ...]:
+    """The columns of all fields that have one, in the order in which their types are declared."""
+    columns: dict[str, Column] = {}
+    for kind in TYPES.values():
+        for field in kind.__struct_fields__:
+            meaning = meaning_of(kind, field)
+            if meaning is None:
+                continue
+            column = _column(kind, field, meaning)
+            if column.name not in COLUMNS or columns.setdefault(column.name, column) != column:
+                raise TypeError(f"{field} of {kind.__name__} is not what its name says elsewhere")
+    return tuple(columns[name] for name in COLUMNS if name in columns)
+
+
+FIELDS: Final = _columns()
+"""Fields of events that have a column of their own, for every event whose field has that type."""
 
 EVENTS: Final = Table(
     "events",

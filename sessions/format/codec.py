@@ -24,7 +24,7 @@ import msgspec
 import zstandard
 from msgspec.structs import astuple
 
-from emulator.events import Event
+from emulator.events import TYPES, Event
 from sessions import decoding
 from sessions.format import limits
 
@@ -38,9 +38,6 @@ LEVEL: Final = 3
 
 TIME_MAX_US: Final = (1 << 63) - 1
 """The latest time that SQLite and Parquet can store."""
-
-VOCABULARY: Final = {kind.__name__: kind for kind in Event.__subclasses__()}
-"""Every type of event by its name."""
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
 _INTS: Final = msgspec.msgpack.Decoder(list[int])
@@ -103,7 +100,7 @@ def _default(field: msgspec.structs.FieldInfo) -> object:
     return made() if callable(made) else field.default
 
 
-PLANS: Final = {kind: _plan(kind) for kind in VOCABULARY.values()}
+PLANS: Final = {kind: _plan(kind) for kind in TYPES.values()}
 
 
 def group(events: Sequence[Event]) -> Groups:
@@ -252,7 +249,7 @@ def _unpacked(block: Block, kinds: Kinds) -> Unpacked:
     for name, layout, encoded, mine in zip(
         block.kinds, layouts, block.columns, places, strict=True
     ):
-        plan = PLANS[VOCABULARY[name]]
+        plan = PLANS[TYPES[name]]
         if kinds is not None and plan.kind not in kinds:
             continue
         backs = _INTS.decode(encoded[0])

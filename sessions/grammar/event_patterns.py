@@ -52,21 +52,10 @@ class EventPattern(Struct, frozen=True):
         return self.condition is None or _holds(event, self.condition)
 
 
-@cache
-def event_types() -> dict[str, type[Event]]:
-    """Every type of event by its name."""
-    found = (getattr(events, name) for name in events.__all__)
-    return {
-        each.__name__: each
-        for each in found
-        if isinstance(each, type) and issubclass(each, Event) and each is not Event
-    }
-
-
 def described() -> list[tuple[str, tuple[str, ...], str]]:
     """Each type of event by name: its own fields, and its meaning."""
     found = []
-    for name, kind in sorted(event_types().items()):
+    for name, kind in sorted(events.TYPES.items()):
         summary = (inspect.getdoc(kind) or "").partition("\n\n")[0]
         meaning = _ROLE.sub(r"\1", summary).replace("``", "").replace("\n", " ")
         found.append((name, kind.__struct_fields__[len(SHARED) - 1 :], meaning))
@@ -75,7 +64,7 @@ def described() -> list[tuple[str, tuple[str, ...], str]]:
 
 @cache
 def _types_by_lower() -> dict[str, str]:
-    return {name.lower(): name for name in event_types()}
+    return {name.lower(): name for name in events.TYPES}
 
 
 def pattern(words: Sequence[str]) -> EventPattern:
@@ -105,7 +94,7 @@ def _type(words: Sequence[str]) -> str:
     following = words[1].lower() if len(words) > 1 else ""
     is_compared = following in ("in", "contains") or (not following[:1].isalnum() and following)
     if word.isalnum() and word.lower() != "not" and not is_compared:
-        raise BadWord(f"there is no event '{word}'{nearest(word, event_types())}", word)
+        raise BadWord(f"there is no event '{word}'{nearest(word, events.TYPES)}", word)
     return ""
 
 
@@ -119,7 +108,7 @@ def _types_compared(words: Sequence[str]) -> list[str]:
         if is_alone and name:
             found.append(word.replace(bare, f"type=={name}", 1))
             continue
-        hint = nearest(bare, event_types()) if bare.isalnum() and is_alone else ""
+        hint = nearest(bare, events.TYPES) if bare.isalnum() and is_alone else ""
         if hint and before.lower() in ("and", "or", "not"):
             raise BadWord(f"there is no event '{bare}'{hint}", word)
         found.append(word)
@@ -128,7 +117,7 @@ def _types_compared(words: Sequence[str]) -> list[str]:
 
 @cache
 def _all_fields() -> frozenset[str]:
-    found = {field for kind in event_types().values() for field in kind.__struct_fields__}
+    found = {field for kind in events.TYPES.values() for field in kind.__struct_fields__}
     return frozenset((found - {"time_us"}) | set(SHARED))
 
 
@@ -137,7 +126,7 @@ def _checked(found: Comparison, name: str) -> tuple[str, str, Any]:
     field = found.left.lower()
     known: Iterable[str] = _all_fields()
     if name:
-        known = [*SHARED, *event_types()[name].__struct_fields__[3:]]
+        known = [*SHARED, *events.TYPES[name].__struct_fields__[3:]]
     if field not in known:
         owner = f"a {name}" if name else "an event"
         hint = nearest(field, known) or (f" ({', '.join(known)})" if name else "")
@@ -147,8 +136,8 @@ def _checked(found: Comparison, name: str) -> tuple[str, str, Any]:
     value = _value(found.right)
     if field == "type" and found.op in ("==", "!=", "in"):
         for each in value if isinstance(value, list) else [value]:
-            if each not in event_types():
-                raise BadWord(f"there is no event '{each}'{nearest(str(each), event_types())}")
+            if each not in events.TYPES:
+                raise BadWord(f"there is no event '{each}'{nearest(str(each), events.TYPES)}")
     return field, found.op, value
 
 

@@ -1,31 +1,26 @@
-"""Every event as one line of text, in the past tense: its kind, and what happened.
+"""Every event as one line of text, in the past tense: its label, and what happened.
 
-One function for each class of :mod:`emulator.events`, and one table that maps them; a test checks
-that none is missing. User-supplied text (names, values, statements) is made safe to print in
-:func:`in_words`, once.
+Each class of events has a sentence in :data:`SENTENCES`: most are templates, whose fields are
+written as :data:`WRITTEN` says; the others are functions. User-supplied text (names, values,
+statements) is made safe to print in :func:`in_words`, once.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from string import Formatter
+from typing import Any, Final, TypeVar, get_type_hints
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from emulator import events
 from emulator.events import CLIENTS, ZOOKEEPER, Event
+from emulator.events.fields import meaning_of, type_of
+from emulator.protocol.details import PARTITION_VALUES
 from sessions.text import brackets, clean, hexadecimal, number
 
 
-class Kind(Struct, frozen=True):
-    """How one class of events is described: a word of at most six letters, and its text."""
-
-    word: str
-    text: Callable[[Any], str]
-
-
 def in_words(event: Event) -> tuple[str, str]:
-    """An event's kind and what happened, in words that are safe to print."""
-    kind = KINDS.get(type(event), UNKNOWN)
-    return kind.word, clean(kind.text(event))
+    """An event's label and what happened, in words that are safe to print."""
+    return event.label, clean(_TEXTS[type(event)](event))
 
 
 def fields_of(event: Event) -> list[tuple[str, str]]:
@@ -45,7 +40,7 @@ def _value_text(event: Event, field: str, value: object) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-# ---- the text of each class
+# ---- how values are written
 
 SHOWN_MAX = 4
 """How many items of a list a line names before it only counts them."""
@@ -77,81 +72,167 @@ def some(items: list[str]) -> str:
     return " ".join(items[:SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def cluster_created(event: events.ClusterCreated) -> str:
-    """The cluster's own first event."""
+def _leader(broker: int) -> str:
+    return "none" if broker < 0 else str(broker)
+
+
+WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
+    "source": host,
+    "destination": host,
+    "host": host,
+    "leader": _leader,
+    "session": hexadecimal,
+    "state": lambda state: state.replace("_", " "),
+    "count": records,
+    "values": some,
+}
+"""How a field is written, where that does not follow from its type and unit."""
+
+
+def _written(kind: type[Event], field: str) -> Callable[[Any], str]:
+    """How a field of a class of events is written; it may be a property of the class, too."""
+    if field in WRITTEN:
+        return WRITTEN[field]
+    if type_of(kind, field) == list[int]:
+        return brackets
+    meaning = meaning_of(kind, field)
+    return number if meaning is not None and meaning.unit == "offset" else str
+
+
+def filled(kind: type[Event], template: str) -> Callable[[Event], str]:
+    """Return what fills in a template; it fails if the class has no such field."""
+    parts = [
+        (text, field, _written(kind, field) if field else str)
+        for text, field, _, _ in Formatter().parse(template)
+    ]
+    if missing := [field for _, field, _ in parts if field and not hasattr(kind, field)]:
+        raise TypeError(f"{kind.__name__} has no {missing[0]}, which its sentence names")
+
+    def text_of(event: Event) -> str:
+        return "".join(
+            text + (write(getattr(event, field)) if field else "") for text, field, write in parts
+        ).rstrip()
+
+    return text_of
+
+
+# ---- the sentences
+
+SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
+    events.TimerFired: "{host}: {task}",
+    events.TopicDeleted: "topic {topic} deleted",
+    events.BrokerStateChanged: "broker {broker} {state}",
+    events.ControllerStateChanged: "controller {controller} {state}",
+    events.MessageLost: "message #{message} lost: {reason}",
+    events.MessageHeld: "message #{message} waits on its link",
+    events.MessageReleased: "message #{message} goes on",
+    events.LogCreated: "{tp}@{broker} log created",
+    events.LogDeleted: "{tp}@{broker} log deleted",
+    events.LogLoaded: "{tp}@{broker} loaded: LEO {log_end_offset} HW {high_watermark}",
+    events.HighWatermarkChanged: "{tp}@{broker} HW {previous} > {high_watermark} ({occasion})",
+    events.RecordsRead: "{tp}@{broker} read {count} from {offset} for {follower}",
+    events.LogStartOffsetChanged: "{tp}@{broker} log start {log_start}",
+    events.IsrChangeStarted: "{tp}@{broker} asks to {change} to {isr} for {replica}",
+    events.IsrChanged: "{tp}@{broker} ISR {isr}, v{zk_version}",
+    events.ReplicaFetchPaused: "{tp}@{broker} fetching {condition}",
+    events.SessionCreated: "session {session} for {host}, timeout {timeout_ms}ms",
+    events.SessionEnded: "session {session} of {host} {reason}",
+    events.WatchFired: "notified {host}: {kind} {path}",
+    events.ZkConnectionChanged: "broker {broker} {state} (ZooKeeper)",
+    events.PartitionStateChanged: "{tp} leader {leader}, epoch {leader_epoch}, ISR {isr}, v{zk_version}",
+    events.PartitionStateRemoved: "{tp} no longer has a state",
+    events.ControllerElected: "controller {broker} elected, epoch {epoch}",
+    events.ControllerResigned: "controller {broker} resigned, epoch {epoch}: {reason}",
+    events.ControllerStep: "{broker}: {procedure} {step} {name} {detail}",
+    events.PartitionCached: "controller {broker} takes {tp} to have leader {leader}, epoch {leader_epoch}, ISR {isr}, v{zk_version}",
+    events.MetadataUpdated: "broker {broker} took metadata from controller {controller}, alive {live_brokers}",
+    events.LeaderElected: "{tp} leader {leader}, epoch {leader_epoch}, ISR {isr} ({strategy})",
+    events.ElectionFailed: "{tp} no leader ({strategy}): {reason}",
+    events.TransactionRecordWritten: "transaction {transactional_id} writes its state to {tp}@{broker}",
+    events.TransactionMarkerWritten: "{tp}@{broker} {values} of producer {producer_id} epoch {producer_epoch}",
+    events.GroupStateChanged: "group {group} {state}, generation {generation} ({broker})",
+    events.MemberJoined: "{consumer} joined group {group} as {member}",
+    events.MemberLeft: "{consumer} is out of group {group}: {reason}",
+    events.OffsetCommitted: "group {group} committed {tp} {offset}",
+    events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
+    events.ClientIdentified: "client {connection} is {software} {software_version}",
+    events.ClientDisconnected: "client {connection} disconnected from broker {broker}: {reason}",
+    events.QuorumProgressChanged: "{controller} knows that {replica} has fetched to {end_offset}",
+    events.MetadataRecordCommitted: "{kind} at offset {offset}, epoch {epoch}: {data}",
+    events.MetadataApplied: "{host} applied the metadata log up to {end_offset}",
+    events.MetadataLogStartChanged: "{host} has the metadata log from {start_offset} on",
+}
+"""The sentence of each class of events: a template, or a function of the event."""
+
+Kind = TypeVar("Kind", bound=Event)
+
+
+def sentence(text: Callable[[Kind], str]) -> Callable[[Kind], str]:
+    """Add a function to :data:`SENTENCES`, for the class that its parameter has."""
+    SENTENCES[get_type_hints(text)["event"]] = text
+    return text
+
+
+@sentence
+def _(event: events.ClusterCreated) -> str:
     mode = ", stepwise" if event.stepwise else ""
     size = f"cluster of {len(event.brokers)} brokers made"
     return f"{size}, release {event.version}, seed {event.seed}{mode}"
 
 
-def input_received(event: events.InputReceived) -> str:
-    """A statement, as it was written."""
+@sentence
+def _(event: events.InputReceived) -> str:
     return f"{event.text}  (line {event.line})" if event.line else event.text
 
 
-def input_finished(event: events.InputFinished) -> str:
-    """The outcome of a statement."""
+@sentence
+def _(event: events.InputFinished) -> str:
     return f"{event.text}: {'done' if event.error == 'NONE' else event.error}"
 
 
-def expectation_checked(event: events.ExpectationChecked) -> str:
-    """An assertion."""
+@sentence
+def _(event: events.ExpectationChecked) -> str:
     return f"{event.text}: {'held' if event.passed else f'FAILED, was {event.actual}'}"
 
 
-def bookmark_set(event: events.BookmarkSet) -> str:
-    """A bookmark."""
+@sentence
+def _(event: events.BookmarkSet) -> str:
     return f"{event.name}  {event.note}" if event.note else event.name
 
 
-def timer_fired(event: events.TimerFired) -> str:
-    """A periodic task."""
-    return f"{host(event.host)}: {event.task}"
-
-
-def topic_created(event: events.TopicCreated) -> str:
-    """A new topic."""
+@sentence
+def _(event: events.TopicCreated) -> str:
     settings = " ".join(f"{key}={value}" for key, value in event.config.items())
     factor = len(event.assignment[0]) if event.assignment else 0
     return f"topic {event.topic} created, {len(event.assignment)} x {factor} {settings}".rstrip()
 
 
-def partitions_added(event: events.PartitionsAdded) -> str:
-    """A grown topic."""
+@sentence
+def _(event: events.PartitionsAdded) -> str:
     return f"topic {event.topic} grew to {event.first + len(event.assignment)} partitions"
 
 
-def topic_deleted(event: events.TopicDeleted) -> str:
-    """A deleted topic."""
-    return f"topic {event.topic} deleted"
-
-
-def replicas_assigned(event: events.ReplicasAssigned) -> str:
-    """A reassignment's step."""
+@sentence
+def _(event: events.ReplicasAssigned) -> str:
     moves = f" adding {brackets(event.adding)}" if event.adding else ""
     moves += f" removing {brackets(event.removing)}" if event.removing else ""
     return f"{event.tp} assigned to {brackets(event.replicas)}{moves}"
 
 
-def config_changed(event: events.ConfigChanged) -> str:
-    """A configuration value."""
+@sentence
+def _(event: events.ConfigChanged) -> str:
     change = f"{event.key}={event.value}" if event.value else f"{event.key} removed"
     return f"{event.entity} {event.name}: {change}"
 
 
-def broker_state_changed(event: events.BrokerStateChanged) -> str:
-    """A broker process."""
-    return f"broker {event.broker} {event.state.replace('_', ' ')}"
-
-
-def broker_registered(event: events.BrokerRegistered) -> str:
-    """A broker's registration; only with ZooKeeper it has a session."""
+@sentence
+def _(event: events.BrokerRegistered) -> str:
     session = f", session {hexadecimal(event.session)}" if event.session else ""
     return f"broker {event.broker} registered{session}, epoch {event.broker_epoch}"
 
 
-def link_changed(event: events.LinkChanged) -> str:
-    """A change of a link."""
+@sentence
+def _(event: events.LinkChanged) -> str:
     parts = ["cut"] if event.cut else []
     parts += [f"delayed {event.delay_us // 1000}ms"] if event.delay_us else []
     parts += [f"drops {event.drop_percent:g}%"] if event.drop_percent else []
@@ -159,37 +240,21 @@ def link_changed(event: events.LinkChanged) -> str:
     return f"link {host(event.source)} > {host(event.destination)} {', '.join(parts) or 'whole'}"
 
 
-def message_sent(event: events.MessageSent) -> str:
-    """A message, with a shortened list of its partitions."""
+@sentence
+def _(event: events.MessageSent) -> str:
     what = some([" ".join(said(event.name, item)) for item in event.detail if item])
     return f"{host(event.source)} > {host(event.destination)} {event.name} {what}".rstrip()
 
 
-SAID: Final[dict[str, tuple[str, ...]]] = {
-    "FetchRequest": ("offset", "leader_epoch"),
-    "FetchResponse": ("HW", "base_offset", "records", "error"),
-    "LeaderAndIsrRequest": ("leader", "leader_epoch"),
-    "StopReplicaRequest": ("leader_epoch",),
-    "UpdateMetadataRequest": ("leader", "leader_epoch", "zk_version"),
-    "OffsetsForLeaderEpochRequest": ("leader_epoch",),
-    "OffsetsForLeaderEpochResponse": ("error", "leader_epoch", "end_offset"),
-    "ProduceRequest": (
-        *("first_record", "records", "acks"),
-        *("producer_id", "producer_epoch", "base_sequence"),
-    ),
-    "ProduceResponse": ("error", "base_offset"),
-}
-"""The meaning of the values after a partition's name in each message, by Kafka's names if any.
-
-They are in the order of :meth:`emulator.protocol.message.Message.detail`.
-"""
+WORDS: Final = {"high_watermark": "HW", "count": "records"}
+"""What values are called in a sentence, where that is not their name in the dataset."""
 UNSET: Final = (-1, "NONE")
 """Values without meaning, such as the base offset of a response without records."""
 
 
 def said(message: str, item: list[str | int]) -> list[str]:
     """Format a message's values for one partition, each with its name: ``t-0``, ``HW=4``, .."""
-    names = SAID.get(message, ())
+    names = [WORDS.get(name, name) for name in PARTITION_VALUES.get(message, ())]
     if len(item) - 1 > len(names):
         return [str(item[0]), *map(str, item[1:])]
     return [
@@ -202,47 +267,14 @@ def said(message: str, item: list[str | int]) -> list[str]:
     ]
 
 
-def message_lost(event: events.MessageLost) -> str:
-    """A lost message."""
-    return f"message #{event.message} lost: {event.reason}"
-
-
-def message_held(event: events.MessageHeld) -> str:
-    """A held message."""
-    return f"message #{event.message} waits on its link"
-
-
-def message_released(event: events.MessageReleased) -> str:
-    """A released message."""
-    return f"message #{event.message} goes on"
-
-
-def log_created(event: events.LogCreated) -> str:
-    """A new log folder."""
-    return f"{replica(event.tp, event.broker)} log created"
-
-
-def log_deleted(event: events.LogDeleted) -> str:
-    """A removed log folder."""
-    return f"{replica(event.tp, event.broker)} log deleted"
-
-
-def log_loaded(event: events.LogLoaded) -> str:
-    """What a starting broker found on disk."""
-    return (
-        f"{replica(event.tp, event.broker)} loaded: LEO {number(event.log_end_offset)} "
-        f"HW {number(event.high_watermark)}"
-    )
-
-
-def replica_role_changed(event: events.ReplicaRoleChanged) -> str:
-    """A replica's new role."""
+@sentence
+def _(event: events.ReplicaRoleChanged) -> str:
     of = f" of {event.leader}" if event.role == "follower" else ""
     return f"{replica(event.tp, event.broker)} became {event.role}{of}, epoch {event.leader_epoch}"
 
 
-def records_appended(event: events.RecordsAppended) -> str:
-    """An append to a log."""
+@sentence
+def _(event: events.RecordsAppended) -> str:
     end = event.base_offset + event.count
     epoch = f", epoch {event.leader_epoch}" if event.leader_epoch >= 0 else ""
     return (
@@ -251,22 +283,14 @@ def records_appended(event: events.RecordsAppended) -> str:
     )
 
 
-def high_watermark_changed(event: events.HighWatermarkChanged) -> str:
-    """An advance of the HW."""
-    return (
-        f"{replica(event.tp, event.broker)} HW {number(event.previous)} > "
-        f"{number(event.high_watermark)} ({event.occasion})"
-    )
-
-
-def remote_leo_changed(event: events.RemoteLogEndOffsetChanged) -> str:
-    """The leader's view of a follower."""
+@sentence
+def _(event: events.RemoteLogEndOffsetChanged) -> str:
     known = "unknown" if event.log_end_offset < 0 else number(event.log_end_offset)
     return f"{replica(event.tp, event.broker)} remembers {event.follower} at LEO {known}"
 
 
-def log_truncated(event: events.LogTruncated) -> str:
-    """A truncated log."""
+@sentence
+def _(event: events.LogTruncated) -> str:
     gone = event.previous - event.log_end_offset
     first, last = event.log_end_offset, event.previous - 1
     offsets = (
@@ -278,69 +302,38 @@ def log_truncated(event: events.LogTruncated) -> str:
     )
 
 
-def log_start_changed(event: events.LogStartOffsetChanged) -> str:
-    """A log's new start offset."""
-    return f"{replica(event.tp, event.broker)} log start {number(event.log_start)}"
-
-
-def epoch_cache_changed(event: events.EpochCacheChanged) -> str:
-    """A leader epoch cache."""
+@sentence
+def _(event: events.EpochCacheChanged) -> str:
     entries = " ".join(f"e{epoch}:{start}" for epoch, start in event.entries[-SHOWN_MAX:])
     return f"{replica(event.tp, event.broker)} epochs {entries or 'none'}"
 
 
-def checkpointed(event: events.HighWatermarksCheckpointed) -> str:
-    """A checkpoint file."""
-    entries = some([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
-    return f"broker {event.broker} checkpointed HW {entries}"
-
-
-def recovery_points_checkpointed(event: events.RecoveryPointsCheckpointed) -> str:
-    """A checkpoint file."""
+@sentence
+def _(event: events.RecoveryPointsCheckpointed) -> str:
     entries = some([f"{tp}:{offset}" for tp, offset in event.recovery_points.items()])
     return f"broker {event.broker} checkpointed recovery point {entries}"
 
 
-def records_read(event: events.RecordsRead) -> str:
-    """A leader's read for a follower."""
-    return (
-        f"{replica(event.tp, event.broker)} read {records(event.count)} from "
-        f"{number(event.offset)} for {event.follower}"
-    )
+@sentence
+def _(event: events.HighWatermarksCheckpointed) -> str:
+    entries = some([f"{tp}:{offset}" for tp, offset in event.high_watermarks.items()])
+    return f"broker {event.broker} checkpointed HW {entries}"
 
 
-def isr_change_started(event: events.IsrChangeStarted) -> str:
-    """A request to change the ISR."""
-    return (
-        f"{replica(event.tp, event.broker)} asks to {event.change} to {brackets(event.isr)} "
-        f"for {event.replica}"
-    )
-
-
-def isr_changed(event: events.IsrChanged) -> str:
-    """The ISR that a leader uses."""
-    return f"{replica(event.tp, event.broker)} ISR {brackets(event.isr)}, v{event.zk_version}"
-
-
-def fetch_paused(event: events.ReplicaFetchPaused) -> str:
-    """A deliberately slowed follower."""
-    return f"{replica(event.tp, event.broker)} fetching {'paused' if event.paused else 'resumed'}"
-
-
-def znode_created(event: events.ZnodeCreated) -> str:
-    """A new znode."""
+@sentence
+def _(event: events.ZnodeCreated) -> str:
     owner = f" (ephemeral {hexadecimal(event.session)})" if event.session else ""
     return f"created {event.path}{owner}{_writer(event.writer)}"
 
 
-def znode_changed(event: events.ZnodeChanged) -> str:
-    """A znode's new data."""
+@sentence
+def _(event: events.ZnodeChanged) -> str:
     data = event.data if event.data is not None else "null"
     return f"set {event.path} v{event.version}{_writer(event.writer)} {data}"
 
 
-def znode_deleted(event: events.ZnodeDeleted) -> str:
-    """A deleted znode."""
+@sentence
+def _(event: events.ZnodeDeleted) -> str:
     return f"deleted {event.path}{_writer(event.writer)}"
 
 
@@ -349,87 +342,8 @@ def _writer(writer: int | None) -> str:
     return "" if writer is None else f" by {writer_name(writer)}"
 
 
-def session_created(event: events.SessionCreated) -> str:
-    """A ZooKeeper session."""
-    return (
-        f"session {hexadecimal(event.session)} for {host(event.host)}, timeout {event.timeout_ms}ms"
-    )
-
-
-def session_ended(event: events.SessionEnded) -> str:
-    """The end of a ZooKeeper session."""
-    return f"session {hexadecimal(event.session)} of {host(event.host)} {event.reason}"
-
-
-def watch_fired(event: events.WatchFired) -> str:
-    """A watch."""
-    return f"notified {host(event.host)}: {event.kind} {event.path}"
-
-
-def zk_connection_changed(event: events.ZkConnectionChanged) -> str:
-    """A broker's view of ZooKeeper."""
-    return f"broker {event.broker} {event.state} (ZooKeeper)"
-
-
-def partition_state_changed(event: events.PartitionStateChanged) -> str:
-    """The state znode's new content."""
-    leader = "none" if event.leader < 0 else str(event.leader)
-    return (
-        f"{event.tp} leader {leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)}, "
-        f"v{event.zk_version}"
-    )
-
-
-def partition_state_removed(event: events.PartitionStateRemoved) -> str:
-    """A deleted state znode."""
-    return f"{event.tp} no longer has a state"
-
-
-def controller_elected(event: events.ControllerElected) -> str:
-    """A new controller."""
-    return f"controller {event.broker} elected, epoch {event.epoch}"
-
-
-def controller_resigned(event: events.ControllerResigned) -> str:
-    """A controller that has resigned."""
-    return f"controller {event.broker} resigned, epoch {event.epoch}: {event.reason}"
-
-
-def controller_step(event: events.ControllerStep) -> str:
-    """One step of a controller's procedure."""
-    return f"{event.broker}: {event.procedure} {event.step} {event.name} {event.detail}".rstrip()
-
-
-def partition_cached(event: events.PartitionCached) -> str:
-    """A controller that has learned, or written, a new state."""
-    leader = "none" if event.leader < 0 else str(event.leader)
-    return (
-        f"controller {event.broker} takes {event.tp} to have leader {leader}, "
-        f"epoch {event.leader_epoch}, ISR {brackets(event.isr)}, v{event.zk_version}"
-    )
-
-
-def metadata_updated(event: events.MetadataUpdated) -> str:
-    """A broker whose metadata responses to clients changed."""
-    alive = brackets(event.live_brokers)
-    return f"broker {event.broker} took metadata from controller {event.controller}, alive {alive}"
-
-
-def leader_elected(event: events.LeaderElected) -> str:
-    """An election's result."""
-    return (
-        f"{event.tp} leader {event.leader}, epoch {event.leader_epoch}, ISR {brackets(event.isr)} "
-        f"({event.strategy})"
-    )
-
-
-def election_failed(event: events.ElectionFailed) -> str:
-    """An election without a result."""
-    return f"{event.tp} no leader ({event.strategy}): {event.reason}"
-
-
-def election_held(event: events.ElectionHeld) -> str:
-    """The course of an election: the candidates in order, and why each was rejected."""
+@sentence
+def _(event: events.ElectionHeld) -> str:
     leader = f"leader {event.leader}" if event.leader >= 0 else "no leader"
     order = ", ".join(f"{broker} {verdict}" for broker, verdict in event.candidates)
     return (
@@ -450,8 +364,8 @@ def _would_help(event: events.ElectionHeld) -> str:
     return f"; broker {names} of the ISR would bring it back, or an unclean election"
 
 
-def request_refused(event: events.RequestRefused) -> str:
-    """A request, or one partition of it, that a broker refused."""
+@sentence
+def _(event: events.RequestRefused) -> str:
     error, given, known = event.error, event.given, event.known
     name = _compared(event)
     if event.tp and error == "STALE_CONTROLLER_EPOCH" and given <= known:  # Kafka's name for it
@@ -483,8 +397,8 @@ def _compared(event: events.RequestRefused) -> str:
             return "leader epoch"
 
 
-def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
-    """A write that ZooKeeper refused."""
+@sentence
+def _(event: events.ZooKeeperRefused) -> str:
     versions = ""
     if event.expected >= 0:
         versions = f" (version {event.expected} expected, it is {event.actual})"
@@ -493,44 +407,44 @@ def zookeeper_refused(event: events.ZooKeeperRefused) -> str:
     )
 
 
-def produce_sent(event: events.ProduceSent) -> str:
-    """A batch that was sent."""
+@sentence
+def _(event: events.ProduceSent) -> str:
     acks = "all" if event.acks < 0 else str(event.acks)
     return f"{event.producer} sent {event.tp} {some(event.values)}, acks={acks}"
 
 
-def produce_retried(event: events.ProduceRetried) -> str:
-    """A retry."""
+@sentence
+def _(event: events.ProduceRetried) -> str:
     counted = "" if event.counted else " (not counted)"
     record = f"{event.tp} record {event.first_record}"
     return f"{event.producer} tries {record} again: {event.error}{counted}"
 
 
-def produce_acknowledged(event: events.ProduceAcknowledged) -> str:
-    """A success, for the producer."""
+@sentence
+def _(event: events.ProduceAcknowledged) -> str:
     where = f"at {number(event.base_offset)}" if event.base_offset >= 0 else "unconfirmed"
     return f"{event.producer} {event.tp} {records(event.count)} acknowledged {where}"
 
 
-def produce_failed(event: events.ProduceFailed) -> str:
-    """A failure, for the producer."""
+@sentence
+def _(event: events.ProduceFailed) -> str:
     return f"{event.producer} {event.tp} {records(event.count)} failed: {event.error}"
 
 
-def records_consumed(event: events.RecordsConsumed) -> str:
-    """Records returned to a consumer."""
+@sentence
+def _(event: events.RecordsConsumed) -> str:
     count = sum(length for _, length in event.runs)
     return f"{event.consumer} read {event.tp} {records(count)} from {number(event.offset)}"
 
 
-def consume_finished(event: events.ConsumeFinished) -> str:
-    """The end of a read."""
+@sentence
+def _(event: events.ConsumeFinished) -> str:
     ending = "" if event.error == "NONE" else f": {event.error}"
     return f"{event.consumer} at {event.tp} {number(event.position)}{ending}"
 
 
-def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> str:
-    """A position below which the log was truncated."""
+@sentence
+def _(event: events.ConsumerTruncationDetected) -> str:
     ends = "is unknown" if event.end_offset < 0 else f"ends at {number(event.end_offset)}"
     return (
         f"{event.consumer} at {event.tp} {number(event.position)}:"
@@ -538,8 +452,8 @@ def consumer_truncation_detected(event: events.ConsumerTruncationDetected) -> st
     )
 
 
-def audit_changed(event: events.AuditChanged) -> str:
-    """Ground truth about a partition."""
+@sentence
+def _(event: events.AuditChanged) -> str:
     counts = {
         "lost": len(event.lost),
         "duplicated": len(event.duplicated),
@@ -550,8 +464,8 @@ def audit_changed(event: events.AuditChanged) -> str:
     return f"{event.tp} {found or 'clean again'}"
 
 
-def invariant_violated(event: events.InvariantViolated) -> str:
-    """A broken invariant."""
+@sentence
+def _(event: events.InvariantViolated) -> str:
     known = " (known to happen in this release)" if event.known else ""
     return f"{event.name} {event.tp}: {event.detail}{known}"
 
@@ -559,34 +473,21 @@ def invariant_violated(event: events.InvariantViolated) -> str:
 # ---- transactions
 
 
-def transaction_record_written(event: events.TransactionRecordWritten) -> str:
-    """A coordinator's own record."""
-    where = replica(event.tp, event.broker)
-    return f"transaction {event.transactional_id} writes its state to {where}"
-
-
-def transaction_state_changed(event: events.TransactionStateChanged) -> str:
-    """A step of a transaction's state machine."""
+@sentence
+def _(event: events.TransactionStateChanged) -> str:
     producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
     where = f" on {some(event.partitions)}" if event.partitions else ""
     return f"transaction {event.transactional_id} {event.state}{where}, {producer}"
 
 
-def transactions_loaded(event: events.TransactionsLoaded) -> str:
-    """A new coordinator."""
+@sentence
+def _(event: events.TransactionsLoaded) -> str:
     found = some(event.transactional_ids) or "no transactions"
     return f"{replica(event.tp, event.broker)} coordinates {found}"
 
 
-def transaction_marker_written(event: events.TransactionMarkerWritten) -> str:
-    """The end of a transaction in one log."""
-    how = " ".join(event.values)
-    producer = f"producer {event.producer_id} epoch {event.producer_epoch}"
-    return f"{replica(event.tp, event.broker)} {how} of {producer}"
-
-
-def last_stable_offset_changed(event: events.LastStableOffsetChanged) -> str:
-    """The last stable offset."""
+@sentence
+def _(event: events.LastStableOffsetChanged) -> str:
     stable = event.last_stable_offset
     what = "at the HW" if stable < 0 else str(stable)
     return f"{replica(event.tp, event.broker)} LSO {what}"
@@ -595,213 +496,66 @@ def last_stable_offset_changed(event: events.LastStableOffsetChanged) -> str:
 # ---- consumer groups
 
 
-def group_records_written(event: events.GroupRecordsWritten) -> str:
-    """A coordinator's own records."""
+@sentence
+def _(event: events.GroupRecordsWritten) -> str:
     where = replica(event.tp, event.broker)
     return f"group {event.group} writes {records(len(event.values))} to {where}"
 
 
-def groups_loaded(event: events.GroupsLoaded) -> str:
-    """A new coordinator."""
+@sentence
+def _(event: events.GroupsLoaded) -> str:
     found = some(event.groups) or "no groups"
     return f"{replica(event.tp, event.broker)} coordinates {found}"
 
 
-def group_state_changed(event: events.GroupStateChanged) -> str:
-    """A step of the group's state machine."""
-    return f"group {event.group} {event.state}, generation {event.generation} ({event.broker})"
-
-
-def member_joined(event: events.MemberJoined) -> str:
-    """A new member."""
-    return f"{event.consumer} joined group {event.group} as {event.member}"
-
-
-def member_left(event: events.MemberLeft) -> str:
-    """A member that left, and how."""
-    return f"{event.consumer} is out of group {event.group}: {event.reason}"
-
-
-def assignment_changed(event: events.AssignmentChanged) -> str:
-    """An assignment of partitions to members."""
+@sentence
+def _(event: events.AssignmentChanged) -> str:
     what = some(event.partitions) or "nothing"
     return f"{event.consumer} reads {what} for group {event.group}, generation {event.generation}"
 
 
-def offset_committed(event: events.OffsetCommitted) -> str:
-    """Committed offsets of a group."""
-    return f"group {event.group} committed {event.tp} {number(event.offset)}"
-
-
-def offset_expired(event: events.OffsetExpired) -> str:
-    """Expired offsets."""
-    return f"group {event.group} forgot {event.tp} {number(event.offset)}: committed too long ago"
-
-
-def client_connected(event: events.ClientConnected) -> str:
-    """A new connection of an external client."""
+@sentence
+def _(event: events.ClientConnected) -> str:
     source = f" from {event.address}" if event.address else ""
     return f"client {event.connection} connected to broker {event.broker}{source}"
 
 
-def client_identified(event: events.ClientIdentified) -> str:
-    """A client's library name and version."""
-    return f"client {event.connection} is {event.software} {event.software_version}"
-
-
-def client_request_received(event: events.ClientRequestReceived) -> str:
-    """A client's request."""
+@sentence
+def _(event: events.ClientRequestReceived) -> str:
     group = f" of group {event.group}" if event.group else ""
     asked = f"{event.api} {event.api_version}{group}"
     return f"client {event.connection} ({event.client}) asks broker {event.broker}: {asked}"
 
 
-def client_response_sent(event: events.ClientResponseSent) -> str:
-    """A response to a client."""
+@sentence
+def _(event: events.ClientResponseSent) -> str:
     outcome = some(event.errors) or "done"
     return f"broker {event.broker} answers client {event.connection}: {event.api} {outcome}"
 
 
-def client_disconnected(event: events.ClientDisconnected) -> str:
-    """A closed connection of an external client."""
-    return f"client {event.connection} disconnected from broker {event.broker}: {event.reason}"
-
-
-def controller_state_changed(event: events.ControllerStateChanged) -> str:
-    """A controller's process, in KRaft."""
-    return f"controller {event.controller} {event.state.replace('_', ' ')}"
-
-
-def quorum_role_changed(event: events.QuorumRoleChanged) -> str:
-    """A controller's role in the quorum."""
+@sentence
+def _(event: events.QuorumRoleChanged) -> str:
     of = f" of {event.leader}" if event.role == "follower" and event.leader >= 0 else ""
     return f"controller {event.controller} became {event.role}{of}, epoch {event.epoch}"
 
 
-def quorum_progress_changed(event: events.QuorumProgressChanged) -> str:
-    """A member's log end offset, as known by the leader."""
-    return f"{event.controller} knows that {event.replica} has fetched to {event.end_offset}"
-
-
-def metadata_record_committed(event: events.MetadataRecordCommitted) -> str:
-    """A record of the metadata log."""
-    return f"{event.kind} at offset {number(event.offset)}, epoch {event.epoch}: {event.data}"
-
-
-def metadata_applied(event: events.MetadataApplied) -> str:
-    """How far a host has applied the metadata log."""
-    return f"{event.host} applied the metadata log up to {number(event.end_offset)}"
-
-
-def metadata_snapshot_taken(event: events.MetadataSnapshotTaken) -> str:
-    """A snapshot that a host has written or fetched."""
+@sentence
+def _(event: events.MetadataSnapshotTaken) -> str:
     done = "fetched" if event.reason == "fetched" else "wrote"
     why = "" if event.reason == "fetched" else f", by {event.reason}"
     end, size = number(event.end_offset), number(event.size_bytes)
     return f"{event.host} {done} a metadata snapshot up to {end}, {size} bytes{why}"
 
 
-def metadata_log_start_changed(event: events.MetadataLogStartChanged) -> str:
-    """A host's metadata log lost its beginning."""
-    return f"{event.host} has the metadata log from {number(event.start_offset)} on"
-
-
-def replica_folder_moved(event: events.ReplicaFolderMoved) -> str:
-    """A folder that a broker should not have."""
+@sentence
+def _(event: events.ReplicaFolderMoved) -> str:
     done = f"renamed a folder to {event.name}" if event.exists else f"removed {event.name}"
     return f"broker {event.broker} {done}"
 
 
-KINDS: Final[dict[type[Event], Kind]] = {
-    events.ControllerStateChanged: Kind("CTRL", controller_state_changed),
-    events.QuorumRoleChanged: Kind("QUORUM", quorum_role_changed),
-    events.QuorumProgressChanged: Kind("QUORUM", quorum_progress_changed),
-    events.MetadataRecordCommitted: Kind("RECORD", metadata_record_committed),
-    events.MetadataApplied: Kind("APPLY", metadata_applied),
-    events.ReplicaFolderMoved: Kind("FOLDER", replica_folder_moved),
-    events.MetadataSnapshotTaken: Kind("SNAP", metadata_snapshot_taken),
-    events.MetadataLogStartChanged: Kind("START", metadata_log_start_changed),
-    events.ClusterCreated: Kind("CLUSTR", cluster_created),
-    events.InputReceived: Kind("INPUT", input_received),
-    events.InputFinished: Kind("DONE", input_finished),
-    events.ExpectationChecked: Kind("EXPECT", expectation_checked),
-    events.BookmarkSet: Kind("MARK", bookmark_set),
-    events.TimerFired: Kind("TIMER", timer_fired),
-    events.TopicCreated: Kind("TOPIC", topic_created),
-    events.PartitionsAdded: Kind("TOPIC", partitions_added),
-    events.TopicDeleted: Kind("TOPIC", topic_deleted),
-    events.ReplicasAssigned: Kind("ASSIGN", replicas_assigned),
-    events.ConfigChanged: Kind("CONFIG", config_changed),
-    events.BrokerStateChanged: Kind("BROKER", broker_state_changed),
-    events.BrokerRegistered: Kind("BROKER", broker_registered),
-    events.LinkChanged: Kind("LINK", link_changed),
-    events.MessageSent: Kind("SEND", message_sent),
-    events.MessageLost: Kind("LOST", message_lost),
-    events.MessageHeld: Kind("HELD", message_held),
-    events.MessageReleased: Kind("FREED", message_released),
-    events.LogCreated: Kind("LOG", log_created),
-    events.LogDeleted: Kind("LOG", log_deleted),
-    events.LogLoaded: Kind("LOG", log_loaded),
-    events.ReplicaRoleChanged: Kind("ROLE", replica_role_changed),
-    events.RecordsAppended: Kind("APPEND", records_appended),
-    events.HighWatermarkChanged: Kind("HW", high_watermark_changed),
-    events.RemoteLogEndOffsetChanged: Kind("REMOTE", remote_leo_changed),
-    events.LogTruncated: Kind("TRUNC", log_truncated),
-    events.LogStartOffsetChanged: Kind("START", log_start_changed),
-    events.EpochCacheChanged: Kind("EPOCHS", epoch_cache_changed),
-    events.HighWatermarksCheckpointed: Kind("CHECK", checkpointed),
-    events.RecoveryPointsCheckpointed: Kind("CHECK", recovery_points_checkpointed),
-    events.RecordsRead: Kind("READ", records_read),
-    events.IsrChangeStarted: Kind("ISR?", isr_change_started),
-    events.IsrChanged: Kind("ISR", isr_changed),
-    events.ReplicaFetchPaused: Kind("FETCH", fetch_paused),
-    events.ZnodeCreated: Kind("ZK", znode_created),
-    events.ZnodeChanged: Kind("ZK", znode_changed),
-    events.ZnodeDeleted: Kind("ZK", znode_deleted),
-    events.SessionCreated: Kind("SESS", session_created),
-    events.SessionEnded: Kind("SESS", session_ended),
-    events.ZooKeeperRefused: Kind("ZK", zookeeper_refused),
-    events.WatchFired: Kind("WATCH", watch_fired),
-    events.ZkConnectionChanged: Kind("CONN", zk_connection_changed),
-    events.PartitionStateChanged: Kind("STATE", partition_state_changed),
-    events.PartitionStateRemoved: Kind("STATE", partition_state_removed),
-    events.ControllerElected: Kind("CTRL", controller_elected),
-    events.ControllerResigned: Kind("CTRL", controller_resigned),
-    events.ControllerStep: Kind("CTRL", controller_step),
-    events.PartitionCached: Kind("CACHE", partition_cached),
-    events.MetadataUpdated: Kind("META", metadata_updated),
-    events.LeaderElected: Kind("ELECT", leader_elected),
-    events.ElectionFailed: Kind("ELECT", election_failed),
-    events.ElectionHeld: Kind("ELECT", election_held),
-    events.RequestRefused: Kind("REFUSE", request_refused),
-    events.ProduceSent: Kind("PROD", produce_sent),
-    events.ProduceRetried: Kind("RETRY", produce_retried),
-    events.ProduceAcknowledged: Kind("ACK", produce_acknowledged),
-    events.ProduceFailed: Kind("FAIL", produce_failed),
-    events.RecordsConsumed: Kind("READ", records_consumed),
-    events.ConsumeFinished: Kind("READ", consume_finished),
-    events.ConsumerTruncationDetected: Kind("CUT", consumer_truncation_detected),
-    events.GroupRecordsWritten: Kind("GROUP", group_records_written),
-    events.GroupsLoaded: Kind("GROUP", groups_loaded),
-    events.GroupStateChanged: Kind("GROUP", group_state_changed),
-    events.MemberJoined: Kind("GROUP", member_joined),
-    events.MemberLeft: Kind("GROUP", member_left),
-    events.AssignmentChanged: Kind("GROUP", assignment_changed),
-    events.OffsetCommitted: Kind("COMMIT", offset_committed),
-    events.OffsetExpired: Kind("EXPIRE", offset_expired),
-    events.TransactionRecordWritten: Kind("TXN", transaction_record_written),
-    events.TransactionStateChanged: Kind("TXN", transaction_state_changed),
-    events.TransactionsLoaded: Kind("TXN", transactions_loaded),
-    events.TransactionMarkerWritten: Kind("TXN", transaction_marker_written),
-    events.LastStableOffsetChanged: Kind("LSO", last_stable_offset_changed),
-    events.ClientConnected: Kind("CLIENT", client_connected),
-    events.ClientIdentified: Kind("CLIENT", client_identified),
-    events.ClientRequestReceived: Kind("REQ", client_request_received),
-    events.ClientResponseSent: Kind("RESP", client_response_sent),
-    events.ClientDisconnected: Kind("CLIENT", client_disconnected),
-    events.AuditChanged: Kind("AUDIT", audit_changed),
-    events.InvariantViolated: Kind("BROKEN", invariant_violated),
-}
-"""How each class of events is described."""
+def _text(kind: type[Event]) -> Callable[[Any], str]:
+    text = SENTENCES[kind]
+    return filled(kind, text) if isinstance(text, str) else text
 
-UNKNOWN: Final = Kind("?", lambda event: type(event).__name__)
+
+_TEXTS: Final = {kind: _text(kind) for kind in events.TYPES.values()}

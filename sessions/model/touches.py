@@ -4,51 +4,18 @@ Names: ``orders-0`` a partition, ``/path`` a znode, ``broker.2``, ``topic.orders
 ``consumer.c1``, ``group.g``, ``transaction.id``, ``client.3`` the connection of a client outside. A
 broker is touched by what happens to its process, sessions, links and roles, not by every record
 that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-shell shows it, and
-``broker.100`` is a controller.
+``broker.100`` is a controller. The classes of events declare the fields that hold the names
+(:class:`emulator.events.fields.Names`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from emulator import events
-from emulator.events import Event
+from emulator.events import Event, MetadataRecordCommitted
+from emulator.events.fields import is_touched, names_in
 from sessions.decoding import decode_object
 from sessions.model.metadata_log import path_of, topic_name
-
-PREFIXES: Final = {
-    "topic": "topic.",
-    "producer": "producer.",
-    "consumer": "consumer.",
-    "group": "group.",
-    "transactional_id": "transaction.",
-}
-"""What precedes the name in an event's field of that name (nothing in ``tp``, ``path``)."""
-
-BROKER_FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {
-    events.BrokerStateChanged: ("broker",),
-    events.BrokerRegistered: ("broker",),
-    events.LinkChanged: ("source", "destination"),
-    events.ReplicaRoleChanged: ("broker",),
-    events.SessionCreated: ("host",),
-    events.SessionEnded: ("host",),
-    events.ZkConnectionChanged: ("broker",),
-    events.ControllerElected: ("broker",),
-    events.ControllerResigned: ("broker",),
-    events.ControllerStep: ("broker",),
-    events.LeaderElected: ("controller", "leader"),
-    events.ElectionHeld: ("controller",),
-    events.RequestRefused: ("broker", "source"),
-    events.ZooKeeperRefused: ("broker",),
-    events.PartitionCached: ("broker",),
-    events.MetadataUpdated: ("broker",),
-    events.ControllerStateChanged: ("controller",),
-    events.QuorumRoleChanged: ("controller",),
-    events.ReplicaFolderMoved: ("broker",),
-    events.MetadataSnapshotTaken: ("host",),
-    events.MetadataLogStartChanged: ("host",),
-}
-"""The fields that name a broker which the event touches."""
 
 
 def broker_name(broker: int) -> str:
@@ -66,34 +33,7 @@ def object_name(thing: int | str) -> str:
     return broker_name(thing) if isinstance(thing, int) else thing
 
 
-def _of_messages(group: Iterable[events.MessageSent]) -> Iterable[str]:
-    return map(str, {row[0] for event in group for row in event.detail if row})
-
-
-def _of_checkpoints(group: Iterable[events.HighWatermarksCheckpointed]) -> Iterable[str]:
-    return chain.from_iterable(event.high_watermarks for event in group)
-
-
-def _of_recovery_points(group: Iterable[events.RecoveryPointsCheckpointed]) -> Iterable[str]:
-    return chain.from_iterable(event.recovery_points for event in group)
-
-
-def _of_new_topics(group: Iterable[events.TopicCreated]) -> Iterator[str]:
-    for event in group:
-        yield from (f"{event.topic}-{number}" for number in range(len(event.assignment)))
-
-
-def _of_added_partitions(group: Iterable[events.PartitionsAdded]) -> Iterator[str]:
-    for event in group:
-        for number in range(len(event.assignment)):
-            yield f"{event.topic}-{event.first + number}"
-
-
-def _of_configs(group: Iterable[events.ConfigChanged]) -> Iterator[str]:
-    return (f"{event.entity}.{event.name}" for event in group)
-
-
-def _of_records(group: Iterable[events.MetadataRecordCommitted]) -> Iterator[str]:
+def _of_records(group: Iterable[Any]) -> Iterable[str]:
     """The paths in the image, and the partitions and brokers that they stand for."""
     for event in group:
         data = decode_object(event.data) if event.data else {}
@@ -104,36 +44,16 @@ def _of_records(group: Iterable[events.MetadataRecordCommitted]) -> Iterator[str
             yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
 
 
-def _of_connections(group: Iterable[Any]) -> Iterator[str]:
-    return (connection_name(event.connection) for event in group)
+def _name_fields(kind: type[Event]) -> list[tuple[str, str]]:
+    """The fields of a class that hold names of objects, with what precedes the name."""
+    return [
+        (field, names.prefix)
+        for field in kind.__struct_fields__
+        if (names := names_in(kind, field)) is not None and is_touched(kind, field)
+    ]
 
 
-SPECIAL: Final[dict[type[Event], Callable[[Iterable[Any]], Iterable[str]]]] = {
-    events.MessageSent: _of_messages,
-    events.HighWatermarksCheckpointed: _of_checkpoints,
-    events.RecoveryPointsCheckpointed: _of_recovery_points,
-    events.TopicCreated: _of_new_topics,
-    events.PartitionsAdded: _of_added_partitions,
-    events.ConfigChanged: _of_configs,
-    events.MetadataRecordCommitted: _of_records,
-    events.ClientConnected: _of_connections,
-    events.ClientIdentified: _of_connections,
-    events.ClientRequestReceived: _of_connections,
-    events.ClientResponseSent: _of_connections,
-    events.ClientDisconnected: _of_connections,
-}
-"""Types whose objects have no field of their own, and the objects of several such events."""
-
-
-def name_fields(kind: type[Event]) -> tuple[tuple[str, str], ...]:
-    """The fields of a type that hold names of objects, with what precedes the name."""
-    fields = kind.__struct_fields__
-    plain = tuple((field, "") for field in ("tp", "path") if field in fields)
-    prefixed = tuple((field, before) for field, before in PREFIXES.items() if field in fields)
-    return plain + prefixed
-
-
-NAME_FIELDS: Final = {kind: name_fields(kind) for kind in Event.__subclasses__()}
+NAME_FIELDS: Final = {kind: _name_fields(kind) for kind in events.TYPES.values()}
 
 
 def objects_of(event: Event) -> set[str]:
@@ -143,14 +63,22 @@ def objects_of(event: Event) -> set[str]:
 
 def objects_of_all(kind: type[Event], group: Sequence[Event]) -> set[str]:
     """The names of all objects that events of one type touch."""
-    found: set[str] = set()
-    for field, before in NAME_FIELDS[kind]:
+    objects: set[str] = set()
+    for field, prefix in NAME_FIELDS[kind]:
         names = {getattr(event, field) for event in group}
-        found |= {before + name for name in names if name} if before else names
-    for field in BROKER_FIELDS.get(kind, ()):
-        found |= {broker_name(broker) for broker in {getattr(event, field) for event in group}}
-    special = SPECIAL.get(kind)
-    if special is not None:
-        found.update(special(group))
-    found.discard("")
-    return found
+        if prefix:
+            objects |= {f"{prefix}{name}" for name in names if is_name(name)}
+        else:
+            objects |= names
+    if kind.names is not Event.names:
+        for event in group:
+            objects.update(event.names())
+    elif kind is MetadataRecordCommitted:
+        objects.update(_of_records(group))
+    objects.discard("")
+    return objects
+
+
+def is_name(value: int | str) -> bool:
+    """Whether a field's value names an object: ids of hosts are negative if it is no broker."""
+    return value >= 0 if isinstance(value, int) else bool(value)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
 
+from emulator.events import TYPES
 from sessions.dataset.arrow_rows import ArrowRows
 from sessions.dataset.export_files import facts_of, require_rows, session_id
 from sessions.dataset.schema import Table
 from sessions.dataset.session_rows import FOLDS, SessionRows
 from sessions.dataset.tables import EVENTS
-from sessions.format.codec import VOCABULARY
 from sessions.format.errors import SessionError, consistent
 from sessions.format.file import Chunk, SessionFile
 from sessions.garbage_collection import collector_paused
@@ -111,7 +111,7 @@ class Reading(Struct, frozen=True):
         if self.table.name != EVENTS.name or not self.conditions.name(TYPE_COLUMN):
             return None
         return frozenset(
-            kind for name, kind in VOCABULARY.items() if self.conditions.may_hold(TYPE_COLUMN, name)
+            kind for name, kind in TYPES.items() if self.conditions.may_hold(TYPE_COLUMN, name)
         )
 
     def _on_damage(self, error: SessionError) -> None:

@@ -4,7 +4,7 @@ A broker works on one request of a connection at a time, so a connection has one
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from emulator.events import (
     ClientConnected,
@@ -14,7 +14,11 @@ from emulator.events import (
     ClientResponseSent,
     Event,
 )
+from sessions.dataset.rows.by_name import row_maker
+from sessions.dataset.tables import CLIENT_REQUESTS
 from sessions.dataset.writer import Row
+
+client_request: Final = row_maker(CLIENT_REQUESTS)
 
 
 class ClientRequestFold:
@@ -64,20 +68,20 @@ class ClientRequestFold:
         if request is None:
             return
         self._add(
-            (
-                request.seq,
-                request.time_us,
-                request.cause,
-                connection,
-                request.client,
-                self._addresses.get(connection, ""),
-                self._libraries.get(connection),
-                request.broker,
-                request.api,
-                request.api_version,
-                request.group or None,
-                None if response is None else response.seq,
-                None if response is None else response.time_us,
-                None if response is None else response.errors,
+            client_request(
+                seq=request.seq,
+                time_us=request.time_us,
+                cause=request.cause,
+                connection=connection,
+                client=request.client,
+                address=self._addresses.get(connection, ""),
+                library=self._libraries.get(connection),
+                broker=request.broker,
+                api=request.api,
+                api_version=request.api_version,
+                group=request.group or None,
+                answered_seq=None if response is None else response.seq,
+                answered_us=None if response is None else response.time_us,
+                errors=None if response is None else response.errors,
             )
         )

@@ -8,17 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from emulator.events import Event, MessageSent
+from emulator.events import TYPES, Event, MessageSent
+from emulator.events.fields import meaning_of
 from sessions.dataset.rows.partition_data import DETAIL, detail_of, partition_data
-from sessions.dataset.schema import Type, arrow_schema
-from sessions.dataset.tables import EVENTS, FIELD_COLUMNS, FIELDS, PARTITION_DATA
-from sessions.format.codec import PLANS, VOCABULARY, Columns, Unpacked, group
+from sessions.dataset.schema import arrow_schema
+from sessions.dataset.tables import EVENTS, FIELDS, PARTITION_DATA
+from sessions.format.codec import PLANS, Columns, Unpacked, group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,20 +30,6 @@ PLACES: Final = ("broker", "controller", "host", "source")
 OWN_COLUMNS: Final = frozenset({"seq", "time_us", "cause", "tp", "topic", "broker"})
 """Fields that have a column of their own in every event that has them."""
 
-PYTHON_TYPES: Final[dict[Type, tuple[object, ...]]] = {
-    "bool": (bool,),
-    "int32": (int, int | None),
-    "int64": (int, int | None),
-    "double": (float,),
-    "string": (str, str | None),
-    "list<int32>": (list[int],),
-    "list<string>": (list[str], list[str | None]),
-    "list<list<int32>>": (list[list[int]],),
-    "list<list<int64>>": (list[tuple[int, int]], list[tuple[int, int]] | None),
-    "map<string,int64>": (dict[str, int],),
-    "map<string,string>": (dict[str, str],),
-}
-"""The types of fields that fit a column of each type."""
 COLUMNS: Final = {column.name: column for column in FIELDS}
 
 TYPE_ROWS: Final = 4_096
@@ -71,18 +58,22 @@ class Shape(Struct, frozen=True):
         """The fields with a column of their own."""
         return tuple(self.typed.values())
 
+    def column_of(self, field: str) -> str:
+        """Return the column with a field, if it has one."""
+        if field == self.place:
+            return "broker"
+        return next((column for column, name in self.typed.items() if name == field), field)
+
 
 @cache
 def shape_of(type_: type[Event]) -> Shape:
     """Return the shape of a type of event, derived from its fields."""
-    hints = get_type_hints(type_)
     place = next((name for name in PLACES if name in type_.__struct_fields__), None)
     names = [name for name in type_.__struct_fields__ if name not in {*OWN_COLUMNS, place}]
     typed = {
-        column: name
+        meaning.column or name: name
         for name in names
-        if (column := FIELD_COLUMNS.get(name, name)) in COLUMNS
-        and hints[name] in PYTHON_TYPES[COLUMNS[column].type]
+        if (meaning := meaning_of(type_, name)) is not None
     }
     payload_fields = tuple(name for name in names if name not in typed.values())
     return Shape(
@@ -273,7 +264,7 @@ def split_partitions(tp: "pa.Array") -> "dict[str, pa.Array]":
 
 def as_event(row: dict[str, Any]) -> Event:
     """Return the event of a row of ``events``, in this layout or an earlier one."""
-    kind = VOCABULARY[row["type"]]
+    kind = TYPES[row["type"]]
     payload = {} if row["payload"] is None else msgspec.json.decode(row["payload"])
     values = [
         payload[name] if name in payload else _value(kind, name, row)
@@ -286,7 +277,7 @@ def _value(kind: type[Event], name: str, row: dict[str, Any]) -> object:
     """Return a field's value from the columns of a row; the default if there is none."""
     if kind is MessageSent and name == DETAIL:
         return detail_of(row["name"], row[PARTITION_DATA.name])
-    column = "broker" if name == shape_of(kind).place else FIELD_COLUMNS.get(name, name)
+    column = shape_of(kind).column_of(name)
     value = row.get(column)
     if value is None:
         default = PLANS[kind].defaults.get(name)

@@ -1,7 +1,7 @@
 """The row of a session in ``sessions``: its metadata, and totals of its events."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -17,8 +17,12 @@ from emulator.events import (
     ProduceSent,
 )
 from sessions.dataset.rows.acknowledged import Unpromised
+from sessions.dataset.rows.by_name import row_maker
 from sessions.dataset.rows.leaderless import LeaderlessTime
+from sessions.dataset.tables import SESSIONS
 from sessions.dataset.writer import Row
+
+session_row: Final = row_maker(SESSIONS)
 
 
 class SessionFacts(Struct, frozen=True):
@@ -73,28 +77,32 @@ class Totals:
         """Return the row after ``events`` events, the last with this number (0: none) and time."""
         created, end_us = self.created, max(last_us, facts.end_us or 0)
         audit = [sum(counts) for counts in zip(*self.audits.values(), strict=True)] or [0] * 4
-        return (
-            facts.name or facts.id,
-            created and created.version,
-            created and created.seed,
-            created and len(created.brokers),
-            list(created.config.items()) if created else [],
-            list(facts.variables.items()),
-            facts.path,
-            events,
-            last_seq,
-            end_us,
-            facts.complete,
-            facts.damaged_at,
-            facts.state_hash,
-            self.acked,
-            self.failed,
-            *audit,
-            self.passed,
-            self.missed,
-            self.violated,
-            self.leaderless.up_to(end_us),
-            self._outcome(facts.complete),
+        lost, duplicated, diverged, consumed_lost = audit
+        return session_row(
+            name=facts.name or facts.id,
+            version=created and created.version,
+            seed=created and created.seed,
+            brokers=created and len(created.brokers),
+            config=list(created.config.items()) if created else [],
+            variables=list(facts.variables.items()),
+            path=facts.path,
+            events=events,
+            last_seq=last_seq,
+            time_us=end_us,
+            complete=facts.complete,
+            damaged_at=facts.damaged_at,
+            state_hash=facts.state_hash,
+            acked=self.acked,
+            failed=self.failed,
+            lost=lost,
+            duplicated=duplicated,
+            diverged=diverged,
+            consumed_lost=consumed_lost,
+            expectations_passed=self.passed,
+            expectations_failed=self.missed,
+            invariants_violated=self.violated,
+            leaderless_us=self.leaderless.up_to(end_us),
+            outcome=self._outcome(facts.complete),
         )
 
     def _outcome(self, complete: bool) -> str:

@@ -23,6 +23,7 @@ def changes_nothing(_model: Model, _event: events.Event) -> None:
 
 
 HANDLERS: Final[Handlers] = {
+    **dict.fromkeys(events.TYPES.values(), changes_nothing),
     **cached_states.HANDLERS,
     **brokers.HANDLERS,
     **clients.HANDLERS,
@@ -33,19 +34,5 @@ HANDLERS: Final[Handlers] = {
     **replicas.HANDLERS,
     **statements.HANDLERS,
     **znodes.HANDLERS,
-    events.AssignmentChanged: changes_nothing,
-    events.ControllerResigned: changes_nothing,
-    events.ElectionFailed: changes_nothing,
-    events.ElectionHeld: changes_nothing,
-    events.RequestRefused: changes_nothing,
-    events.ZooKeeperRefused: changes_nothing,
-    events.InputReceived: changes_nothing,
-    events.IsrChangeStarted: changes_nothing,
-    events.ConsumerTruncationDetected: changes_nothing,
-    events.RecordsRead: changes_nothing,
-    events.TimerFired: changes_nothing,
-    events.TransactionStateChanged: changes_nothing,
-    events.TransactionsLoaded: changes_nothing,
-    events.WatchFired: changes_nothing,
 }
 """The handlers by event type. Other types are not events of this program."""

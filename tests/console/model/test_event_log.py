@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from console.model.event_levels import CHANGE, FAULT, level_of
 from console.model.event_log import AllEvents, FixedEvents, FoundEvents, PageScan, TouchScan
 from console.model.reader import EventReader
 from emulator import events
-from emulator.events import Event
+from emulator.events import CHANGE, FAULT, Event
 from sessions.format.file import SessionFile
 from sessions.model.touches import objects_of
 from sessions.playback.trim import trim
@@ -19,7 +18,7 @@ HISTORY = failover()
 
 
 def is_fault(event: Event) -> bool:
-    return level_of(event) >= FAULT
+    return event.level >= FAULT
 
 
 def seqs(log: AllEvents | FixedEvents | FoundEvents) -> list[int]:
@@ -48,7 +47,7 @@ def test_a_touch_scan_finds_what_touches_the_object(at: int) -> None:
 
 def test_causes_are_shown_once_and_in_order() -> None:
     reader = EventReader(ListSource(HISTORY))
-    scan = TouchScan(reader, ["orders-5"], lambda event: level_of(event) >= CHANGE)
+    scan = TouchScan(reader, ["orders-5"], lambda event: event.level >= CHANGE)
     found = seqs(worked(FoundEvents(reader, scan, with_causes=True)))
     assert found == sorted(set(found))
     assert {127, 128, 135, 136, 137} <= set(found)

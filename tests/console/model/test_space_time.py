@@ -3,8 +3,7 @@ import pytest
 from console.model.reader import EventReader
 from console.model.space_time import ON_THE_WAY, fates_of, following, hosts_of, keeper_of, place_of
 from emulator import events
-from emulator.events import CLIENTS, ZOOKEEPER, Event
-from sessions.grammar.event_patterns import event_types
+from emulator.events import CLIENTS, TYPES, ZOOKEEPER, Event
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import BrokerState, QuorumState, ViewState
 from tests.console.fakes import ListSource, Script, failover
@@ -34,7 +33,7 @@ def test_each_type_of_event_has_a_place() -> None:
     for event in history:
         place = place_of(event)
         assert place in known if type(event) not in ON_THE_WAY else place is None
-    assert set(ON_THE_WAY) <= set(event_types().values())
+    assert set(ON_THE_WAY) <= set(TYPES.values())
 
 
 def test_what_follows_from_an_event_is_found_through_what_lies_between() -> None:

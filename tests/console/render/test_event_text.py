@@ -2,20 +2,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.model.event_levels import CHANGE, FAULT, TRAFFIC, level_of
 from console.render.event_text import describe
 from emulator import events
-from emulator.events import Event
-from sessions.model.event_text import KINDS, fields_of
+from emulator.events import CHANGE, FAULT, TRAFFIC, Event
+from sessions.model.event_text import SENTENCES, fields_of, filled
 from tests.console.fakes import failover
 
 
-def test_every_class_of_events_has_words() -> None:
-    assert set(KINDS) == set(Event.__subclasses__())
+def test_every_class_of_events_has_a_label_that_fits_into_its_column() -> None:
+    assert all(0 < len(kind.label) <= 6 for kind in events.TYPES.values())
 
 
-def test_kinds_fit_into_their_column() -> None:
-    assert all(len(kind.word) <= 6 for kind in KINDS.values())
+def test_every_class_of_events_has_a_sentence() -> None:
+    assert SENTENCES.keys() == set(events.TYPES.values())
+
+
+def test_a_template_that_names_no_field_is_refused() -> None:
+    with pytest.raises(TypeError, match="LogCreated has no leo, which its sentence names"):
+        filled(events.LogCreated, "{tp} {leo}")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,7 @@ def test_what_people_wrote_is_safe_to_print(text: str) -> None:
     ],
 )
 def test_good_and_bad_news_of_one_class_differ(event: Event, level: int) -> None:
-    assert level_of(event) == describe(event).level == level
+    assert event.level == describe(event).level == level
 
 
 def test_every_event_of_a_failover_is_told_on_one_line() -> None:

@@ -1,9 +1,9 @@
 """What is said of consumer groups."""
 
-from console.model.event_levels import CHANGE, TRAFFIC
 from console.render.event_text import describe
 from emulator import events
-from sessions.model.event_text import groups_loaded
+from emulator.events import CHANGE, TRAFFIC
+from sessions.model.event_text import in_words
 
 
 def test_a_member_that_is_out_is_told_with_the_reason() -> None:
@@ -29,4 +29,4 @@ def test_a_member_without_partitions_reads_nothing() -> None:
 
 def test_a_coordinator_of_nobody_says_so() -> None:
     event = events.GroupsLoaded(1, 0, 0, "__consumer_offsets-0", 1, [])
-    assert groups_loaded(event) == "__consumer_offsets-0@1 coordinates no groups"
+    assert in_words(event)[1] == "__consumer_offsets-0@1 coordinates no groups"

@@ -1,9 +1,9 @@
 import pytest
 
 from emulator import events
-from emulator.events import Event
+from emulator.events import TYPES, Event
 from emulator.inputs.statements import ExpectEvents, Statement
-from sessions.grammar.event_patterns import event_types, find, looked_up, pattern, since
+from sessions.grammar.event_patterns import find, looked_up, pattern, since
 from sessions.grammar.words import BadWord
 
 HAPPENED: list[Event] = [
@@ -90,8 +90,8 @@ def test_what_is_not_a_pattern_is_refused_with_the_nearest(
 
 
 def test_every_type_of_event_can_be_named() -> None:
-    assert all(pattern([name]).type == name for name in event_types())
-    assert len(event_types()) > 60
+    assert all(pattern([name]).type == name for name in TYPES)
+    assert len(TYPES) > 60
 
 
 def test_an_order_is_found_where_each_comes_after_the_one_before() -> None:

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.protocol.details import PARTITION_VALUES
 from sessions.dataset.rows.partition_data import detail_of, partition_data
-from sessions.model.event_text import SAID
 
 Message = tuple[str, list[list[Any]]]
 
@@ -65,9 +63,3 @@ def test_a_detail_of_another_form_is_kept_apart(odd: Message) -> None:
     assert second is None
     assert detail_of(DETAILS[0][0], first) == DETAILS[0][1]
     assert detail_of(DETAILS[1][0], third) == DETAILS[1][1]
-
-
-def test_the_console_names_the_same_values() -> None:
-    shown = {"HW": "high_watermark", "records": "count"}
-    for message, names in SAID.items():
-        assert tuple(shown.get(name, name) for name in names) == PARTITION_VALUES[message]
