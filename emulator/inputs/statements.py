@@ -44,8 +44,8 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     controllers: Count = 1
     features: dict[str, int] = {}
     latency_us: Natural | None = None
-    zxid: Annotated[int, Meta(ge=0, lt=1 << 63)] = 1 << 32
-    zookeeper_session: Annotated[int, Meta(ge=0, lt=1 << 63)] = 0
+    zxid: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 1 << 32
+    zookeeper_session: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 0
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):
