@@ -172,7 +172,7 @@ class _ReaderSource(_Source):
         fewest = max(1, smallest(item, self.version, flexible=self.flexible))
         self.line(f"if {count} < 0 or at + {count} * {fewest} > size: bad({count}, at, size)")
         if isinstance(item, Number):
-            self.line(f"{items} = list(numbers('>%d{item.code}' % {count}, data, at))")
+            self.line(f"{items} = list(numbers({_repeated(item, count)}, data, at))")
             self.line(f"at += {count} * {item.size}")
         else:
             self.line(f"{items} = []")
@@ -333,7 +333,7 @@ class _WriterSource(_Source):
             self.line(f"{count} = len({items})")
         self.length("i", count)
         if isinstance(item, Number):
-            self.line(f"add(numbers('>%d{item.code}' % len({items}), *{items}))")
+            self.line(f"add(numbers({_repeated(item, f'len({items})')}, *{items}))")
             return
         self.line(f"for {each} in {items}:")
         self.depth += 1
@@ -379,6 +379,13 @@ class _WriterSource(_Source):
         self.functions.append("\n".join(self.lines))
         self.lines, self.depth = outer, outer_depth
         return name
+
+
+def _repeated(item: Number, count: str) -> str:
+    """The format of so many numbers; a code such as ``16s`` cannot be preceded by a count."""
+    return (
+        f"'>%d{item.code}' % {count}" if len(item.code) == 1 else f"'>' + '{item.code}' * {count}"
+    )
 
 
 def _malformed(length: int, at: int, size: int) -> None:

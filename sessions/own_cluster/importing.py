@@ -14,7 +14,7 @@ from emulator.releases.config import ConfigError
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.merging import Contradiction, merge
 from sessions.own_cluster.reading import Authority, Reading, SourceError
-from sessions.own_cluster.recognition import read
+from sessions.own_cluster.recognition import read, read_folder
 from sessions.text import clean
 
 STDIN: Final = "-"
@@ -66,6 +66,6 @@ def read_source(source: str) -> Reading:
         return read(Content("standard input", sys.stdin.buffer))
     path = Path(source)
     if path.is_dir():
-        raise SourceError(f"{clean(source)} is a folder of an unknown kind")
+        return read_folder(path, source)
     with open_content(path, source) as content:
         return read(content)

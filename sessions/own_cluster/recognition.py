@@ -1,10 +1,11 @@
 """Recognize what a source is by its content, and read it."""
 
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from sessions.own_cluster.content import Content
-from sessions.own_cluster.formats import cluster_image, kafka_topics
+from sessions.own_cluster.formats import cluster_image, kafka_topics, metadata_log
 from sessions.own_cluster.reading import FormatError, Reading, SourceError
 from sessions.text import clean
 
@@ -18,6 +19,8 @@ def read(content: Content) -> Reading:
     Raises:
         SourceError: it is in no known format, or damaged.
     """
+    if metadata_log.recognizes(content.head):
+        return _read(metadata_log, content)
     head = content.text_head
     for found in TEXTS:
         if found.recognizes(head):
@@ -25,6 +28,26 @@ def read(content: Content) -> Reading:
     raise SourceError(f"{clean(content.name)} is {_described(content)}; {WANTED}")
 
 
+def read_folder(folder: Path, name: str) -> Reading:
+    """Return what a folder says.
+
+    Raises:
+        SourceError: it is no folder of a known kind, or a file in it is damaged.
+    """
+    nested = folder / METADATA_FOLDER
+    if nested.is_dir():  # a log.dirs of a controller
+        folder = nested
+    try:
+        if metadata_log.is_folder(folder):
+            return metadata_log.read_folder(folder, name)
+    except FormatError as error:
+        raise SourceError(f"{clean(name)} ({metadata_log.NAME}): {error}") from error
+    except OSError as error:
+        raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
+    raise SourceError(f"{clean(name)} is a folder without a metadata log; {metadata_log.WANTED}")
+
+
+METADATA_FOLDER: Final = "__cluster_metadata-0"
 WANTED: Final = (
     "wanted is what 'kafka-topics --describe' prints, or another source that 'tidegauge import "
     "--help' lists"

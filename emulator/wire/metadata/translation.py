@@ -1,0 +1,124 @@
+"""Turn records as they stand in a log into those that a metadata image is built from.
+
+What has no meaning for replication has no counterpart: access control, quotas, tokens, credentials.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any, Final
+
+from emulator.metadata_log import records as log
+from emulator.metadata_log.records import AnyRecord
+from emulator.wire.metadata import messages as wire
+from emulator.wire.metadata.control_records import LeaderChangeMessage
+from emulator.wire.types import Message
+
+
+def uuid_text(uuid: bytes) -> str:
+    """Return an id as Kafka writes it (``org.apache.kafka.common.Uuid``)."""
+    return urlsafe_b64encode(uuid).decode().rstrip("=")
+
+
+def translate(record: Message) -> AnyRecord | None:
+    """Return a record's counterpart; None if it has no meaning for replication."""
+    translation = _TRANSLATIONS.get(type(record))
+    return None if translation is None else translation(record)
+
+
+def _partition(record: wire.PartitionRecord) -> AnyRecord:
+    return log.PartitionRecord(
+        record.partition_id,
+        uuid_text(record.topic_id),
+        tuple(record.replicas),
+        tuple(record.isr),
+        tuple(record.removing_replicas),
+        tuple(record.adding_replicas),
+        record.leader,
+        record.leader_recovery_state,
+        record.leader_epoch,
+        record.partition_epoch,
+        _optional(record.eligible_leader_replicas),
+        _optional(record.last_known_elr),
+    )
+
+
+def _partition_change(record: wire.PartitionChangeRecord) -> AnyRecord:
+    return log.PartitionChangeRecord(
+        record.partition_id,
+        uuid_text(record.topic_id),
+        _optional(record.isr),
+        record.leader,
+        _optional(record.replicas),
+        _optional(record.removing_replicas),
+        _optional(record.adding_replicas),
+        record.leader_recovery_state,
+        _optional(record.eligible_leader_replicas),
+        _optional(record.last_known_elr),
+    )
+
+
+def _register_broker(record: wire.RegisterBrokerRecord) -> AnyRecord:
+    return log.RegisterBrokerRecord(
+        record.broker_id,
+        uuid_text(record.incarnation_id),
+        record.broker_epoch,
+        record.fenced,
+        record.in_controlled_shutdown,
+        record.rack,
+    )
+
+
+def _registration_change(record: wire.BrokerRegistrationChangeRecord) -> AnyRecord:
+    cordoned = record.cordoned_log_dirs
+    return log.BrokerRegistrationChangeRecord(
+        record.broker_id,
+        record.broker_epoch,
+        record.fenced,
+        record.in_controlled_shutdown,
+        None if cordoned is None else tuple(map(uuid_text, cordoned)),
+    )
+
+
+def _config(record: wire.ConfigRecord) -> AnyRecord | None:
+    """Configurations of groups and of client metrics concern no broker and no topic."""
+    if record.resource_type not in (log.TOPIC_RESOURCE, log.BROKER_RESOURCE):
+        return None
+    return log.ConfigRecord(record.resource_type, record.resource_name, record.name, record.value)
+
+
+def _optional(values: list[int] | None) -> log.Replicas | None:
+    return None if values is None else tuple(values)
+
+
+_TRANSLATIONS: Final[dict[type[Message], Callable[[Any], AnyRecord | None]]] = {
+    wire.PartitionRecord: _partition,
+    wire.PartitionChangeRecord: _partition_change,
+    wire.RegisterBrokerRecord: _register_broker,
+    wire.BrokerRegistrationChangeRecord: _registration_change,
+    wire.ConfigRecord: _config,
+    wire.TopicRecord: lambda each: log.TopicRecord(each.name, uuid_text(each.topic_id)),
+    wire.RemoveTopicRecord: lambda each: log.RemoveTopicRecord(uuid_text(each.topic_id)),
+    wire.ClearElrRecord: lambda each: log.ClearElrRecord(each.topic_name),
+    wire.FeatureLevelRecord: lambda each: log.FeatureLevelRecord(each.name, each.feature_level),
+    wire.UnregisterBrokerRecord: lambda each: log.UnregisterBrokerRecord(
+        each.broker_id, each.broker_epoch
+    ),
+    wire.FenceBrokerRecord: lambda each: log.BrokerRegistrationChangeRecord(
+        each.id, each.epoch, log.FENCE
+    ),
+    wire.UnfenceBrokerRecord: lambda each: log.BrokerRegistrationChangeRecord(
+        each.id, each.epoch, log.UNFENCE
+    ),
+    wire.RegisterControllerRecord: lambda each: log.RegisterControllerRecord(
+        each.controller_id, uuid_text(each.incarnation_id), each.zk_migration_ready
+    ),
+    wire.ProducerIdsRecord: lambda each: log.ProducerIdsRecord(
+        each.broker_id, each.broker_epoch, each.next_producer_id
+    ),
+    wire.ZkMigrationStateRecord: lambda each: log.ZkMigrationStateRecord(each.zk_migration_state),
+    wire.NoOpRecord: lambda each: log.NoOpRecord(),
+    wire.BeginTransactionRecord: lambda each: log.BeginTransactionRecord(each.name or ""),
+    wire.EndTransactionRecord: lambda each: log.EndTransactionRecord(),
+    wire.AbortTransactionRecord: lambda each: log.AbortTransactionRecord(each.reason or ""),
+    LeaderChangeMessage: lambda each: log.LeaderChangeMessage(each.leader_id),
+}

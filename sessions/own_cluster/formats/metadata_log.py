@@ -1,0 +1,489 @@
+"""KRaft's metadata: the folder ``__cluster_metadata-0``, a ``.log`` of it, or a ``.checkpoint``.
+
+The image is exact as of the last record that is read. A copy of a running controller's log may
+contain records at its end that were not committed yet; nothing in the files tells. Of a folder, the
+newest complete snapshot is read, and what follows it in the logs.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.cluster_image.image import (
+    Broker,
+    ClusterImage,
+    Controller,
+    Group,
+    Partition,
+    Quorum,
+    Topic,
+)
+from emulator.metadata_log.image import MetadataImage, TopicImage, config_key
+from emulator.metadata_log.metadata_version import (
+    KRAFT_VERSION,
+    LEVELS,
+    METADATA_VERSION,
+    is_elr_supported,
+    name_of,
+)
+from emulator.metadata_log.records import (
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.wire.exceptions import LibraryMissing, WireError
+from emulator.wire.metadata import messages as wire
+from emulator.wire.metadata.batches import MetadataBatch, NotMetadata, Torn, read_batches
+from emulator.wire.metadata.codec import UnknownRecord
+from emulator.wire.metadata.control_records import (
+    KRaftVersionRecord,
+    LeaderChangeMessage,
+    SnapshotFooterRecord,
+    SnapshotHeaderRecord,
+    VoterEndpoint,
+    VotersRecord,
+)
+from emulator.wire.metadata.translation import translate, uuid_text
+from emulator.wire.records.record_batch import HEADER_BYTES, MAGIC
+from emulator.wire.types import NO_UUID, Message
+from sessions.decoding import DecodingError, decode_json
+from sessions.own_cluster.content import Content, open_content
+from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
+from sessions.text import plural
+
+NAME: Final = "KRaft metadata log"
+WANTED: Final = (
+    "wanted is the folder __cluster_metadata-0 of a controller, or its newest *.checkpoint"
+)
+
+_LOG: Final = re.compile(r"(\d{20})\.log")
+_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+_QUORUM_STATE: Final = "quorum-state"
+_MAGIC_AT: Final = 16
+_GROUP_RESOURCE: Final = 32
+"""The resource type of groups (``ConfigResource.Type.GROUP``)."""
+_QUORUM_STATE_BYTES_MAX: Final = 1 << 16
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether bytes begin with a record batch of format 2."""
+    return len(head) >= HEADER_BYTES and head[_MAGIC_AT] == MAGIC and head[:4] == bytes(4)
+
+
+def is_folder(folder: Path) -> bool:
+    """Whether a folder has segments of a log."""
+    return any(_LOG.fullmatch(path.name) or _SNAPSHOT.fullmatch(path.name) for path in _in(folder))
+
+
+def read(content: Content) -> Reading:
+    """Return what one log or snapshot says.
+
+    Raises:
+        FormatError: it is the log of another partition, starts in the middle, or is damaged.
+    """
+    metadata = Metadata()
+    metadata.read(content)
+    return metadata.reading(content.name)
+
+
+def read_folder(folder: Path, name: str) -> Reading:
+    """Return what a folder of logs and snapshots says.
+
+    Raises:
+        FormatError: as :func:`read`, or a log is missing between the snapshot and the end.
+    """
+    metadata = Metadata()
+    snapshots = sorted(
+        (path for path in _in(folder) if _SNAPSHOT.fullmatch(path.name)), reverse=True
+    )
+    logs = sorted(path for path in _in(folder) if _LOG.fullmatch(path.name))
+    if not logs or _offset(logs[0]):
+        for path in snapshots:
+            snapshot = Metadata()
+            snapshot.read_file(path)
+            if snapshot.is_complete_snapshot:
+                metadata = snapshot
+                break
+    for number, path in enumerate(logs):
+        after = _offset(logs[number + 1]) if number + 1 < len(logs) else None
+        if after is None or after > metadata.next_offset:
+            metadata.read_file(path)
+    _read_quorum_state(folder / _QUORUM_STATE, metadata)
+    return metadata.reading(name)
+
+
+class Metadata:
+    """Collects records into an image, and what the image has no place for."""
+
+    def __init__(self) -> None:
+        self.image = MetadataImage()
+        self.next_offset = 0
+        self.timestamp: int | None = None
+        self.is_complete_snapshot = False
+        self.extra = _Extra()
+        self.notes: list[str] = []
+        self._in_snapshot = False
+        self._transaction: list[tuple[Message, int, int]] | None = None
+
+    def read_file(self, path: Path) -> None:
+        """Read a log or snapshot of a folder."""
+        with open_content(path, path.name) as content:
+            try:
+                self.read(content)
+            except FormatError as error:
+                raise FormatError(f"{path.name} {error}") from error
+
+    def read(self, content: Content) -> None:
+        """Read a log or snapshot; a log continues what was read before."""
+        try:
+            for batch in read_batches(content.read):
+                if isinstance(batch, Torn):
+                    self.notes.append(
+                        f"the last batch of {content.name} is torn ({batch.size:,} bytes at "
+                        f"{batch.at:,}): what is whole before it was read"
+                    )
+                else:
+                    self._apply(batch)
+        except LibraryMissing as error:
+            raise FormatError(f"cannot be read: {error}") from error
+        except NotMetadata as error:
+            raise FormatError(f"is the log of another partition ({error}); {WANTED}") from error
+        except UnknownRecord as error:
+            raise FormatError(
+                f"was written by a release that is not known here: {error}"
+            ) from error
+        except WireError as error:
+            raise FormatError(f"is damaged: {error}") from error
+
+    def _apply(self, batch: MetadataBatch) -> None:
+        first = batch.records[0] if batch.records else None
+        if isinstance(first, SnapshotHeaderRecord):
+            self._in_snapshot = True
+        end = batch.base_offset + len(batch.records)
+        if self._in_snapshot:
+            for record in batch.records:
+                self.is_complete_snapshot |= isinstance(record, SnapshotFooterRecord)
+        elif end <= self.next_offset:
+            return  # the snapshot has it already
+        elif batch.base_offset > self.next_offset:
+            missing = f"offsets {self.next_offset:,} to {batch.base_offset - 1:,} are missing"
+            advice = (
+                "; wanted is the whole folder, whose snapshot has them"
+                if not self.next_offset
+                else ""
+            )
+            raise FormatError(f"starts in the middle of a log: {missing}{advice}")
+        self.timestamp = batch.timestamp
+        for offset, record in enumerate(batch.records, batch.base_offset):
+            self._record(record, offset, batch.leader_epoch)
+        self.next_offset = end
+
+    def _record(self, record: Message, offset: int, epoch: int) -> None:
+        translated = translate(record)
+        if isinstance(translated, BeginTransactionRecord):
+            self._transaction = []
+        elif isinstance(translated, AbortTransactionRecord):
+            self._transaction = None
+        elif isinstance(translated, EndTransactionRecord):
+            held, self._transaction = self._transaction or [], None
+            for each in held:
+                self._replay(*each)
+        elif self._transaction is not None:
+            self._transaction.append((record, offset, epoch))
+        else:
+            self._replay(record, offset, epoch)
+        self.image.offset, self.image.epoch = offset, epoch
+
+    def _replay(self, record: Message, offset: int, epoch: int) -> None:
+        self.extra.add(record)
+        translated = translate(record)
+        if translated is None:
+            return
+        try:
+            self.image.replay(translated, offset, epoch)
+        except KeyError as error:
+            raise FormatError(
+                f"is damaged: a {type(record).__name__} at offset {offset:,} refers to {error}, "
+                "which no record before it created"
+            ) from error
+
+    def reading(self, source: str) -> Reading:
+        """Return the image and its notes.
+
+        Raises:
+            FormatError: there is no metadata of a cluster in what was read.
+        """
+        if not self.image.brokers and not self.image.topics:
+            kind = "the empty snapshot that a quorum starts from" if self._in_snapshot else "empty"
+            if self.next_offset and not self._in_snapshot:
+                kind = "the log of a cluster without brokers"
+            raise FormatError(f"is {kind}; {WANTED}")
+        if self._in_snapshot and not self.is_complete_snapshot:
+            raise FormatError("is a truncated snapshot: its last record is missing")
+        if self._transaction is not None:
+            count = plural(len(self._transaction), "record")
+            self.notes.append(f"a metadata transaction of {count} has no end yet and is left out")
+        image, notes = _image(self.image, self.extra)
+        return Reading(source, NAME, Authority.METADATA, image, (*self.notes, *notes))
+
+
+class _Extra(Struct):
+    """What records say and the metadata image has no place for."""
+
+    endpoints: dict[int, tuple[str, int]] = field(default_factory=dict)
+    directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    highest_levels: dict[int, int] = field(default_factory=dict)
+    controllers: dict[int, tuple[str, int]] = field(default_factory=dict)
+    voters: dict[int, str | None] | None = None
+    leader: int | None = None
+    epoch: int | None = None
+    kraft_version: int | None = None
+    assigned: dict[tuple[bytes, int], tuple[bytes, ...]] = field(default_factory=dict)
+    group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, record: Message) -> None:
+        collect = _COLLECTORS.get(type(record))
+        if collect is not None:
+            collect(self, record)
+
+    def assign(self, record: wire.PartitionRecord | wire.PartitionChangeRecord) -> None:
+        if record.directories:
+            self.assigned[record.topic_id, record.partition_id] = tuple(record.directories)
+
+    def register_broker(self, record: wire.RegisterBrokerRecord) -> None:
+        broker = record.broker_id
+        self.endpoints.update(_first_endpoint(broker, record.end_points))
+        self.directories[broker] = tuple(map(uuid_text, record.log_dirs))
+        for feature in record.features:
+            if feature.name == METADATA_VERSION:
+                self.highest_levels[broker] = feature.max_supported_version
+
+    def change_broker(self, record: wire.BrokerRegistrationChangeRecord) -> None:
+        if record.log_dirs:
+            self.directories[record.broker_id] = tuple(map(uuid_text, record.log_dirs))
+
+    def register_controller(self, record: wire.RegisterControllerRecord) -> None:
+        self.controllers.update(_first_endpoint(record.controller_id, record.end_points))
+
+    def unregister_controller(self, record: wire.UnregisterControllerRecord) -> None:
+        self.controllers.pop(record.controller_id, None)
+
+    def configure(self, record: wire.ConfigRecord) -> None:
+        if record.resource_type != _GROUP_RESOURCE:
+            return
+        values = self.group_configs.setdefault(record.resource_name, {})
+        if record.value is None:
+            values.pop(record.name, None)
+        else:
+            values[record.name] = record.value
+
+    def lead(self, record: LeaderChangeMessage) -> None:
+        self.leader = record.leader_id
+        self.voters = {each.voter_id: _directory(each.voter_directory_id) for each in record.voters}
+
+    def vote(self, record: VotersRecord) -> None:
+        self.voters = {each.voter_id: _directory(each.voter_directory_id) for each in record.voters}
+        for voter in record.voters:
+            self.controllers.update(_first_endpoint(voter.voter_id, voter.endpoints))
+
+    def use_kraft_version(self, record: KRaftVersionRecord) -> None:
+        self.kraft_version = record.k_raft_version
+
+
+_COLLECTORS: Final[dict[type[Message], Callable[[_Extra, Any], None]]] = {
+    wire.PartitionRecord: _Extra.assign,
+    wire.PartitionChangeRecord: _Extra.assign,
+    wire.RegisterBrokerRecord: _Extra.register_broker,
+    wire.BrokerRegistrationChangeRecord: _Extra.change_broker,
+    wire.RegisterControllerRecord: _Extra.register_controller,
+    wire.UnregisterControllerRecord: _Extra.unregister_controller,
+    wire.ConfigRecord: _Extra.configure,
+    LeaderChangeMessage: _Extra.lead,
+    VotersRecord: _Extra.vote,
+    KRaftVersionRecord: _Extra.use_kraft_version,
+}
+
+
+class _QuorumState(Struct, rename="camel"):
+    leader_id: int = -1
+    leader_epoch: int = 0
+    current_voters: list[dict[str, int | str]] | None = None
+
+
+def _read_quorum_state(path: Path, metadata: Metadata) -> None:
+    """The file ``quorum-state``: it names the leader of the epoch, also without a record of it."""
+    try:
+        with open_content(path, path.name) as content:
+            data = content.read(_QUORUM_STATE_BYTES_MAX)
+        state = decode_json(data, _QuorumState)
+    except (SourceError, FormatError, DecodingError):
+        return  # the log alone suffices
+    extra = metadata.extra
+    if state.leader_id >= 0 and state.leader_epoch >= metadata.image.epoch:
+        extra.leader, extra.epoch = state.leader_id, state.leader_epoch
+    if extra.voters is None and state.current_voters:
+        extra.voters = {int(voter["voterId"]): None for voter in state.current_voters}
+
+
+# ---- the image
+
+
+def _image(metadata: MetadataImage, extra: _Extra) -> tuple[ClusterImage, list[str]]:
+    release, notes = _release(metadata, extra)
+    configs = metadata.configs
+    features = dict(metadata.features)
+    if extra.kraft_version:
+        features[KRAFT_VERSION] = extra.kraft_version
+    has_elr = is_elr_supported(metadata.metadata_version)
+    image = ClusterImage(
+        release=release,
+        mode="kraft",
+        quorum=_quorum(metadata, extra),
+        features=features,
+        configs=configs.get(config_key(BROKER_RESOURCE, ""), {}),
+        next_producer_id=metadata.next_producer_id,
+        brokers=tuple(
+            Broker(
+                each.id,
+                rack=each.rack or "",
+                up=not each.fenced,
+                fenced=each.fenced,
+                in_controlled_shutdown=each.in_controlled_shutdown,
+                epoch=each.epoch,
+                incarnation_id=each.incarnation_id,
+                host=extra.endpoints.get(each.id, (None, None))[0],
+                port=extra.endpoints.get(each.id, (None, None))[1],
+                directories=extra.directories.get(each.id) or None,
+                configs=configs.get(config_key(BROKER_RESOURCE, str(each.id)), {}),
+            )
+            for each in metadata.brokers.values()
+        ),
+        topics=tuple(
+            Topic(
+                topic.name,
+                id=topic.id,
+                configs=configs.get(config_key(TOPIC_RESOURCE, topic.name), {}),
+                partitions=tuple(_partitions(topic, has_elr=has_elr)),
+            )
+            for topic in metadata.topics.values()
+        ),
+        groups=tuple(
+            Group(name, configs=values) for name, values in extra.group_configs.items() if values
+        ),
+    )
+    return _with_directories(image, extra), notes
+
+
+def _partitions(topic: TopicImage, *, has_elr: bool) -> Iterator[Partition]:
+    for number, each in topic.partitions.items():
+        yield _partition(number, each, has_elr=has_elr)
+
+
+def _partition(number: int, each: PartitionRegistration, *, has_elr: bool) -> Partition:
+    return Partition(
+        number,
+        replicas=each.replicas,
+        leader=each.leader,
+        isr=each.isr,
+        elr=each.elr if has_elr else None,
+        last_known_elr=each.last_known_elr if has_elr else None,
+        leader_epoch=each.leader_epoch,
+        partition_epoch=each.partition_epoch,
+        recovering=bool(each.leader_recovery_state),
+        adding=each.adding_replicas,
+        removing=each.removing_replicas,
+    )
+
+
+def _with_directories(image: ClusterImage, extra: _Extra) -> ClusterImage:
+    if not extra.assigned:
+        return image
+    assigned = {
+        (uuid_text(topic), number): each for (topic, number), each in extra.assigned.items()
+    }
+    topics = []
+    for topic in image.topics:
+        partitions = (
+            _with_ids(partition, assigned.get((topic.id or "", partition.partition)))
+            for partition in topic.partitions
+        )
+        topics.append(replace(topic, partitions=tuple(partitions)))
+    return replace(image, topics=tuple(topics))
+
+
+def _with_ids(partition: Partition, ids: tuple[bytes, ...] | None) -> Partition:
+    if ids is None or len(ids) != len(partition.replicas):
+        return partition
+    return replace(partition, directories=tuple(map(uuid_text, ids)))
+
+
+def _quorum(metadata: MetadataImage, extra: _Extra) -> Quorum:
+    voters = extra.voters or {}
+    incarnations = metadata.controllers
+    known = sorted({*voters, *extra.controllers})
+    return Quorum(
+        leader=extra.leader,
+        epoch=metadata.epoch if extra.epoch is None else extra.epoch,
+        offset=metadata.offset,
+        controllers=tuple(
+            Controller(
+                each,
+                voter=each in voters if extra.voters is not None else None,
+                directory_id=voters.get(each),
+                incarnation_id=incarnations.get(each),
+                host=extra.controllers.get(each, (None, None))[0],
+                port=extra.controllers.get(each, (None, None))[1],
+            )
+            for each in known
+        ),
+    )
+
+
+def _release(metadata: MetadataImage, extra: _Extra) -> tuple[str | None, list[str]]:
+    """The release of the brokers' software, from the highest level that they support."""
+    levels = {
+        extra.highest_levels[broker]
+        for broker in metadata.brokers
+        if broker in extra.highest_levels
+    }
+    if not levels:
+        return None, []
+    notes = []
+    lowest = min(levels)
+    if len(levels) > 1:
+        notes.append("its brokers are of different releases: the oldest of them is assumed")
+    if lowest > len(LEVELS):
+        notes.append(f"its brokers are newer than {name_of(len(LEVELS))}, the newest that is known")
+        lowest = len(LEVELS)
+    return name_of(lowest).split("-")[0], notes
+
+
+# ---- little things
+
+
+def _first_endpoint(
+    node: int,
+    endpoints: Iterable[wire.BrokerEndpoint | wire.ControllerEndpoint | VoterEndpoint],
+) -> dict[int, tuple[str, int]]:
+    for each in endpoints:
+        return {node: (each.host, each.port)}
+    return {}
+
+
+def _directory(uuid: bytes) -> str | None:
+    return None if uuid == NO_UUID else uuid_text(uuid)
+
+
+def _in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def _offset(path: Path) -> int:
+    return int(path.name[:20])
