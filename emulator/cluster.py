@@ -12,6 +12,7 @@ from hashlib import sha256
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from emulator import events
 from emulator.audit.ground_truth import Audit, AuditState
@@ -24,6 +25,8 @@ from emulator.broker_context import ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
 from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
+from emulator.cluster_image.assumptions import complete
+from emulator.cluster_image.image import NO_LEADER, ClusterImage
 from emulator.common.names import uuid_of
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
@@ -41,8 +44,12 @@ from emulator.releases.config import (
     is_kraft,
     profile_of,
     resolve,
+    with_effect,
 )
 from emulator.releases.profiles import Profile
+from emulator.restore.logs import replicas_on_disk
+from emulator.restore.metadata_log import controller_ids, snapshot_of
+from emulator.restore.znodes import stored_znodes
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
 from emulator.simulation.network import Network, NetworkState
 from emulator.simulation.packed_list import as_list
@@ -115,10 +122,11 @@ class Cluster:
         Raises:
             ConfigError: unknown version, unknown configuration name, or invalid value.
         """
-        self._assemble(_fresh(spec), observers)
+        image = None if spec.image is None else image_of(spec)
+        self._assemble(_fresh(spec) if image is None else _restored(spec, image), observers)
         for kind, observer in (by_type or {}).items():
             self.kernel.subscribe(observer, [kind])
-        self._boot(text, line)
+        self._boot(text, line, image)
 
     @classmethod
     def _of(cls, state: ClusterState) -> "Cluster":
@@ -215,7 +223,7 @@ class Cluster:
             for number, each in kraft.controllers.items()
         }
 
-    def _boot(self, text: str, line: int) -> None:
+    def _boot(self, text: str, line: int, image: ClusterImage | None) -> None:
         spec = self.spec
         kernel = self.kernel
         ids = list(self.brokers)
@@ -231,10 +239,17 @@ class Cluster:
         )
         root = kernel.cause
         kernel.start_host(CLIENTS)
-        if self.kraft is not None:
+        if image is not None:
+            self._resume(image, root)
+        elif self.kraft is not None:
             self._boot_kraft(root)
-            kernel.emit(events.InputFinished, text, line, "NONE")
-            return
+        else:
+            self._boot_with_zookeeper(root)
+        kernel.emit(events.InputFinished, text, line, "NONE")
+
+    def _boot_with_zookeeper(self, root: int) -> None:
+        """Start ZooKeeper, and then one broker after another."""
+        kernel = self.kernel
         kernel.start_host(ZOOKEEPER)
         for broker in self.brokers.values():
             kernel.cause = root
@@ -243,7 +258,6 @@ class Cluster:
             while not broker.state.broker_epoch and kernel.now < limit_us:
                 self.step()
         self._let_controller_finish()
-        kernel.emit(events.InputFinished, text, line, "NONE")
 
     def _boot_kraft(self, root: int) -> None:
         """Start the controllers, and once one is active the brokers."""
@@ -257,6 +271,69 @@ class Cluster:
             broker.start()
         self._step_until(lambda: all(map(self.is_up, self.brokers)) and self._all_registered())
 
+    # ---- starting from an image
+
+    def _resume(self, image: ClusterImage, root: int) -> None:
+        """Let the processes of an image continue that are up; its disks are in the state."""
+        for broker in self.brokers.values():
+            broker.replicas.tell_disk()
+        if self.kraft is not None:
+            self._resume_kraft(image, self.kraft, root)
+        else:
+            self._resume_with_zookeeper(image, root)
+
+    def _resume_kraft(self, image: ClusterImage, kraft: KRaftState, root: int) -> None:
+        """Let controllers and brokers continue in the epoch of the active controller."""
+        kernel, quorum = self.kernel, image.quorum
+        assert quorum is not None
+        hosts = controller_ids(image)
+        leader, epoch = hosts.get(quorum.leader or NO_LEADER, NO_LEADER), quorum.epoch or 1
+        for controller in quorum.controllers:
+            if controller.voter and controller.up:
+                kernel.cause = root
+                self.controllers[hosts[controller.id]].resume(leader, epoch)
+        snapshot = next(iter(kraft.controllers.values())).quorum.log.snapshots[-1]
+        up = [broker.id for broker in image.brokers if broker.up]
+        for number in up:
+            kernel.cause = root
+            broker = self.brokers[number]
+            assert isinstance(broker, KRaftBroker)
+            registration = snapshot.image.brokers[number]
+            if registration.is_active:
+                broker.kraft_lifecycle.resume(registration, leader, epoch)
+            else:
+                broker.start()
+        if leader != NO_LEADER:
+            self._step_until(lambda: self.active_controller() is not None)
+            self._step_until(lambda: all(kraft.brokers[number].published for number in up))
+
+    def _resume_with_zookeeper(self, image: ClusterImage, root: int) -> None:
+        """Register the brokers while nobody can become controller; then the image's one does.
+
+        A session that ends with that holds /controller until then: without it the first broker
+        would elect leaders in place of all that are not registered yet.
+        """
+        kernel, zookeeper, environment = self.kernel, self.zookeeper, self.environment
+        kernel.start_host(ZOOKEEPER)
+        for path, data, version in stored_znodes(image, self.profile):
+            zookeeper.restore(environment, path, data, version)
+        placeholder = zookeeper.open_session(environment, ZOOKEEPER, 0, is_kept_alive=True)
+        zookeeper.create(environment, placeholder, znodes.CONTROLLER, None, ephemeral=True)
+        up = [self.brokers[broker.id] for broker in image.brokers if broker.up]
+        for broker in up:
+            kernel.cause = root
+            broker.start()
+        self._step_until(lambda: all(broker.state.broker_epoch for broker in up))
+        kernel.cause = root
+        zookeeper.close_session(environment, placeholder)
+        assert image.controller is not None
+        successor = self.brokers.get(image.controller.broker or NO_LEADER)
+        if successor in up:
+            successor.controller.resume()
+        if up:
+            self._step_until(lambda: self.controller_id() is not None)
+            self._let_controller_finish(len(up))
+
     def _step_until(self, holds: Callable[[], bool]) -> None:
         limit_us = self.kernel.now + BOOT_LIMIT_US
         while not holds() and self.kernel.now < limit_us and self.step():
@@ -269,15 +346,16 @@ class Cluster:
             return True
         return len(self.kraft.committed.image.controllers) == len(self.controllers)
 
-    def _let_controller_finish(self) -> None:
-        """Run until the controller knows every broker and its queues are empty."""
+    def _let_controller_finish(self, brokers: int | None = None) -> None:
+        """Run until the controller knows every (running) broker and its queues are empty."""
+        brokers = len(self.brokers) if brokers is None else brokers
         limit_us = self.kernel.now + BOOT_LIMIT_US
         while self.kernel.now < limit_us:
             holder = self.controller_id()
             controller = None if holder is None else self.brokers[holder].state.controller
             if (
                 controller is not None
-                and len(controller.live) == len(self.brokers)
+                and len(controller.live) == brokers
                 and not any(channel.queue for channel in controller.channels.values())
             ):
                 return
@@ -448,11 +526,56 @@ class Cluster:
         return "frozen" if frozen else self.state.brokers[broker].state
 
 
+def image_of(spec: CreateCluster) -> ClusterImage:
+    """The complete image with which a cluster starts, in the release that the statement names."""
+    assert spec.image is not None
+    mode = spec.mode or spec.image.mode
+    return complete(replace(spec.image, release=spec.version, mode=mode)).image
+
+
+def _restored(spec: CreateCluster, image: ClusterImage) -> ClusterState:
+    """The state of a cluster whose disks hold what an image says, before anything has started."""
+    profile = profile_of(spec.version)
+    static = with_effect(image.static_configs or {}, spec.version) | spec.config
+    resolve(spec.version, static)
+    ids = [broker.id for broker in image.brokers]
+    kraft = None
+    if image.mode == "kraft":
+        snapshot = snapshot_of(image)
+        kraft = KRaftState(
+            dict(image.features or {}),
+            {host: ControllerProcess(host) for host in controller_ids(image).values()},
+            {number: KRaftBrokerState() for number in ids},
+        )
+        for controller in kraft.controllers.values():
+            controller.quorum.log.start_at(snapshot)
+        for broker in kraft.brokers.values():
+            broker.quorum.log.start_at(snapshot)
+    controllers = [] if kraft is None else list(kraft.controllers)
+    state = _state_of(spec, profile, ids, controllers, kraft)
+    settings = state.settings
+    settings.defaults = static
+    settings.racks = {broker.id: broker.rack for broker in image.brokers if broker.rack}
+    settings.hosts = {broker.id: broker.host for broker in image.brokers if broker.host}
+    settings.brokers = {
+        broker.id: dict(broker.static_configs) for broker in image.brokers if broker.static_configs
+    }
+    for number, replicas in replicas_on_disk(image, profile).items():
+        state.brokers[number].replicas.update(replicas)
+        if kraft is not None:
+            topic_ids = kraft.brokers[number].topic_ids
+            for topic in image.topics:
+                for partition in topic.partitions:
+                    if number in partition.replicas:
+                        topic_ids[f"{topic.name}-{partition.partition}"] = topic.id or ""
+    return state
+
+
 def _fresh(spec: CreateCluster) -> ClusterState:
     """The initial state of a cluster, before anything has started."""
     profile = profile_of(spec.version)
     resolve(spec.version, spec.config)
-    ids = list(range(spec.first_id, spec.first_id + spec.brokers))
+    ids = spec.broker_ids
     if spec.racks and not profile.has("broker_rack"):
         since = profile.first_with("broker_rack")
         raise ConfigError(f"Brokers have racks since {since}, not in {spec.version}.")
@@ -467,15 +590,23 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         )
     if spec.hosts and len(spec.hosts) != len(ids):
         raise ConfigError(f"There are {len(spec.hosts)} hosts for {len(ids)} brokers.")
-    hosts = {number: Host(number) for number in (*ids, *controllers, ZOOKEEPER, CLIENTS)}
+    state = _state_of(spec, profile, ids, controllers, kraft)
+    state.settings.racks = dict(zip(ids, spec.racks, strict=False))
+    state.settings.hosts = dict(zip(ids, spec.hosts, strict=False))
+    return state
+
+
+def _state_of(
+    spec: CreateCluster,
+    profile: Profile,
+    brokers: list[int],
+    controllers: list[int],
+    kraft: KRaftState | None,
+) -> ClusterState:
+    """The state of a cluster of stopped processes."""
+    hosts = {number: Host(number) for number in (*brokers, *controllers, ZOOKEEPER, CLIENTS)}
     kernel = KernelState(random_state=spec.seed * 2_654_435_761 + 88_172_645, hosts=hosts)
-    settings = Settings(
-        spec.version,
-        spec.stepwise,
-        dict(spec.config),
-        racks=dict(zip(ids, spec.racks, strict=False)),
-        hosts=dict(zip(ids, spec.hosts, strict=False)),
-    )
+    settings = Settings(spec.version, spec.stepwise, dict(spec.config))
     return ClusterState(
         spec,
         kernel,
@@ -487,7 +618,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
         ),
         ServerState(),
         settings,
-        {number: BrokerState(ProcessState(number)) for number in ids},
+        {number: BrokerState(ProcessState(number)) for number in brokers},
         ClientsState(),
         AuditState(),
         InvariantState(),

@@ -11,13 +11,14 @@ latest valid mark, so that its cost depends on what has happened since, not on t
 """
 
 from collections.abc import Callable, Iterable
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Final
 
 from msgspec import Struct, field
 
 from emulator import events
 from emulator.protocol import RecordBatch
+from emulator.protocol.record_batch import NO_RECORDS
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.packed_list import PackedList
 from emulator.storage.log import Log
@@ -245,6 +246,8 @@ class Audit:
                 found.marks = []
 
     def _appended(self, event: events.RecordsAppended) -> None:
+        if event.first_record == NO_RECORDS:
+            return
         found = self._of(event.tp)
         by_leader = event.broker == found.leader
         differs = self._differs(event, found)
@@ -264,11 +267,12 @@ class Audit:
             if base >= log.end or broker == event.broker or base <= log.start - count:
                 continue
             batch = _batch_at(log, base)
-            if batch is not None:
-                if batch.first_record != event.first_record or batch.base_offset != base:
-                    differs = True
-                elif batch.count == count:
-                    continue
+            if batch is None:
+                differs = differs or base >= log.start  # what is there cannot be this record
+            elif batch.first_record != event.first_record or batch.base_offset != base:
+                differs = True
+            elif batch.count == count:
+                continue
             found.marks = [mark for mark in found.marks if mark.offset <= base]
         return differs
 
@@ -366,16 +370,21 @@ class Audit:
 
 
 def _since(log: Log, offset: int) -> list[RecordBatch]:
-    """The batches of a log that extend beyond an offset."""
-    return log.read(max(offset, log.start), log.end)
+    """The batches with records of a log that extend beyond an offset."""
+    batches = log.read(max(offset, log.start), log.end)
+    if log.batches and log.batches[0].is_empty:
+        return [batch for batch in batches if not batch.is_empty]
+    return batches
 
 
 def _batch_at(log: Log, offset: int) -> RecordBatch | None:
-    """The batch that contains an offset, usually the last one."""
+    """The batch that contains the record at an offset, usually the last; None without record."""
     if not log.start <= offset < log.end:
         return None
-    last = log.batches[-1]
-    return last if last.base_offset <= offset else log.batches[log.position(offset)]
+    batch = log.batches[-1]
+    if batch.base_offset > offset:
+        batch = log.batches[log.position(offset)]
+    return None if batch.is_empty else batch
 
 
 def _is_in_place(acked: Acked, log: Log) -> bool:
@@ -450,7 +459,7 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
             continue
         alike = False
         mine, its = _by_offset(left, start, end), _by_offset(right, start, end)
-        for offset in range(start, end):
+        for offset in sorted(mine.keys() | its.keys()):
             if mine.get(offset) != its.get(offset):
                 found[offset] = mine.get(offset, -1)
     return alike, sorted(found.items())
@@ -458,11 +467,13 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
 
 def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:
     """Whether two logs with the same start are equal, batch by batch, below ``end``."""
-    for a, b in zip(one, other, strict=False):
+    for a, b in zip_longest(one, other):
         if a is b:
             continue
-        if a.base_offset >= end and b.base_offset >= end:
+        if (a is None or a.base_offset >= end) and (b is None or b.base_offset >= end):
             return True
+        if a is None or b is None:
+            return False
         if a.first_record != b.first_record or a.base_offset != b.base_offset or a.count != b.count:
             return False
     return True

@@ -315,6 +315,9 @@ class Fetcher:
         for batch in row.batches:
             start = max(batch.base_offset, offset)
             end = min(batch.end_offset, row.high_watermark)
+            if batch.is_empty:
+                offset = max(offset, end)
+                continue
             if limit is not None:
                 end = min(end, start + limit - reading.given)
             if end > start:
@@ -322,7 +325,10 @@ class Fetcher:
                 reading.given += end - start
                 offset, epoch = end, batch.leader_epoch
         if not runs:
-            return False
+            if offset == reading.offset:
+                return False
+            self._move(reading, offset)
+            return True
         self.kernel.emit(events.RecordsConsumed, consumer.name, tp, reading.offset, runs, offset)
         consumer.runs += runs
         self._move(reading, offset)

@@ -223,6 +223,15 @@ class Controller:
         """
         self._take(Elect())
 
+    def resume(self) -> None:
+        """Become controller as one that has been it for long: it has just checked the leaders."""
+        self.failover.resumes = True
+        self.elect()
+        self.failover.resumes = False
+        timers, config = self.broker.timers, self.broker.config
+        if timers.cancel("rebalance"):
+            timers.later("rebalance", config.leader_imbalance_check_interval_us)
+
     def _elect(self) -> None:
         self.zk.watch(znodes.CONTROLLER)
         node = self.zk.find(znodes.CONTROLLER)

@@ -18,7 +18,7 @@ from emulator.controller.leader_rebalance import LeaderRebalance
 from emulator.controller.listeners import Listeners
 from emulator.controller.partition_state_machine import PartitionStateMachine
 from emulator.controller.reassignment import Reassignment
-from emulator.controller.replica_state_machine import ReplicaStateMachine
+from emulator.controller.replica_state_machine import REPLICA_OFFLINE, ReplicaStateMachine
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 
@@ -73,6 +73,8 @@ class Failover:
         self.listeners = listeners
         self.profile = context.profile
         self.zk = context.zk
+        self.resumes = False
+        """Whether an earlier failover has already seen that the offline partitions are so."""
 
     @property
     def state(self) -> ControllerState:
@@ -282,7 +284,9 @@ class Failover:
             hosts = {broker for replicas in state.assignments.values() for broker in replicas}
             for broker in self.context.in_turn(hosts - state.live.keys()):
                 for tp, info in list(state.infos.items()):
-                    if broker in info.isr:
+                    if self.resumes and info.leader < 0:
+                        self.replicas.move(tp, broker, REPLICA_OFFLINE)
+                    elif broker in info.isr:
                         self.replicas.go_offline(tp, broker, batch)
             self.channels.send(batch)
 

@@ -275,6 +275,7 @@ class GroupMetadataManager:
         for batch in log.read(log.start, bound):
             if batch.is_control:
                 _end_transaction(found.values(), batch)
+            if batch.is_control or batch.is_empty:
                 continue
             for at in range(min(batch.count, bound - batch.base_offset)):
                 record = read(self.context.ledger.value_of(batch.first_record + at))

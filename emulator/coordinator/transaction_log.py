@@ -147,6 +147,8 @@ class TransactionLog:
         log, _ = self._log_of(tp)
         found: dict[str, Transaction] = {}
         for batch in log.read(log.start, log.end):
+            if batch.is_empty:
+                continue
             for at in range(batch.count):
                 text = self.context.ledger.value_of(batch.first_record + at)
                 try:

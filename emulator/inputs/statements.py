@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from emulator.cluster_image.assumptions import known_brokers
+from emulator.cluster_image.image import ClusterImage
 from emulator.inputs.conditions import Clause
 
 Count = Annotated[int, Meta(ge=1)]
@@ -30,6 +32,9 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     101, .. and the finalized ``features`` with which the release formats a cluster, whose levels
     these override. ``zxid`` is ZooKeeper's last transaction before the cluster's first one;
     ``zookeeper_session`` is the id of its first session (0: one made of its start time).
+
+    A cluster with an ``image`` starts in that state: then the brokers and controllers, racks, hosts
+    and features are the image's, and ``config`` overrides the configurations of its brokers' files.
     """
 
     brokers: Count = 3
@@ -46,6 +51,14 @@ class CreateCluster(Input, frozen=True, kw_only=True):
     latency_us: Natural | None = None
     zxid: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 1 << 32
     zookeeper_session: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 0
+    image: ClusterImage | None = None
+
+    @property
+    def broker_ids(self) -> list[int]:
+        """The ids of the cluster's brokers, sorted."""
+        if self.image is not None:
+            return known_brokers(self.image)
+        return list(range(self.first_id, self.first_id + self.brokers))
 
 
 class CreateTopic(Input, frozen=True, kw_only=True):

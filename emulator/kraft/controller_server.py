@@ -163,6 +163,14 @@ class ControllerServer:
         self.raft.start()
         self.timers.later("register", REGISTER_US)
 
+    def resume(self, leader: int, epoch: int) -> None:
+        """Continue as a running process of a quorum with that leader."""
+        self.kernel.start_host(self.id)
+        self.set_status("running")
+        self.state.incarnation = random_uuid(self.kernel.random_below)
+        self.raft.resume(leader, epoch)
+        self.timers.later("register", REGISTER_US)
+
     def stop(self) -> None:
         """Shut down cleanly: a leader resigns first, so that a successor is elected at once."""
         if self.state.quorum.role == LEADER:

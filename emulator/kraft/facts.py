@@ -16,7 +16,7 @@ from emulator.metadata_log.records import AnyRecord, NoOpRecord, TopicRecord
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.metadata_log.shown import ShownRecord, show
 from emulator.protocol import PartitionInfo
-from emulator.protocol.raft import MetadataBatch
+from emulator.protocol.raft import MetadataBatch, MetadataSnapshot
 from emulator.raft.state import QuorumState
 from emulator.simulation.kernel import Kernel
 
@@ -47,6 +47,9 @@ class MetadataFacts:
     def advance(self, controller: int, quorum: QuorumState) -> None:
         """Read up to the leader's high watermark, which has advanced."""
         image = self.state.image
+        snapshot = quorum.log.snapshot_for(0) if image.offset < 0 else None
+        if snapshot is not None:
+            self._read(controller, _as_batch(snapshot))
         known = image.offset + 1
         if quorum.high_watermark <= known:
             return
@@ -200,6 +203,13 @@ class MetadataFacts:
         for key in [*before, *(key for key in after if key not in before)]:
             if before.get(key) != after.get(key):
                 self.emit(events.ConfigChanged, entity, name, key, after.get(key, ""))
+
+
+def _as_batch(snapshot: MetadataSnapshot) -> MetadataBatch:
+    """The records of the snapshot with which a cluster starts, as if they were its last ones."""
+    records = tuple(snapshot.image.records())
+    base = snapshot.end_offset - len(records)
+    return MetadataBatch(base, snapshot.epoch, records, snapshot.appended_us, snapshot.size_bytes)
 
 
 def _strategy(before: PartitionRegistration | None, after: PartitionRegistration) -> str:

@@ -12,6 +12,10 @@ COMMIT: Final = 3
 """A batch's role in transactions: none, part of one, or its abort or commit marker."""
 
 
+NO_RECORDS: Final = 0
+"""``first_record`` of a batch whose offsets count but whose records are not there."""
+
+
 class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     """Consecutive records sent in one request.
 
@@ -20,6 +24,9 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     and in the log; the rest of a truncated batch keeps the size of the whole one. ``kind`` is
     ``PLAIN``, ``TRANSACTIONAL``, or that of a control batch. ``append_time_ms`` is the leader's
     time in place of the producer's (message.timestamp.type), -1 if the records keep theirs.
+
+    A batch without records (``NO_RECORDS``) is what compaction leaves of one at the end of a log
+    (``MemoryRecords.filterTo``). Here it stands for what a log has whose contents are not known.
     """
 
     base_offset: int
@@ -37,6 +44,11 @@ class RecordBatch(Struct, frozen=True, array_like=True, gc=False):
     def is_control(self) -> bool:
         """Whether it is a transaction marker, which is not returned to applications."""
         return self.kind >= ABORT
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it only occupies its offsets, without records."""
+        return self.first_record == NO_RECORDS
 
     @property
     def end_offset(self) -> int:

@@ -94,6 +94,11 @@ class RaftClient:
         self.member.start()
         self._look_ahead()
 
+    def resume(self, leader: int, epoch: int) -> None:
+        """Continue a process that knows the quorum's ``leader`` of ``epoch``."""
+        self.member.resume(leader, epoch)
+        self._look_ahead()
+
     def end_process(self) -> None:
         """End the process."""
         self.state.end_process()

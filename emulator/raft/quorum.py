@@ -151,6 +151,20 @@ class QuorumMember:
             self._stand()
         self.poll()
 
+    def resume(self, leader: int, epoch: int) -> None:
+        """Continue as a member of a quorum that has elected ``leader`` in ``epoch``.
+
+        Its log is what the quorum has committed. The leader begins its epoch with the next record.
+        """
+        state = self.state
+        state.running, state.epoch = True, epoch
+        if leader == self.me:
+            state.voted_for = leader
+            self._lead()
+        else:
+            self._become(FOLLOWER, epoch, leader)
+        self.poll()
+
     def handle(self, source: int, request: int, message: Message) -> None:
         """Handle a message from another member; ``request`` is the request's id if it is one."""
         self._handlers[type(message)](source, request, message)

@@ -189,7 +189,12 @@ def _values(cluster: Cluster, replica: Replica, _broker: int) -> Value:
 def values_in(cluster: Cluster, log: Log) -> list[str]:
     """The record values of a log in offset order."""
     value_of_record = cluster.clients.value_of
-    return [value_of_record(b.first_record + i) for b in log.batches for i in range(b.count)]
+    return [
+        value_of_record(batch.first_record + index)
+        for batch in log.batches
+        if not batch.is_empty
+        for index in range(batch.count)
+    ]
 
 
 _REPLICA_FIELDS: Final[dict[str, Callable[[Cluster, Replica, int], Value]]] = {
@@ -329,7 +334,8 @@ def _unacked_visible(cluster: Cluster) -> int:
             continue
         acked = {each.first_record for each in audited.acked}
         for batch in replica.log.batches:
-            if batch.end_offset <= replica.high_watermark and batch.first_record not in acked:
+            is_visible = batch.end_offset <= replica.high_watermark and not batch.is_empty
+            if is_visible and batch.first_record not in acked:
                 count += batch.count
     return count
 

@@ -45,6 +45,10 @@ class Timers:
         """Run ``task`` after ``delay_us`` at the latest."""
         self.arm(task, self._kernel.state.now_us + delay_us)
 
+    def cancel(self, task: str) -> bool:
+        """Do not run ``task``; return whether it was to be run."""
+        return self._state.armed.pop(task, None) is not None
+
     def is_due(self, message: Timer) -> bool:
         """Whether a timer that fired is the pending one, not one replaced by an earlier timer."""
         armed = self._state.armed

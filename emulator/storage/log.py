@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.protocol import RecordBatch, up_to
+from emulator.protocol.record_batch import NO_RECORDS
 from emulator.simulation.packed_list import PackedList
 
 
@@ -128,5 +129,5 @@ def tail_of(batch: RecordBatch, offset: int) -> RecordBatch:
         batch,
         base_offset=offset,
         count=batch.count - skipped,
-        first_record=batch.first_record + skipped,
+        first_record=NO_RECORDS if batch.is_empty else batch.first_record + skipped,
     )

@@ -109,6 +109,13 @@ class ZooKeeper(Struct, array_like=True):
         self._create(env, zxid, path, data, session if ephemeral else 0)
         return path
 
+    def restore(self, env: ZkEnvironment, path: str, data: str | None, version: int) -> None:
+        """Create a persistent znode unless it exists, with the dataVersion that it had before."""
+        if path in self.nodes:
+            return
+        zxid = self._next_zxid()
+        self._create(env, zxid, path, data, 0, version)
+
     def set_data(
         self, env: ZkEnvironment, path: str, data: str | None, version: int = ANY_VERSION
     ) -> int:
@@ -253,10 +260,16 @@ class ZooKeeper(Struct, array_like=True):
         return None
 
     def _create(
-        self, env: ZkEnvironment, zxid: int, path: str, data: str | None, owner: int
+        self,
+        env: ZkEnvironment,
+        zxid: int,
+        path: str,
+        data: str | None,
+        owner: int,
+        version: int = 0,
     ) -> None:
         now = env.now
-        self.nodes[path] = Znode(data, zxid, zxid, zxid, now, now, ephemeral_owner=owner)
+        self.nodes[path] = Znode(data, zxid, zxid, zxid, now, now, version, ephemeral_owner=owner)
         above, name = _split(path)
         parent = self.nodes[above]
         _add_child(parent, name)
@@ -265,7 +278,9 @@ class ZooKeeper(Struct, array_like=True):
         if owner:
             self.sessions.live[owner].ephemerals[path] = None
         env.emit(events.ZnodeCreated, path, data, owner, zxid, env.host)
-        env.znode_changed("created", path, data, 0)
+        if version:
+            env.emit(events.ZnodeChanged, path, data, version, zxid, env.host)
+        env.znode_changed("created", path, data, version)
         if path in self.watches.data:
             self._fire(env, self.watches.data, path, "NodeCreated")
         if above in self.watches.children:

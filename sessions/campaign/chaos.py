@@ -73,7 +73,7 @@ def with_faults(
 ) -> list[Statement]:
     """Return the statements with faults among them; the same ones for the same seed."""
     draw = Random(f"chaos {seed}")
-    brokers = list(range(spec.first_id, spec.first_id + spec.brokers))
+    brokers = spec.broker_ids
     taken = {step.input.broker for step in steps if isinstance(step.input, OF_PROCESSES)}
     free = [broker for broker in brokers if broker not in taken]
     faults: list[Fault] = []

@@ -21,6 +21,7 @@ from emulator.broker.replication.replica import Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.names import random_uuid
 from emulator.metadata_log.metadata_version import is_cordoned_log_dirs_supported
+from emulator.metadata_log.registrations import BrokerRegistration
 from emulator.protocol import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -90,6 +91,19 @@ class BrokerLifecycle:
         self.context.kernel.start_host(self.context.id)
         self.context.set_status("starting")
         self.context.later("boot", BOOT_US)
+
+    def resume(self, registration: BrokerRegistration, leader: int, epoch: int) -> None:
+        """Continue as a running process that is registered and knows the quorum's leader."""
+        context, life = self.context, self.own.lifecycle
+        context.kernel.start_host(context.id)
+        life.state, life.incarnation = RUNNING, registration.incarnation_id
+        life.ready = life.is_open = True
+        context.process.broker_epoch = registration.epoch
+        context.set_status("running")
+        context.emit(events.BrokerRegistered, context.id, registration.epoch, 0)
+        self.start_tasks()
+        self.raft.resume(leader, epoch)
+        self.communicate()
 
     def boot(self) -> None:
         """Join the quorum as an observer, and register."""

@@ -256,6 +256,8 @@ class ConsumerReads:
     def _first_since(self, log: Log, message: ListOffsetsRequest, bound: int) -> Listed:
         ledger, timestamp_ms = self.context.ledger, message.timestamp_ms
         for batch in log.read(log.start, bound):
+            if batch.is_empty:
+                continue
             if message.by_wall_clock:
                 for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                     if written_ms >= timestamp_ms and batch.base_offset + at >= log.start:
@@ -277,6 +279,8 @@ class ConsumerReads:
         newest = NONE_LISTED[2] if replica.epochs is None else replica.epochs.latest
         log = replica.log
         for batch in log.read(log.start, replica.high_watermark):
+            if batch.is_empty:
+                continue
             for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                 offset = batch.base_offset + at
                 if log.start <= offset < replica.high_watermark and written_ms > found[1]:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.protocol.record_batch import NO_RECORDS
 from emulator.releases.config import TopicValues
 from emulator.replication.partition import OFFLINE, DeleteSegments
 
@@ -99,4 +100,7 @@ class LogRetention:
             yield segment
 
     def _came_us(self, record: int) -> int:
+        """When a record was written; what was there before the cluster started counts from then."""
+        if record == NO_RECORDS:
+            return 0
         return self.context.ledger.entry_of(record).created_us

@@ -228,6 +228,17 @@ class Replicas:
         self._emit(events.LogCreated, tp, self._id)
         return replica
 
+    def tell_disk(self) -> None:
+        """Report the replicas that are on the disk before the process starts for the first time."""
+        watermarks: dict[str, int] = {}
+        for replica in self.by_name.values():
+            self._emit(events.LogCreated, replica.tp, self._id)
+            self._load(replica, LoadLog())
+            if replica.checkpointed_hw:
+                watermarks[replica.tp] = replica.checkpointed_hw
+        if watermarks:
+            self._emit(events.HighWatermarksCheckpointed, self._id, watermarks)
+
     def delete(self, replica: Replica) -> None:
         """Remove a replica that is offline, with its log."""
         del self.by_name[replica.tp]

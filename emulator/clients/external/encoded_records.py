@@ -43,6 +43,8 @@ class EncodedRecords:
         return memory_records.convert(found, wanted) if found and wanted < self.magic else found
 
     def _placed(self, batch: RecordBatch) -> bytes:
+        if batch.is_empty:
+            return self._without_records(batch)
         data = self.ledger.encoded.get(batch.first_record)
         if data is None or not self._is_whole(data, batch):
             data = self._built_of(batch)
@@ -50,6 +52,12 @@ class EncodedRecords:
         if batch.append_time_ms < 0:
             return placed
         return memory_records.with_log_append_time(placed, batch.append_time_ms)
+
+    def _without_records(self, batch: RecordBatch) -> bytes:
+        """A batch of offsets without records; older formats can only leave these out."""
+        if self.magic < NEWEST:
+            return b""
+        return record_batch.empty(batch.end_offset, batch.count, batch.leader_epoch)
 
     def _is_whole(self, data: bytes, batch: RecordBatch) -> bool:
         """Whether the batch is complete: its log may have been truncated within it."""

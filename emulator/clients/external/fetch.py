@@ -149,8 +149,10 @@ class Fetch:
         """Note records returned to a consumer for the audit, whether or not it uses them."""
         if row.error == NONE and row.batches:
             given = _from(row.batches, row.fetch_offset)
-            end = row.batches[-1].end_offset
-            fields = (call.client, tp, row.fetch_offset, given, end)
+            if not given:
+                return
+            first = max(row.fetch_offset, _first_offset(row.batches))
+            fields = (call.client, tp, first, given, row.batches[-1].end_offset)
             self.kernel.emit(events.RecordsConsumed, *fields)
 
 
@@ -164,9 +166,16 @@ def _from(batches: Iterable[protocol.RecordBatch], offset: int) -> list[tuple[in
     """Runs of (first record id, count) from an offset on, possibly within the first batch."""
     runs = []
     for batch in batches:
+        if batch.is_empty:
+            continue
         skipped = max(0, offset - batch.base_offset)
         runs.append((batch.first_record + skipped, batch.count - skipped))
     return runs
+
+
+def _first_offset(batches: Iterable[protocol.RecordBatch]) -> int:
+    """The offset of the first record in the batches."""
+    return next((batch.base_offset for batch in batches if not batch.is_empty), 0)
 
 
 class ListOffsets:

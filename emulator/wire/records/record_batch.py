@@ -253,6 +253,24 @@ def decode(batch: bytes) -> list[Record]:
     return records
 
 
+def empty(end_offset: int, offsets: int, leader_epoch: int) -> bytes:
+    """Return a batch that occupies ``offsets`` offsets below ``end_offset`` and has no records.
+
+    It can have at most 2,147,483,648 (the delta of its last offset is an Int); the last ones are
+    kept, so that readers continue at the right offset. Source:
+    ``DefaultRecordBatch.writeEmptyHeader``.
+    """
+    offsets = min(offsets, 1 << 31)
+    size = HEADER_BYTES - _AFTER_LENGTH
+    no_time, nobody = -1, (-1, -1, -1)
+    header = _LAYOUT.pack(
+        *(end_offset - offsets, size, leader_epoch, MAGIC, 0, 0, offsets - 1),
+        *(no_time, no_time, *nobody, 0),
+    )
+    checked = header[_CHECKED_FROM:]
+    return header[:_CRC_AT] + _CRC.pack(crc32c(checked)) + checked
+
+
 def build(
     records: Sequence[Record],
     *,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from emulator import events
+from emulator.protocol.record_batch import NO_RECORDS
 from sessions.model import copies
 from sessions.model.folding import Handlers, Model
 from sessions.model.states import LongLog, PartitionState, ReplicaState, Run
@@ -59,7 +60,9 @@ def records_appended(model: Model, event: events.RecordsAppended) -> None:
     base, count = event.base_offset, event.count
     first, epoch = event.first_record, event.leader_epoch
     log = replica.log
-    if log:
+    if first == NO_RECORDS:
+        pass  # only the offsets count
+    elif log:
         last = log[-1]
         if (
             last.first_record + last.count == first

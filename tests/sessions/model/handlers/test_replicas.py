@@ -72,9 +72,9 @@ def test_a_follower_shares_the_runs_that_its_leader_has_too() -> None:
 
 def test_a_long_log_is_kept_encoded_and_works_as_before() -> None:
     count = 3 * replicas.LONG_RUNS
-    appends = [appended(base, 1, 0, 7 * base) for base in range(count)]
+    appends = [appended(base, 1, 0, 1 + 7 * base) for base in range(count)]
     replica = replica_after(*appends)
-    runs = [Run(base, 1, 0, 7 * base) for base in range(count)]
+    runs = [Run(base, 1, 0, 1 + 7 * base) for base in range(count)]
     assert isinstance(replica.log, LongLog)
     assert replica.log.objects < replicas.LONG_RUNS
     assert replica.log == runs
@@ -82,9 +82,9 @@ def test_a_long_log_is_kept_encoded_and_works_as_before() -> None:
         *appends,
         LogStartOffsetChanged(3, 0, 0, TP, 1, 700),
         LogTruncated(4, 0, 0, TP, 1, 1_000, count, "hw"),
-        appended(1_000, 1, 0, 7_000 - 6),
+        appended(1_000, 1, 0, 7 * 999 + 2),
     )
-    assert replica.log == [*runs[700:999], Run(999, 2, 0, 7 * 999)]
+    assert replica.log == [*runs[700:999], Run(999, 2, 0, 7 * 999 + 1)]
 
 
 def test_a_truncation_may_cut_through_a_run() -> None:

@@ -1,0 +1,1 @@
+"""Tests of clusters that start from an image."""
