@@ -36,7 +36,7 @@ SHOWN_MAX: Final = 20
 def import_cluster(
     sources: Annotated[
         list[str],
-        argument("SOURCE..", text="files, folders, or - for standard input; see below"),
+        argument("SOURCE..", text="files, folders, or - for standard input"),
     ],
     out: Annotated[
         str | None,
@@ -86,10 +86,15 @@ def import_cluster(
 ) -> int:
     """Read a cluster that you run into an image, from which emulated clusters can start.
 
-    A source is recognized by its content: an image, or what 'kafka-topics --describe' prints.
-    Several sources are merged. Standard error says what was read, what the sources contradict each
-    other in and which of them wins, and what none of them says and is therefore assumed. Nothing
-    is sent to the cluster. With --diff the exit status is 1 if there are differences.
+    A source is recognized by its content: what kafka-topics --describe, kafka-configs --describe,
+    kafka-log-dirs --describe, kafka-consumer-groups --describe, kafka-metadata-quorum describe,
+    kafka-features describe or kcat -L -J prints; a reassignment; the folder __cluster_metadata-0,
+    a *.log or *.checkpoint of it; a JSON dump or a snapshot file of ZooKeeper; resources of
+    Strimzi; kafka_cluster_state or partition_load of Cruise Control; a JSON list of brokers with
+    id and rack; an image. Several sources are merged. Standard error says what was read, what the
+    sources contradict each other in and which of them wins, and what none of them says and is
+    therefore assumed. Nothing is sent to the cluster. With --diff the exit status is 1 if there
+    are differences.
     """
     if diff:
         return _compared(sources, as_json=as_json)

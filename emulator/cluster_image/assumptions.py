@@ -37,6 +37,7 @@ from emulator.releases.versions import RELEASES, has_no_zookeeper
 CONTROLLERS: Final = 3
 """How many controllers a quorum of unknown size is assumed to have: what Kafka recommends."""
 FIRST_CONTROLLER: Final = 100
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 NAMES_SHOWN: Final = 8
 """How many objects an assumption lists before it only counts them."""
 
@@ -126,6 +127,25 @@ def _has_elr(image: ClusterImage) -> bool:
     return any(each.elr is not None for topic in image.topics for each in topic.partitions)
 
 
+def _elr_is_off(image: ClusterImage) -> bool:
+    """Whether ELRs are disabled although the brokers support them.
+
+    A replica that leaves an ISR below min.insync.replicas is then in the ELR. If such an ISR is
+    there and no partition has an ELR, the feature is off (KIP-966).
+    """
+    is_small = False
+    for topic in image.topics:
+        default = (image.configs or {}).get(MIN_INSYNC_REPLICAS, "1")
+        text = (topic.configs or {}).get(MIN_INSYNC_REPLICAS, default)
+        least = int(text) if text.isdecimal() else 1
+        for partition in topic.partitions:
+            if partition.elr or partition.last_known_elr:
+                return False
+            isr, replicas = partition.isr, partition.replicas
+            is_small |= isr is not None and len(isr) < min(least, len(replicas))
+    return is_small
+
+
 def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     release, why = release_of(image)
     if why:
@@ -141,6 +161,8 @@ def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
         defaults = {METADATA_VERSION: latest_level(release)}
         defaults |= {each.name: each.default for each in supported.values() if each.default}
         if ELIGIBLE_LEADER_REPLICAS in supported:
+            if _elr_is_off(image):
+                defaults.pop(ELIGIBLE_LEADER_REPLICAS, None)
             has_elr = ELIGIBLE_LEADER_REPLICAS in defaults
             value = f"those of a new cluster of {release}, {'with' if has_elr else 'without'} ELR"
             assumed.append(Assumption("features", (), value))

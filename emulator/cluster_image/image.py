@@ -143,11 +143,13 @@ class Topic(Struct, frozen=True, omit_defaults=True):
     """A topic with its partitions, which are sorted by number.
 
     ``configs`` are those that differ from the brokers' defaults. ``deleting``: its deletion was
-    requested and is not complete.
+    requested and is not complete. ``replication_factor`` is intended; it matters only for
+    partitions whose placement is unknown.
     """
 
     name: str
     id: str | None = None
+    replication_factor: int | None = None
     configs: dict[str, str] | None = None
     deleting: bool | None = None
     partitions: tuple[Partition, ...] = ()

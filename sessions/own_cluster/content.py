@@ -9,10 +9,11 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, TypeVar, cast
 
 import zstandard
 
+from sessions.decoding import DecodingError, decode_json
 from sessions.file_system import open_regular
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.text import clean
@@ -23,6 +24,10 @@ LINE_BYTES_MAX: Final = 1 << 20
 """Maximum length of a line of text: the configurations of one topic take a thousandth of it."""
 WHOLE_BYTES_MAX: Final = 1 << 28
 """Maximum size of content that is read at once, such as JSON."""
+JSON_MEMORY_MAX: Final = 1 << 31
+"""Maximum memory that the values of a JSON text may take: a fifth of it suffices for 100,000
+partitions."""
+Value = TypeVar("Value")
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _GZIP: Final = b"\x1f\x8b"
 _UTF8_BOM: Final = b"\xef\xbb\xbf"
@@ -75,6 +80,14 @@ class Content:
             return data.decode("utf-16", "replace").encode()
         return data.removeprefix(_UTF8_BOM)
 
+    def json(self, kind: type[Value]) -> Value:
+        """Return everything as a value of JSON.
+
+        Raises:
+            FormatError: it is not JSON, not of this type, or too large.
+        """
+        return json_of(self.whole(), kind)
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of a text, without their ends.
 
@@ -117,6 +130,18 @@ def open_content(path: Path, name: str) -> Content:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SourceError(f"{clean(name)} cannot be read: {reason}") from error
+
+
+def json_of(text: bytes, kind: type[Value]) -> Value:
+    """Return the value of a JSON text.
+
+    Raises:
+        FormatError: it is not JSON, not of this type, or too large.
+    """
+    try:
+        return decode_json(text, kind, JSON_MEMORY_MAX)
+    except DecodingError as error:
+        raise FormatError(f"cannot be read as JSON: {error}") from error
 
 
 def _decompressed(file: io.BufferedReader) -> io.BufferedReader:

@@ -4,12 +4,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from emulator.cluster_image.image import ClusterImage
 from sessions.own_cluster.content import Content
-from sessions.own_cluster.formats import cluster_image, kafka_topics, metadata_log
-from sessions.own_cluster.reading import FormatError, Reading, SourceError
+from sessions.own_cluster.formats import (
+    broker_list,
+    cluster_image,
+    consumer_groups,
+    cruise_control,
+    kafka_configs,
+    kafka_features,
+    kafka_topics,
+    kcat,
+    log_dirs,
+    metadata_log,
+    metadata_quorum,
+    reassignment,
+    strimzi,
+    zookeeper_dump,
+    zookeeper_snapshot,
+)
+from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.text import clean
 
-TEXTS: Final[tuple[ModuleType, ...]] = (cluster_image, kafka_topics)
+BINARIES: Final[tuple[ModuleType, ...]] = (zookeeper_snapshot, metadata_log)
+TEXTS: Final[tuple[ModuleType, ...]] = (
+    cluster_image,
+    zookeeper_dump,
+    kcat,
+    cruise_control,
+    log_dirs,
+    reassignment,
+    broker_list,
+    strimzi,
+    kafka_topics,
+    kafka_configs,
+    consumer_groups,
+    kafka_features,
+    metadata_quorum,
+)
 """The formats that are text, in the order in which they are tried."""
 
 
@@ -19,8 +51,11 @@ def read(content: Content) -> Reading:
     Raises:
         SourceError: it is in no known format, or damaged.
     """
-    if metadata_log.recognizes(content.head):
-        return _read(metadata_log, content)
+    if not content.head:
+        return Reading(content.name, EMPTY, Authority.INTENT, ClusterImage(), (EMPTY_NOTE,))
+    for found in BINARIES:
+        if found.recognizes(content.head):
+            return _read(found, content)
     head = content.text_head
     for found in TEXTS:
         if found.recognizes(head):
@@ -47,6 +82,8 @@ def read_folder(folder: Path, name: str) -> Reading:
     raise SourceError(f"{clean(name)} is a folder without a metadata log; {metadata_log.WANTED}")
 
 
+EMPTY: Final = "nothing"
+EMPTY_NOTE: Final = "it is empty, as a tool's output is that found nothing, or could not connect"
 METADATA_FOLDER: Final = "__cluster_metadata-0"
 WANTED: Final = (
     "wanted is what 'kafka-topics --describe' prints, or another source that 'tidegauge import "
@@ -63,8 +100,6 @@ def _read(found: ModuleType, content: Content) -> Reading:
 
 
 def _described(content: Content) -> str:
-    if not content.head:
-        return "empty"
     if b"\0" in content.head:
         return "a binary file of an unknown kind"
     return "a text of an unknown kind"

@@ -80,7 +80,7 @@ def test_a_log_alone_says_the_same(case: Path) -> None:
 
 
 def test_a_torn_log_is_read_up_to_there_and_this_is_said() -> None:
-    data = (KRAFT[0] / "metadata" / NAME).read_bytes()
+    data = (KRAFT[-1] / "metadata" / NAME).read_bytes()
     reading = read_bytes(data[:-10])
     assert reading.image.partition_count == 23
     assert "is torn" in reading.notes[0]

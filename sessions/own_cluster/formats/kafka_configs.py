@@ -1,0 +1,129 @@
+"""What ``kafka-configs --describe`` prints of topics and brokers, with and without ``--all``.
+
+::
+
+    Dynamic configs for topic orders are:
+      min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}
+    Default configs for brokers in the cluster are:
+    Configs for topic 'orders' are min.insync.replicas=2,retention.ms=1
+
+The last line is that of tools up to 2.x that asked ZooKeeper. The first synonym says where a value
+comes from: only values that were set for the topic, for the broker or for all brokers are taken,
+and of brokers those in ``server.properties`` too. Source: ``ConfigCommand`` of 1.1 to 4.1.
+"""
+
+import re
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.cluster_image.image import Broker, ClusterImage, Group, Topic
+from sessions.own_cluster.content import Content
+from sessions.own_cluster.reading import Authority, FormatError, Reading
+from sessions.text import clean, plural
+
+NAME: Final = "kafka-configs --describe"
+
+_HEAD: Final = re.compile(
+    r"(?:Dynamic |All |Default )?configs for (?:the )?(topic|broker|group|brokers|\S+)"
+    r"(?: in the cluster| '?([^ ']+)'?)? are(?::| (.*))$",
+    re.IGNORECASE,
+)
+_LINE: Final = re.compile(r"\s+([\w.-]+)=(.*?)(?: sensitive=(true|false))?(?: synonyms=\{(.*)\})?$")
+_STATIC: Final = "STATIC_BROKER_CONFIG"
+_ALL_BROKERS: Final = "DYNAMIC_DEFAULT_BROKER_CONFIG"
+_OWN: Final = {
+    "topic": "DYNAMIC_TOPIC_CONFIG",
+    "broker": "DYNAMIC_BROKER_CONFIG",
+    "brokers": _ALL_BROKERS,
+    "group": "DYNAMIC_GROUP_CONFIG",
+}
+
+
+class _Found(Struct):
+    topics: dict[str, dict[str, str]] = field(default_factory=dict)
+    brokers: dict[int, dict[str, str]] = field(default_factory=dict)
+    static: dict[int, dict[str, str]] = field(default_factory=dict)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    default: dict[str, str] | None = None
+    hidden: int = 0
+
+
+def recognizes(head: str) -> bool:
+    """Whether a text has a heading of this tool."""
+    return any(_HEAD.match(line) for line in head.splitlines())
+
+
+def read(content: Content) -> Reading:
+    """Return the configurations.
+
+    Raises:
+        FormatError: a line cannot be understood.
+    """
+    found = _Found()
+    kind, owner = "", ""
+    for number, line in enumerate(content.lines(), 1):
+        head = _HEAD.match(line)
+        if head is not None:
+            kind, owner = head[1].lower(), head[2] or ""
+            values = _values_of(found, kind, owner, number)
+            for part in (head[3] or "").split(","):
+                name, equals, value = part.partition("=")
+                if equals:
+                    values[name.strip()] = value
+        elif line.strip() and kind:
+            _take(found, kind, owner, line, number)
+    notes = (
+        (f"{plural(found.hidden, 'sensitive value')} without the value left out",)
+        if found.hidden
+        else ()
+    )
+    return Reading(content.name, NAME, Authority.TOOL, _image(found), notes)
+
+
+def _values_of(found: _Found, kind: str, owner: str, number: int) -> dict[str, str]:
+    match kind:
+        case "topic":
+            return found.topics.setdefault(owner, {})
+        case "group":
+            return found.groups.setdefault(owner, {})
+        case "broker" if owner.isdecimal():
+            return found.brokers.setdefault(int(owner), {})
+        case "broker" if owner and owner != "<default>":
+            raise FormatError(f"line {number} names the broker {clean(owner)!r}, which is no id")
+        case "brokers" | "broker":
+            found.default = found.default if found.default is not None else {}
+            return found.default
+        case _:
+            return {}  # quotas of clients, and other things that replication does not know
+
+
+def _take(found: _Found, kind: str, owner: str, line: str, number: int) -> None:
+    parts = _LINE.match(line)
+    if parts is None:
+        if line.startswith(" "):
+            raise FormatError(f"line {number} is no configuration: {clean(line.strip()[:60])!r}")
+        return
+    name, value, sensitive, synonyms = parts.groups()
+    if sensitive == "true":
+        found.hidden += value == "null"
+        return
+    source = (synonyms or "").partition(":")[0]
+    if kind == "broker" and source == _STATIC:
+        found.static.setdefault(int(owner), {})[name] = value
+    elif kind == "broker" and source == _ALL_BROKERS:
+        found.default = {**(found.default or {}), name: value}
+    elif not synonyms or source == _OWN.get(kind):
+        _values_of(found, kind, owner, number)[name] = value
+
+
+def _image(found: _Found) -> ClusterImage:
+    return ClusterImage(
+        configs=found.default,
+        brokers=tuple(
+            Broker(broker, configs=values, static_configs=found.static.get(broker))
+            for broker, values in found.brokers.items()
+        ),
+        topics=tuple(Topic(name, configs=values) for name, values in found.topics.items()),
+        groups=tuple(Group(name, configs=values) for name, values in found.groups.items()),
+    )

@@ -1,0 +1,78 @@
+"""The JSON of ``kcat -L -J``: what a client's metadata has.
+
+It lists the brokers that are alive; those that only have replicas are down. Its ``controllerid`` is
+not used: in KRaft mode it is any broker.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.cluster_image.image import Broker, ClusterImage, Partition, Topic
+from sessions.own_cluster.content import Content
+from sessions.own_cluster.reading import Authority, Reading
+
+NAME: Final = "kcat -L -J"
+
+
+class _Node(Struct):
+    id: int
+    name: str = ""
+
+
+class _Partition(Struct):
+    partition: int
+    leader: int = -1
+    replicas: list[_Node] = []
+    isrs: list[_Node] = []
+
+
+class _Topic(Struct):
+    topic: str
+    partitions: list[_Partition] = []
+
+
+class _Metadata(Struct):
+    brokers: list[_Node]
+    topics: list[_Topic]
+
+
+def recognizes(head: str) -> bool:
+    """Whether a text begins as kcat's JSON does."""
+    return head.lstrip().startswith("{") and '"originating_broker"' in head[:1000]
+
+
+def read(content: Content) -> Reading:
+    """Return the brokers and topics of a client's metadata.
+
+    Raises:
+        FormatError: it is not complete.
+    """
+    metadata = content.json(_Metadata)
+    topics = tuple(
+        Topic(
+            topic.topic,
+            partitions=tuple(
+                Partition(
+                    each.partition,
+                    replicas=tuple(node.id for node in each.replicas),
+                    leader=each.leader,
+                    isr=tuple(node.id for node in each.isrs),
+                )
+                for each in topic.partitions
+            ),
+        )
+        for topic in metadata.topics
+    )
+    alive = {node.id: node for node in metadata.brokers}
+    assigned = {broker for topic in topics for each in topic.partitions for broker in each.replicas}
+    brokers = [_broker(node) for node in metadata.brokers]
+    brokers += [Broker(broker, up=False) for broker in sorted(assigned - alive.keys())]
+    image = ClusterImage(brokers=tuple(brokers), topics=topics)
+    return Reading(content.name, NAME, Authority.CLIENT, image)
+
+
+def _broker(node: _Node) -> Broker:
+    host, _, port = node.name.rpartition(":")
+    known = bool(host) and port.isdecimal()
+    return Broker(node.id, up=True, host=host if known else None, port=int(port) if known else None)

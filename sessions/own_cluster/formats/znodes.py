@@ -1,0 +1,227 @@
+"""The image in ZooKeeper's znodes, however they were read."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator.cluster_image.image import (
+    NO_RACK,
+    Broker,
+    ClusterImage,
+    CommittedOffset,
+    Group,
+    Partition,
+    Topic,
+    ZooKeeperController,
+)
+from sessions.own_cluster.content import json_of
+from sessions.own_cluster.reading import FormatError
+from sessions.text import clean
+
+Value = TypeVar("Value")
+
+
+class Znode(Struct, frozen=True):
+    """A znode: its data, version, and the transaction that created it, if that is known."""
+
+    path: str
+    data: bytes | None
+    version: int | None = None
+    czxid: int | None = None
+
+
+class _Id(Struct):
+    rack: str | None = None
+    host: str | None = None
+    port: int | None = None
+
+
+class _Assignment(Struct):
+    partitions: dict[str, list[int]]
+    topic_id: str | None = None
+    adding_replicas: dict[str, list[int]] = {}
+    removing_replicas: dict[str, list[int]] = {}
+
+
+class _State(Struct):
+    leader: int
+    isr: list[int]
+    leader_epoch: int
+    controller_epoch: int = 0
+    leader_recovery_state: int = 0
+
+
+class _Config(Struct):
+    config: dict[str, Any] = {}
+
+
+class _Controller(Struct):
+    brokerid: int
+
+
+class _ClusterId(Struct):
+    id: str
+
+
+class _Producers(Struct):
+    block_end: int | str
+
+
+class _Found(Struct):
+    brokers: dict[int, Broker] = field(default_factory=dict)
+    topics: dict[str, _Assignment] = field(default_factory=dict)
+    states: dict[tuple[str, int], tuple[_State, int | None]] = field(default_factory=dict)
+    topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    broker_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    deleting: set[str] = field(default_factory=set)
+    offsets: dict[str, list[CommittedOffset]] = field(default_factory=dict)
+    controller: int | None = None
+    epoch: int | None = None
+    epoch_version: int | None = None
+    cluster_id: str | None = None
+    next_producer_id: int | None = None
+
+
+def image_of(znodes: Iterable[Znode]) -> ClusterImage:
+    """Return the image in the znodes of a chroot.
+
+    Raises:
+        FormatError: there is no Kafka in it, or a znode's data is damaged.
+    """
+    found = _Found()
+    for znode in znodes:
+        _take(found, znode, znode.path.split("/"))
+    if not found.brokers and not found.topics:
+        raise FormatError(
+            "has no /brokers: it is no Kafka's, or Kafka has a chroot and the dump must be of that"
+        )
+    return _image(found)
+
+
+def _take(found: _Found, znode: Znode, parts: list[str]) -> None:
+    match parts:
+        case ["", "brokers", "ids", broker]:
+            _take_broker(found, znode, _number(znode, broker))
+        case ["", "brokers", "topics", topic]:
+            if znode.data:
+                found.topics[topic] = _decoded(znode, _Assignment)
+        case ["", "brokers", "topics", topic, "partitions", number, "state"]:
+            state = _decoded(znode, _State)
+            found.states[topic, _number(znode, number)] = state, znode.version
+        case ["", "config", "topics", topic]:
+            found.topic_configs[topic] = _config(znode)
+        case ["", "config", "brokers", broker]:
+            found.broker_configs[broker] = _config(znode)
+        case ["", "admin", "delete_topics", topic]:
+            found.deleting.add(topic)
+        case ["", "consumers", group, "offsets", topic, number]:
+            offset = _number(znode, (znode.data or b"").decode("utf-8", "replace"))
+            committed = CommittedOffset(topic, _number(znode, number), offset)
+            found.offsets.setdefault(group, []).append(committed)
+        case _:
+            _take_single(found, znode)
+
+
+def _take_broker(found: _Found, znode: Znode, broker: int) -> None:
+    each = _decoded(znode, _Id)
+    rack = each.rack or NO_RACK
+    found.brokers[broker] = Broker(
+        broker, rack=rack, up=True, epoch=znode.czxid, host=each.host, port=each.port
+    )
+
+
+def _take_single(found: _Found, znode: Znode) -> None:
+    if not znode.data:
+        return
+    match znode.path:
+        case "/controller":
+            found.controller = _decoded(znode, _Controller).brokerid
+        case "/controller_epoch":
+            found.epoch = _number(znode, znode.data.decode("utf-8", "replace"))
+            found.epoch_version = znode.version
+        case "/cluster/id":
+            found.cluster_id = _decoded(znode, _ClusterId).id
+        case "/latest_producer_id_block":
+            found.next_producer_id = int(_decoded(znode, _Producers).block_end) + 1
+
+
+def _image(found: _Found) -> ClusterImage:
+    topics = tuple(_topic(found, name) for name in found.topics)
+    brokers = dict(found.brokers)
+    for topic in topics:
+        for partition in topic.partitions:
+            for broker in partition.replicas:
+                brokers.setdefault(broker, Broker(broker, up=False))
+    return ClusterImage(
+        mode="zk",
+        cluster_id=found.cluster_id,
+        controller=ZooKeeperController(
+            -1 if found.controller is None else found.controller, found.epoch, found.epoch_version
+        ),
+        configs=found.broker_configs.get("<default>", {}),
+        next_producer_id=found.next_producer_id,
+        brokers=tuple(
+            replace(broker, configs=found.broker_configs.get(str(number), {}))
+            for number, broker in brokers.items()
+        ),
+        topics=topics,
+        groups=tuple(Group(name, offsets=tuple(each)) for name, each in found.offsets.items()),
+    )
+
+
+def _topic(found: _Found, name: str) -> Topic:
+    assignment = found.topics[name]
+    return Topic(
+        name,
+        id=assignment.topic_id,
+        configs=found.topic_configs.get(name, {}),
+        deleting=name in found.deleting,
+        partitions=tuple(_partitions(found, name, assignment)),
+    )
+
+
+def _partitions(found: _Found, topic: str, assignment: _Assignment) -> Iterator[Partition]:
+    for number, replicas in assignment.partitions.items():
+        if not number.isdecimal():
+            raise FormatError(
+                f"is damaged: /brokers/topics/{clean(topic)} names a partition {number!r}"
+            )
+        state, version = found.states.get((topic, int(number)), (None, None))
+        adding = assignment.adding_replicas.get(number, [])
+        removing = assignment.removing_replicas.get(number, [])
+        partition = Partition(
+            int(number), tuple(replicas), adding=tuple(adding), removing=tuple(removing)
+        )
+        if state is not None:
+            partition = replace(
+                partition,
+                leader=state.leader,
+                isr=tuple(state.isr),
+                leader_epoch=state.leader_epoch,
+                partition_epoch=version,
+                controller_epoch=state.controller_epoch,
+                recovering=bool(state.leader_recovery_state),
+            )
+        yield partition
+
+
+def _config(znode: Znode) -> dict[str, str]:
+    if not znode.data:
+        return {}
+    values = _decoded(znode, _Config).config
+    return {name: str(value) for name, value in values.items()}
+
+
+def _decoded(znode: Znode, kind: type[Value]) -> Value:
+    try:
+        return json_of(znode.data or b"", kind)
+    except FormatError as error:
+        raise FormatError(f"is damaged: the znode {clean(znode.path)} {error}") from error
+
+
+def _number(znode: Znode, word: str) -> int:
+    if word.isdecimal() and len(word) <= 19:  # noqa: PLR2004 - digits of a 64-bit number
+        return int(word)
+    raise FormatError(f"is damaged: the znode {clean(znode.path)} has no number where one belongs")

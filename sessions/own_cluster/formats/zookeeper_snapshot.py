@@ -1,0 +1,95 @@
+"""A snapshot file of ZooKeeper, ``snapshot.ZXID``, of releases 3.4 to 3.9.
+
+::
+
+    "ZKSN"  version 2  database id
+    count   of sessions, each: id (8), timeout (4)
+    count   of lists of permissions, each: id (8), count, each: bits (4), scheme, id
+    znodes: path, data, permissions (8), and their statistics; the path "/" ends them
+
+The root's path is empty. Integers are big endian, texts and data have a length of four bytes, -1
+for none. Source: ``FileSnap``, ``DataTree`` and ``SerializeUtils`` of 3.4 to 3.9.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from sessions.own_cluster.content import Content
+from sessions.own_cluster.formats.znodes import Znode, image_of
+from sessions.own_cluster.reading import Authority, FormatError, Reading
+
+NAME: Final = "ZooKeeper snapshot"
+MAGIC: Final = b"ZKSN"
+_VERSION: Final = 2
+_HEADER: Final = struct.Struct(">4siq")
+_INT: Final = struct.Struct(">i")
+_LONG: Final = struct.Struct(">q")
+_STAT: Final = struct.Struct(">qqqqqiiiqq")
+"""The permissions' id; czxid, mzxid, ctime, mtime; version, cversion, aversion; the owner of an
+ephemeral znode; pzxid."""
+_CZXID, _DATA_VERSION = 1, 5
+_PART_BYTES_MAX: Final = 64 << 20
+_KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
+"""The beginnings of the paths that the image is made of."""
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether bytes begin as a snapshot does."""
+    return head.startswith(MAGIC)
+
+
+def read(content: Content) -> Reading:
+    """Return the image in a snapshot.
+
+    Raises:
+        FormatError: it is truncated or damaged, or there is no Kafka in it.
+    """
+    image = image_of(_znodes(_Parts(content)))
+    return Reading(content.name, NAME, Authority.METADATA, image)
+
+
+Buffer = bytes | None
+
+
+class _Parts:
+    """Reads the parts of a snapshot."""
+
+    def __init__(self, content: Content) -> None:
+        self.content = content
+
+    def bytes(self, size: int) -> bytes:
+        if size > _PART_BYTES_MAX or size < 0:
+            raise FormatError(f"is damaged: a part of it would have {size:,} bytes")
+        data = self.content.read(size)
+        if len(data) < size:
+            raise FormatError("is truncated")
+        return data
+
+    def int(self) -> int:
+        number: int = _INT.unpack(self.bytes(_INT.size))[0]
+        return number
+
+    def buffer(self) -> Buffer:
+        size = self.int()
+        return None if size == -1 else self.bytes(size)
+
+
+def _znodes(parts: _Parts) -> Iterator[Znode]:
+    _, version, _ = _HEADER.unpack(parts.bytes(_HEADER.size))
+    if version != _VERSION:
+        raise FormatError(f"has the unknown version {version}")
+    for _ in range(parts.int()):
+        parts.bytes(_LONG.size + _INT.size)
+    for _ in range(parts.int()):
+        parts.bytes(_LONG.size)
+        for _ in range(parts.int()):
+            parts.bytes(_INT.size)
+            parts.buffer()
+            parts.buffer()
+    while (raw := parts.buffer()) != b"/":
+        path = (raw or b"").decode("utf-8", "replace")
+        data = parts.buffer()
+        stat = _STAT.unpack(parts.bytes(_STAT.size))
+        if path.startswith(_KEPT):
+            yield Znode(path, data, stat[_DATA_VERSION], stat[_CZXID])
