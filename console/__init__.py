@@ -32,6 +32,8 @@ def run(
     is of. ``service`` is started with the console, and stopped before it closes.
     """
     from console.app import TidegaugeApp
+    from console.process.tty import Tty
+    from console.process.watchdog import Watchdog
 
     app = TidegaugeApp(
         source,
@@ -44,8 +46,11 @@ def run(
     )
     app.stage.card = card
     app.stage.settle()
+    watchdog = Watchdog(Tty(), app.save)
+    app.guard_with(watchdog)
     try:
-        app.run(mouse=app.terminal.configuration.value("mouse"))
+        with watchdog:
+            app.run(mouse=app.terminal.configuration.value("mouse"))
     finally:
         app.sources.close()
     return app.return_code or 0

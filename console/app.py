@@ -8,22 +8,26 @@ key that moves the cursor repaints at once.
 import io
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.console import Console
 from textual import events, on, work
+from textual._context import active_message_pump
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
-from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.notifications import SeverityLevel
+from textual.screen import Screen
 
 from console.actions.bindings import bindings_for
 from console.actions.lookup import ACTIONS, ANYWHERE, named, refusal
 from console.controllers.bookmarks import Bookmarks
+from console.controllers.failures import Failures
 from console.controllers.lab import Lab
 from console.controllers.navigation import Navigation
 from console.controllers.notices import Notices
@@ -36,6 +40,9 @@ from console.model.library import Library, Service
 from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
+from console.process.driver import watched
+from console.process.quitting import Quitting
+from console.process.watchdog import Watchdog
 from console.screens.base import ConsoleScreen
 from console.screens.brokers import BrokersScreen
 from console.screens.compare import CompareScreen
@@ -43,10 +50,12 @@ from console.screens.events import EventsScreen
 from console.screens.lab import LabScreen
 from console.screens.messages import (
     ActionRequested,
+    AreYouThere,
     CopyRequested,
     FaultChosen,
     OpenRequested,
     Request,
+    ScreenReady,
     ScreenRequested,
     SourceRequested,
     SourceShown,
@@ -57,8 +66,10 @@ from console.screens.messages import (
 from console.screens.metadata import MetadataScreen
 from console.screens.overview import OverviewScreen
 from console.screens.page import PageScreen, help_lines
+from console.screens.palette import Palette
 from console.screens.partitions import PartitionsScreen
 from console.screens.sessions import SessionsScreen
+from console.screens.sized import Sized, closed_with
 from console.screens.znodes import ZnodesScreen
 from console.styles.glyphs import choose
 from console.styles.roles import COMPONENTS
@@ -90,6 +101,9 @@ def screens_of(stage: Stage) -> Mapping[str, Callable[[Stage], ConsoleScreen]]:
 
 NAMES = frozenset(action.name for action in ACTIONS.values())
 """The registry's actions as Textual names them."""
+STOPPED = "The cluster is paused. Everything up to here is recorded and can be examined."
+ANSWER_EVERY_S = 1.0
+"""How often the watchdog is told that keys are processed."""
 TOLD_SECONDS = 10.0
 """How long the clients' addresses are shown."""
 WIDTHS = [(0, "-cramped"), (60, "-narrow"), (120, "-wide"), (136, "-roomy")]
@@ -146,6 +160,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self.lab = Lab(self, self.sources, self.time_travel)
         self.navigation = Navigation(self, self.sources, self.lab)
         self.typeahead = TypeAhead(self, super().on_event)
+        self.failures = Failures(self, self.sources)
         self.controllers: tuple[object, ...] = (
             self.navigation,
             self.time_travel,
@@ -155,6 +170,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.terminal,
         )
         self.service = service
+        self.watchdog: Watchdog | None = None
+        self.interrupts = self._quitting()
+        self._asked = 0.0
         self._framed = perf_counter()
         self._painted: tuple[object, ...] = ()
 
@@ -181,14 +199,69 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         if self.service is not None:
             await self.service.stop()
 
+    # ---- the process
+
+    def _quitting(self) -> Quitting:
+        return Quitting(ACTIONS["app.quit"].keys, ACTIONS["app.interrupt"].keys)
+
+    def guard_with(self, watchdog: Watchdog) -> None:
+        """Let a watchdog end the console when it is stuck, and close screens that fail."""
+        self.watchdog = watchdog
+        self.terminal.signalled = watchdog.ask
+        self.failures.are_survived = True
+        self.driver_class = watched(self.driver_class, watchdog, self._quitting())
+
+    def working(self) -> AbstractContextManager[None]:
+        """Mark what a user has asked for, which may take longer than anything else."""
+        return nullcontext() if self.watchdog is None else self.watchdog.working()
+
+    def _report_in(self, now: float) -> None:
+        """Let a message go through the queues of the application and its screen to the watchdog."""
+        if self.watchdog is not None and now - self._asked > ANSWER_EVERY_S:
+            self._asked = now
+            self.post_message(AreYouThere(self.watchdog.answered))
+
+    def on_are_you_there(self, message: AreYouThere) -> None:
+        """Ask the screen as well, if it is one of the console's."""
+        if isinstance(self.screen, ConsoleScreen):
+            self.screen.post_message(AreYouThere(message.answer))
+        else:
+            message.answer()
+
+    async def _dispatch_message(self, message: Message) -> None:
+        """Process a message; an exception closes the screen that it is about."""
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            if not self.failures.survives(error, self._screen_at_work()):
+                raise
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Close the screen in which an exception was raised; without one, end."""
+        if not self.failures.survives(error, self._screen_at_work()):
+            super()._handle_exception(error)
+
+    def _screen_at_work(self) -> Screen[Any] | None:
+        """The screen whose message is being processed, or else the one that is shown."""
+        if not self._is_mounted or not self._screen_stacks.get(self.current_mode):
+            return None
+        pump = active_message_pump.get(None)
+        nodes = pump.ancestors_with_self if isinstance(pump, DOMNode) else ()
+        return next((node for node in nodes if isinstance(node, Screen)), self.screen)
+
     # ---- messages
 
     async def on_event(self, event: events.Event) -> None:
         """Process keys in the order in which they were typed; leave everything else to Textual."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self.typeahead.take(event)
         else:
             await super().on_event(event)
+
+    @on(ScreenReady)
+    async def take_waiting_keys(self) -> None:
+        """Process the keys that were typed before the screen was ready."""
+        await self.typeahead.go_on()
 
     def post_message(self, message: Message) -> bool:
         """Count requests, so that the next key waits until they are done."""
@@ -204,7 +277,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self._open_source(request)
             return
         try:
-            await self._do_requested(request)
+            with self.working():
+                await self._do_requested(request)
             self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
@@ -221,7 +295,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.paint()
         finally:
             self.typeahead.requests -= 1
-        await self.typeahead.go_on()
+            self.post_message(ScreenReady())
 
     async def _do_requested(self, request: Request) -> None:
         match request:
@@ -281,8 +355,11 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             return
         now = perf_counter()
         passed, self._framed = now - self._framed, now
+        self._report_in(now)
+        if self.typeahead.is_waiting:
+            self.post_message(ScreenReady())
         try:
-            self.stage.pacer.frame(passed)
+            self._advance(passed)
             self.bookmarks.search_on()
             self.notices.look()
             self.notices.show_waiting()
@@ -291,6 +368,17 @@ class TidegaugeApp(App[None], inherit_bindings=False):
                 self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
+
+    def _advance(self, passed: float) -> None:
+        try:
+            self.stage.pacer.frame(passed)
+        except SessionError:
+            raise
+        except Exception as error:
+            if not self.failures.are_survived:
+                raise
+            self.stage.pacer.paused = True
+            self.notices.failed("time", self.failures.described(error), STOPPED)
 
     def _moment(self) -> tuple[object, ...]:
         """Return what a screen depends on besides keys; nothing is painted until it changes."""
@@ -358,8 +446,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         if method is None:
             return await super().run_action(action, default_namespace, namespaces)
         screen = self.screen
-        if isinstance(screen, ConsoleScreen) and not screen.is_ready:
-            self.call_after_refresh(self.run_action, name)
+        if isinstance(screen, Sized) and not screen.is_ready:
+            self.typeahead.hold(name)
         elif not self.check_action(name, ()):
             self.notify(self._refusal(name) or "", severity="warning")
         else:
@@ -371,7 +459,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         try:
             if isinstance(screen, ConsoleScreen) and screen.is_behind:
                 self.paint()  # an action applies to the present state
-            method()
+            with self.working():
+                method()
             self.paint()
         except SessionError as error:
             self.notices.trouble(str(error))
@@ -387,6 +476,22 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         return next((method for method in found if method is not None), None)
 
     # ---- screens
+
+    @property
+    def _background_screens(self) -> list[Screen[Any]]:
+        """The screens that can be seen behind the one on top.
+
+        Textual counts the screen below an opaque one as well, and lays it out with each resize.
+        """
+        return [] if self.screen.styles.background.a == 1 else super()._background_screens
+
+    def pop_screen(self) -> AwaitComplete:
+        """Close the screen on top; the one below takes over what waits for a refresh of it."""
+        closed = self.screen
+        awaitable = super().pop_screen()
+        for call, sender in closed_with(closed):
+            self.screen._invoke_later(call, sender)
+        return awaitable
 
     def action_go_back(self) -> None:
         """Undo the last narrowing: a search, zoom, filter, then the screen."""
@@ -417,14 +522,35 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         """Find an action by name."""
         providers = [ActionProvider, ObjectProvider]
         placeholder = "an action, topic, partition, broker, znode, setting, scenario, #event"
-        self.push_screen(CommandPalette(providers=providers, placeholder=placeholder))
+        self.push_screen(Palette(providers=providers, placeholder=placeholder))
 
     def action_app_quit(self) -> None:
         """Quit, and name what was recorded."""
-        recorded = [opening.stage.recording for opening in self.sources.openings]
-        named = [f"recorded in {path}" for path in recorded if path is not None]
-        self.exit(message="\n".join(named) or None)
+        self.exit(message="\n".join(self.recorded()) or None)
+
+    def recorded(self) -> list[str]:
+        """Where the recordings are, a line for each."""
+        paths = [opening.stage.recording for opening in self.sources.openings]
+        return [f"recorded in {path}" for path in paths if path is not None]
+
+    def save(self) -> list[str]:
+        """Write what was recorded, as the console is ended from outside; say where it is.
+
+        The console's own temporary recordings stay as well: they are all that is left of a cluster.
+        """
+        recorders = [
+            getattr(opening.stage.source, "recorder", None) for opening in self.sources.openings
+        ]
+        lines = []
+        for recorder in recorders:
+            if recorder is not None and not recorder.closed:
+                recorder.flush()
+                lines.append(f"recorded in {recorder.path}")
+        return lines
 
     def action_app_interrupt(self) -> None:
-        """Explain how to quit: ctrl+c out of habit should not end a session."""
-        self.notify("ctrl+q quits; ctrl+c does nothing here")
+        """Explain how to quit: one ctrl+c out of habit should not end a session."""
+        if self.interrupts.ends(ACTIONS["app.interrupt"].keys[0]):
+            self.action_app_quit()
+        else:
+            self.notify("ctrl+c once more quits, as ctrl+q does")

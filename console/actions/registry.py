@@ -148,7 +148,7 @@ _ACT = [
     everywhere("app.help", "?", "Show this help", "help"),
     everywhere("app.quit", "ctrl+q", "Quit"),
     everywhere("app.suspend", "ctrl+z", "Suspend the console; fg resumes it"),
-    everywhere("app.interrupt", "ctrl+c", "Say how to quit"),
+    everywhere("app.interrupt", "ctrl+c", "Quit, if pressed twice"),
 ]
 
 _PROMPT = [

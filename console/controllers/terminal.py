@@ -5,7 +5,9 @@ import io
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from textual.app import App
@@ -41,6 +43,8 @@ class Terminal:
     def __init__(self, app: App[Any], sources: OpenSources) -> None:
         self.app = app
         self.sources = sources
+        self.signalled: Callable[[int], None] = lambda status: None
+        """Told the exit status when a signal asks the console to end."""
 
     @property
     def stage(self) -> Stage:
@@ -62,8 +66,15 @@ class Terminal:
         self.tell_problems()
         if self.app.is_headless or threading.current_thread() is not threading.main_thread():
             return
-        for ended_by in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(ended_by, self.end, ended_by)
+        loop = asyncio.get_running_loop()
+
+        def ended_by(number: int, frame: FrameType | None) -> None:
+            """Ask for the end, also if the event loop gets no turn to notice."""
+            self.signalled(SIGNALLED + number)
+            loop.call_soon_threadsafe(self.end, number)
+
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, ended_by)
 
     def end(self, number: int) -> None:
         """Leave the terminal as it was, with the status of a process that a signal has ended."""

@@ -13,37 +13,51 @@ from textual import events
 from textual.app import App
 
 from console.screens.base import ConsoleScreen
+from console.screens.sized import Sized
 from console.widgets.prompt import PromptInput
+
+Typed = events.Key | events.Paste
 
 
 class TypeAhead:
     """Processes keys one after another."""
 
-    def __init__(self, app: App[Any], pass_on: Callable[[events.Key], Awaitable[None]]) -> None:
+    def __init__(self, app: App[Any], pass_on: Callable[[Typed], Awaitable[None]]) -> None:
         """Pass keys that are not bound here to Textual with ``pass_on``."""
         self.app = app
         self.pass_on = pass_on
         self.requests = 0
-        self._typed: deque[events.Key] = deque()
+        self._typed: deque[Typed | str] = deque()
 
-    async def take(self, event: events.Key) -> None:
-        """Take a key that comes from the terminal."""
+    async def take(self, event: Typed) -> None:
+        """Take a key, or pasted text, that comes from the terminal."""
         self.app.app_focus = True  # as in Textual: who types is here
         self._typed.append(event)
         await self.go_on()
 
+    def hold(self, action: str) -> None:
+        """Run an action once the screen that it is meant for is ready."""
+        self._typed.append(action)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether keys wait although nothing that was asked for before is left to do."""
+        return bool(self._typed) and not self.requests
+
     async def go_on(self) -> None:
         """Process the queued keys in order, as far as the screen that they are meant for is ready.
 
-        What a screen has asked for before (:attr:`requests`) comes before the next key.
+        What a screen has asked for before (:attr:`requests`) comes before the next key. Only the
+        application's own task calls this, so that one key is done before the next one begins.
         """
         while self._typed and not self.requests:
             screen = self.app.screen
-            if isinstance(screen, ConsoleScreen) and not screen.is_ready:
-                self.app.call_after_refresh(self.go_on)
+            if isinstance(screen, Sized) and not screen.is_ready:
                 return
             event = self._typed.popleft()
-            if not await self._taken(event):
+            if isinstance(event, str):
+                await self.app.run_action(event)
+            elif isinstance(event, events.Paste) or not await self._taken(event):
                 await self.pass_on(event)
 
     async def _taken(self, event: events.Key) -> bool:

@@ -17,6 +17,7 @@ from console.render.lines import Span, cells, line
 from console.screens.jump import JumpScreen, Target
 from console.screens.messages import (
     ActionRequested,
+    AreYouThere,
     CopyRequested,
     OpenRequested,
     RepaintRequested,
@@ -24,6 +25,7 @@ from console.screens.messages import (
     TimeRequested,
     TroubleMet,
 )
+from console.screens.sized import Sized
 from console.widgets.event_log import EventView
 from console.widgets.pane import Pane
 from console.widgets.prompt import Prompt
@@ -41,7 +43,7 @@ SIZE_NEEDED = (60, 15)
 """The smallest terminal, in columns and lines, on which anything useful fits."""
 
 
-class ConsoleScreen(Screen[Any], inherit_bindings=False):
+class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     """A screen of panes. ``context`` is its name in the registry of actions."""
 
     context: ClassVar[str] = ""
@@ -58,7 +60,6 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.too_small = LabelView(stage, id="too-small")
         self.prompt = Prompt(stage)
         self.panes: list[Pane] = []
-        self.is_ready = False
         self._entering = False
         self._shown_at = 0
         self._upper_lines = UPPER_LINES_MIN
@@ -148,11 +149,11 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
     def on_mount(self) -> None:
         """Prepare the panes and focus the first one."""
         self.enter_pane(self.begin())
-        self.call_after_refresh(self._get_ready)
+        self.call_after_refresh(self.become_ready)
 
-    def _get_ready(self) -> None:
-        """Accept keys: every pane has its size now."""
-        self.is_ready = True
+    def on_are_you_there(self, message: AreYouThere) -> None:
+        """Answer the watchdog."""
+        message.answer()
 
     def on_screen_resume(self) -> None:
         """Show what happened meanwhile at once, and again once the panes have their new sizes."""
@@ -226,8 +227,9 @@ class ConsoleScreen(Screen[Any], inherit_bindings=False):
         self.repaint()
 
     async def on_virtual_view_chosen(self) -> None:
-        """Open the line that was double-clicked."""
-        await self.run_action("drill")
+        """Open the line that was double-clicked, unless another screen is on top by now."""
+        if self.is_active:
+            await self.run_action("drill")
 
     def on_virtual_view_unreadable(self, message: VirtualView.Unreadable) -> None:
         """Report that what was clicked is damaged."""

@@ -9,6 +9,8 @@ from textual.geometry import Offset
 from textual.screen import ModalScreen
 from textual.widgets import Label
 
+from console.screens.sized import Sized
+
 LETTERS: Final = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM"
 """The letters, those on the home row first."""
 
@@ -20,7 +22,7 @@ class Target(NamedTuple):
     go: Callable[[], object]
 
 
-class JumpScreen(ModalScreen[Target], inherit_bindings=False):
+class JumpScreen(Sized, ModalScreen[Target], inherit_bindings=False):
     """Letters over the screen below; the result is the target whose letter was typed.
 
     Any other key, a click or a resize changes nothing.
@@ -39,6 +41,10 @@ class JumpScreen(ModalScreen[Target], inherit_bindings=False):
             label = Label(letter, markup=False)
             label.styles.offset = target.place
             yield label
+
+    def on_mount(self) -> None:
+        """Accept keys once the letters are shown."""
+        self.call_after_refresh(self.become_ready)
 
     def on_key(self, event: events.Key) -> None:
         """Return the target of the letter, if there is one."""

@@ -13,6 +13,18 @@ from console.model.links import Link
 from console.widgets.fault_list import FaultView
 
 
+class ScreenReady(Message, bubble=False):
+    """Tell the application that a screen takes keys from now on."""
+
+
+class AreYouThere(Message, bubble=False):
+    """Ask the application, and then its screen, whether they still process messages."""
+
+    def __init__(self, answer: Callable[[], object]) -> None:
+        self.answer = answer
+        super().__init__()
+
+
 class Request(Message, bubble=False):
     """A request to the application."""
 

@@ -1,0 +1,23 @@
+"""The command palette as a screen."""
+
+from textual.command import CommandList, CommandPalette
+
+from console.screens.sized import Sized
+
+
+class Palette(Sized, CommandPalette):
+    """Textual's palette, for people who type faster than its list is filled."""
+
+    def on_mount(self) -> None:
+        """Accept keys once the line of input has the focus."""
+        self.call_after_refresh(self.become_ready)
+
+    def _action_command_list(self, action: str) -> None:
+        """Pass an action on to the list, once it knows the lines that its options take.
+
+        It learns them when it is drawn, and its pages are counted in lines.
+        """
+        commands = self.query_one(CommandList)
+        commands._update_lines()
+        if commands._lines or not action.startswith("page"):
+            super()._action_command_list(action)

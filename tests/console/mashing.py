@@ -1,0 +1,181 @@
+"""Keys, mouse, pasted text and sizes at random, as fast as a terminal takes them.
+
+A seed gives the same sequence everywhere; how fast the console gets it depends on the machine.
+"""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from console.actions.lookup import ACTIONS
+from tests.console.terminals import PATIENCE_SECONDS, Terminal
+
+SCRIPT: Final = """\
+cluster --brokers 3 --seed 7{mode}
+topic create orders --partitions 4 --replication-factor 3 --config min.insync.replicas=2
+wait until orders-3.leader >= 0
+produce orders --count 6 --acks all --retries 9
+broker crash 0
+wait 12s
+produce orders --count 3 --acks 1 --retries 9
+broker start 0
+wait 3s
+"""
+NEVER: Final = {"ctrl+q", "ctrl+c", "ctrl+z"} | {"R", "E", "M", "v"}
+"""Keys that end or suspend the console, and those that begin work of minutes."""
+NAMES: Final = {
+    "escape": "Escape",
+    "enter": "Enter",
+    "space": "Space",
+    "tab": "Tab",
+    "shift+tab": "BTab",
+    "delete": "DC",
+    "pageup": "PPage",
+    "pagedown": "NPage",
+    "home": "Home",
+    "end": "End",
+    "up": "Up",
+    "down": "Down",
+    "left": "Left",
+    "right": "Right",
+    "shift+left": "S-Left",
+    "shift+right": "S-Right",
+}
+"""The keys that tmux calls otherwise."""
+PASTED: Final = ("orders", "broker crash 1", "wait 1s\nshow partitions", "re:(", "#100\n\n\t\x07")
+TYPED: Final = ("ord", ":help", "/isr<min", "t12s", "b mark", "when urp>0")
+PAUSES: Final = (0.0, 0.0, 0.01, 0.03, 0.1)
+
+
+class Kind(NamedTuple):
+    """What the console shows: ``live``, ``paused``, ``replay`` or ``served``; in which mode."""
+
+    source: str
+    mode: str
+
+
+def named(key: str) -> str:
+    """A key by tmux's name."""
+    if key.startswith("ctrl+"):
+        return f"C-{key.removeprefix('ctrl+')}"
+    return NAMES.get(key, key)
+
+
+KEYS: Final = sorted({key for action in ACTIONS.values() for key in action.keys} - NEVER)
+OFTEN: Final = (*"1234567oxXdDs?-:/", "enter", "escape", "escape", "ctrl+p", "pagedown", "pageup")
+"""The keys that open and close screens, which the others do not reach otherwise."""
+
+
+def mash(terminal: Terminal, seed: int, seconds: float, told: Callable[[str], object]) -> int:
+    """Do random things for so long; ``told`` gets each of them. Returns how many they were."""
+    chance, done = random.Random(seed), 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done += 1
+        told(one_of(terminal, chance))
+        time.sleep(chance.choice(PAUSES))
+    return done
+
+
+def one_of(terminal: Terminal, chance: random.Random) -> str:
+    """Do one random thing, and say what."""
+    sort = chance.random()
+    if sort < 0.25:
+        columns, lines = chance.randint(40, 200), chance.randint(10, 60)
+        terminal.resize(columns, lines)
+        return f"{columns}x{lines}"
+    if sort < 0.35:
+        column, line = chance.randint(1, 120), chance.randint(1, 40)
+        button = chance.choice((0, 0, 0, 35, 64, 65))  # the left one, a move, the wheel
+        pressed = f"\x1b[<{button};{column};{line}M"
+        terminal.tmux("send-keys", "-l", pressed + (pressed[:-1] + "m" if button == 0 else ""))
+        return f"mouse {button} at {column},{line}"
+    if sort < 0.38:
+        text = chance.choice(PASTED)
+        terminal.paste(text)
+        return f"paste {text!r}"
+    if sort < 0.42:
+        text = chance.choice(TYPED)
+        terminal.tmux("send-keys", "-l", text)
+        return f"type {text}"
+    keys = [chance.choice(OFTEN if chance.random() < 0.6 else KEYS) for _ in range(3)]
+    terminal.press(*(named(key) for key in keys))
+    return " ".join(keys)
+
+
+def arguments(kind: Kind, folder: Path) -> tuple[str, ...]:
+    """The command of the program, with the files that it needs."""
+    script = folder / "orders.tide"
+    script.write_text(SCRIPT.format(mode=" --mode kraft" if kind.mode == "kraft" else ""))
+    match kind.source:
+        case "replay":
+            return ("replay", "run.tide.db")
+        case "served":
+            return ("console", "--serve", "orders.tide", "--port", "0")
+        case "paused":
+            return ("console", "orders.tide", "--paused")
+        case _:
+            return ("console", "orders.tide")
+
+
+def soak(
+    folder: Path,
+    kind: Kind,
+    seed: int,
+    seconds: float,
+    told: Callable[[str], object] = lambda thing: None,
+) -> int:
+    """Mash a console for so long; it must answer afterwards, and end when asked to.
+
+    Raises:
+        AssertionError: it does not, or an exception was raised in it.
+    """
+    terminal = Terminal(folder, 120, 40)
+    try:
+        terminal.prepare()
+        words = arguments(kind, folder)
+        terminal.type(f"TMPDIR={folder}; export TMPDIR")
+        if kind.source == "replay":
+            terminal.start("run", "orders.tide", "--record", "run.tide.db", ready=r"status=\d")
+        terminal.start(*words)
+        process = terminal.program()
+        done = mash(terminal, seed, seconds, told)
+        answer(terminal)
+        terminal.press("C-q")
+        gone(process)
+        terminal.until(r"status=0\s")
+    finally:
+        terminal.close()
+    reports = [*folder.glob("tidegauge-error-*"), *folder.glob("tidegauge-stacks-*")]
+    assert not reports, "\n".join(report.read_text() for report in reports)
+    return done
+
+
+def answer(terminal: Terminal) -> None:
+    """Wait until the console shows its help."""
+    terminal.resize(120, 40)
+    terminal.press("1", *["Escape"] * 6)
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        terminal.press("Escape")
+        time.sleep(0.2)
+        terminal.press("?")
+        time.sleep(1.0)
+        if "help: " in terminal.shown():
+            return
+    raise AssertionError(f"it does not answer\n{terminal.shown()}")
+
+
+def gone(process: int, seconds: float = PATIENCE_SECONDS) -> float:
+    """Wait until a process has ended; return the seconds that it took."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < seconds:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return time.monotonic() - begin
+        time.sleep(0.02)
+    raise AssertionError(f"process {process} has not ended")

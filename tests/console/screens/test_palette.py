@@ -1,0 +1,24 @@
+from textual import events
+from textual.keys import key_to_character
+
+from console.screens.palette import Palette
+from tests.console.driving import console
+
+
+async def test_who_types_faster_than_the_list_is_filled_may_turn_its_pages() -> None:
+    async with console() as driven:
+        for key in ("ctrl+p", "o", "r", "d", "pagedown", "pagedown", "pageup", "end", "home"):
+            driven.app.post_message(events.Key(key, key_to_character(key)))
+        await driven.settle()
+        assert isinstance(driven.app.screen, Palette)
+        await driven.press("escape")
+        assert driven.screen.context == "overview"
+
+
+async def test_keys_that_follow_the_palettes_own_belong_to_it() -> None:
+    async with console() as driven:
+        for key in ("ctrl+p", "7", "5"):
+            driven.app.post_message(events.Key(key, key_to_character(key)))
+        await driven.settle()
+        assert isinstance(driven.app.screen, Palette)
+        assert driven.app.current_mode == "overview"
