@@ -7,7 +7,7 @@ import typer
 
 from commands.cli import candidates
 from commands.cli.examples import examples
-from commands.cli.options import Mode, argument, flag, option
+from commands.cli.options import Mode, Racks, ResourceSettings, argument, flag, option
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.output import streams
@@ -49,25 +49,8 @@ def import_cluster(
         ),
     ] = None,
     replace: Annotated[bool, flag("--replace", text="replace an existing image")] = False,
-    racks: Annotated[
-        list[values.Setting] | None,
-        option(
-            "--rack",
-            metavar="BROKER=RACK",
-            parse=values.broker_rack,
-            text="the rack of a broker; may be repeated",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[values.Setting] | None,
-        option(
-            "--set",
-            metavar="K=V",
-            parse=values.resource_setting,
-            text="a configuration of all brokers, of one (broker:3:K=V) or of a topic "
-            "(topic:orders:K=V); may be repeated",
-        ),
-    ] = None,
+    racks: Racks = None,
+    settings: ResourceSettings = None,
     version: Annotated[
         str | None,
         option(
@@ -98,7 +81,7 @@ def import_cluster(
     """
     if diff:
         return _compared(sources, as_json=as_json)
-    imported = _imported(sources, racks or [], settings or [], version, mode)
+    imported = imported_of(sources, racks or [], settings or [], version, mode)
     if out == STDOUT and as_json:
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
     if not as_json:
@@ -112,13 +95,18 @@ def import_cluster(
     return ExitCode.OK
 
 
-def _imported(
+def imported_of(
     sources: list[str],
     racks: list[values.Setting],
     settings: list[values.Setting],
     version: str | None,
     mode: str | None,
 ) -> "Imported":
+    """Read and merge sources and what is given by hand.
+
+    Raises:
+        CommandError: a source cannot be read.
+    """
     from msgspec import convert
 
     from emulator.cluster_image.image import Mode as ImageMode

@@ -116,6 +116,26 @@ Variables = Annotated[
     ),
 ]
 
+Racks = Annotated[
+    list[values.Setting] | None,
+    option(
+        "--rack",
+        metavar="BROKER=RACK",
+        parse=values.broker_rack,
+        text="the rack of a broker; may be repeated",
+    ),
+]
+ResourceSettings = Annotated[
+    list[values.Setting] | None,
+    option(
+        "--set",
+        metavar="K=V",
+        parse=values.resource_setting,
+        text="a configuration of all brokers, of one (broker:3:K=V) or of a topic "
+        "(topic:orders:K=V); may be repeated",
+    ),
+]
+
 Record = Annotated[
     str | None,
     option(

@@ -246,18 +246,33 @@ def setting(word: str) -> Setting:
     raise BadWord(f"'{word}' is not a setting (written min.insync.replicas=2)")
 
 
-def level(word: str) -> tuple[str, int]:
-    """Parse a feature's level: ``group.version=1``."""
-    name, value = setting(word)
-    return name, natural(value)
-
-
 def broker_rack(word: str) -> Setting:
     """Parse ``1=rack-a``; an empty rack says that the broker has none."""
     broker, equals, rack = word.partition("=")
     if equals and _DIGITS.fullmatch(broker) and is_text(rack):
         return Setting(broker, rack)
     raise BadWord(f"'{clean(word)}' is no rack of a broker (written 1=rack-a)")
+
+
+class Losses(list[tuple[str, str]]):
+    """Processes that are lost together: pairs of a kind (broker, controller, rack) and a name."""
+
+
+def losses(word: str) -> Losses:
+    """Parse ``broker=1,broker=4``, ``controller=100`` or ``rack=a``; a number alone is a broker."""
+    lost = Losses()
+    for part in word.split(","):
+        kind, equals, name = part.partition("=")
+        if not equals and _DIGITS.fullmatch(kind):
+            kind, name = "broker", kind
+        is_known = kind == "rack" or (
+            kind in ("broker", "controller") and bool(_DIGITS.fullmatch(name))
+        )
+        if not is_known or not name or not is_text(name):
+            message = f"'{clean(part)}' names nothing to lose (written broker=1, rack=a)"
+            raise BadWord(message)
+        lost.append((kind, name))
+    return lost
 
 
 def resource_setting(word: str) -> Setting:

@@ -89,8 +89,6 @@ from emulator.protocol.groups import (
 from emulator.protocol.kraft import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
-    AssignReplicasToDirsRequest,
-    AssignReplicasToDirsResponse,
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
@@ -207,8 +205,6 @@ AnyMessage = (
     | ElectLeadersResponse
     | AllocateProducerIdsRequest
     | AllocateProducerIdsResponse
-    | AssignReplicasToDirsRequest
-    | AssignReplicasToDirsResponse
     | BrokerHeartbeatRequest
     | BrokerHeartbeatResponse
     | BrokerRegistrationRequest
@@ -320,8 +316,6 @@ __all__ = [
     "AnyMessage",
     "ApiVersionsRequest",
     "ApiVersionsResponse",
-    "AssignReplicasToDirsRequest",
-    "AssignReplicasToDirsResponse",
     "BeginQuorumEpochRequest",
     "BeginQuorumEpochResponse",
     "BrokerHeartbeatRequest",

@@ -13,9 +13,11 @@ from commands.cli.options import parsed
 from commands.language.grammar import Meaning, leaves, meaning, program
 from commands.language.statements import (
     admin,
+    brokers,
+    clients,
     cluster,
-    controllers,
     expect,
+    network,
     replication,
     show,
     time,
@@ -65,7 +67,7 @@ from emulator.inputs.statements import (
 )
 
 MODULES = (
-    *(admin, cluster, controllers, expect),
+    *(admin, brokers, clients, cluster, expect, network),
     *(replication, show, time, topics, zookeeper),
 )
 LEADS = Clause(Subject("partition", "t-0", "leader"), "==", -1, None, "t-0.leader == -1")

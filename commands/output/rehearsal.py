@@ -1,0 +1,93 @@
+"""Output of a rehearsal: the verdict, a table of the cases, and what is behind it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from commands.output.grids import Grid
+from sessions.rehearsal.report import CaseReport, Report
+from sessions.text import plural
+
+COLUMNS: Final = ("CASE", "VERDICT", "RF1 OFF", "UNAVAIL", "ACKS=ALL", "ACKS=1", "RACES", "SECONDS")
+SHOWN: Final = 6
+"""How many partitions a line lists before it breaks off."""
+KINDS: Final = (
+    ("rf1_offline", "offline, replication factor 1"),
+    ("unavailable", "no replica may lead"),
+    ("full_acks_produce_unavailable", "writes with acks=all refused"),
+)
+
+
+def verdict(report: Report) -> str:
+    """Return the verdict in one line."""
+    unsafe = [case for case in report.cases if not case.risks.is_safe]
+    if unsafe:
+        return (
+            f"UNSAFE: {len(unsafe)} of {plural(len(report.cases), 'case')} make partitions"
+            " unavailable or unwritable that are healthy now"
+        )
+    if not report.safe:
+        return "UNSAFE: the rolling restart makes partitions unwritable for a while"
+    return f"SAFE: nothing that is healthy now fails in {plural(len(report.cases), 'case')}"
+
+
+def tables(report: Report) -> list[Grid]:
+    """Return the tables of a report; each fits 80 columns unless names are long."""
+    made = [Grid("cases", COLUMNS, [_row(case) for case in report.cases])]
+    if report.unsafe_topics:
+        rows: list[Any] = [(topic.topic, topic.why) for topic in report.unsafe_topics]
+        made.append(Grid("unsafe topics", ("TOPIC", "WHY"), rows))
+    if report.roll is not None:
+        made += list(_roll(report))
+    return made
+
+
+def _row(case: CaseReport) -> tuple[str | int, ...]:
+    risks = case.risks
+    return (
+        case.case.name,
+        case.verdict,
+        len(risks.rf1_offline),
+        len(risks.unavailable),
+        len(risks.full_acks_produce_unavailable),
+        len(risks.acks1_data_loss),
+        len(case.races),
+        f"{case.seconds:.1f}",
+    )
+
+
+def _roll(report: Report) -> Iterator[Grid]:
+    assert report.roll is not None
+    rows: list[Any] = [
+        (restart.node, f"{restart.seconds:.1f}", "yes" if restart.caught_up else "NO")
+        for restart in report.roll.restarts
+    ]
+    yield Grid("rolling restart", ("NODE", "SECONDS", "BACK IN ALL ISRS"), rows)
+    unwritable: list[Any] = [
+        (tp, report.roll.least_isr.get(tp), f"{seconds:.1f}")
+        for tp, seconds in sorted(report.roll.unwritable.items())
+    ]
+    yield Grid("unwritable during the restart", ("PARTITION", "LEAST ISR", "SECONDS"), unwritable)
+
+
+def details(report: Report) -> Iterator[str]:
+    """Yield lines with the partitions at risk and the commands that show why."""
+    if report.broken.offline:
+        yield f"already offline: {listed(report.broken.offline)}"
+    if report.broken.under_min_isr:
+        yield f"already under min.insync.replicas: {listed(report.broken.under_min_isr)}"
+    for case in report.cases:
+        for kind, meaning in KINDS:
+            tps = getattr(case.risks, kind)
+            if tps:
+                yield f"{case.case.name}: {meaning}: {listed(tps)}"
+        if case.outcome.controller is None:
+            yield f"{case.case.name}: nobody controls the cluster, so later failures have no remedy"
+        if not case.risks.is_safe:
+            yield f"  {case.script}"
+    yield f"restart in this order: {', '.join(map(str, report.restart_order))}"
+
+
+def listed(tps: Sequence[str]) -> str:
+    """Return some of the partitions, and how many there are."""
+    more = len(tps) - SHOWN
+    return ", ".join(tps[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,61 @@
+"""What became worse since an earlier report of a rehearsal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sessions.rehearsal.report import SCHEMA, Report
+
+
+class _Case(Struct):
+    name: str
+    risks: dict[str, list[str]]
+
+
+class _Baseline(Struct):
+    schema: int
+    cases: list[_Case]
+
+
+class BaselineError(ValueError):
+    """The file is not the JSON of an earlier rehearsal; the text says why."""
+
+
+def risks_in(data: bytes) -> dict[str, dict[str, list[str]]]:
+    """Return the risks of each case in a report's JSON, by the case's name.
+
+    Raises:
+        BaselineError: it is not such a report.
+    """
+    try:
+        baseline = msgspec.json.decode(data, type=_Baseline)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        message = f"is not the output of 'tidegauge rehearse --json': {error}"
+        raise BaselineError(message) from None
+    if baseline.schema != SCHEMA:
+        raise BaselineError(f"has schema {baseline.schema}; this program reads schema {SCHEMA}")
+    return {case.name: case.risks for case in baseline.cases}
+
+
+def worse(report: Report, before: Mapping[str, Mapping[str, list[str]]]) -> list[dict[str, Any]]:
+    """Return the partitions that are at risk now and were not before, by case and kind of risk.
+
+    A case that was not rehearsed before counts as one without risks. What may be lost with acks=1
+    is left out: it makes no case unsafe.
+    """
+    found = []
+    for case in report.cases:
+        known = before.get(case.case.name, {})
+        risks = {
+            kind: sorted(set(tps) - set(known.get(kind, ())))
+            for kind, tps in (
+                ("rf1_offline", case.risks.rf1_offline),
+                ("unavailable", case.risks.unavailable),
+                ("full_acks_produce_unavailable", case.risks.full_acks_produce_unavailable),
+            )
+        }
+        if any(risks.values()):
+            found.append({"name": case.case.name, "lose": list(case.case.lose), "risks": risks})
+    return found

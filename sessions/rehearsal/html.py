@@ -1,0 +1,149 @@
+"""The report of a rehearsal as one HTML page that needs no network and prints well."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Final
+
+from sessions.rehearsal.report import CaseReport, Report
+from sessions.report.markup import Element, document, element
+from sessions.text import plural
+
+STYLE: Final = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em;
+  color: #1b1f24; background: #fff; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+.verdict { padding: .7em 1em; border-radius: .4em; font-weight: 600; }
+.safe { background: #e3f4e6; color: #12501f; } .unsafe { background: #fde7e4; color: #84170b; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3em .7em;
+  border-bottom: 1px solid #d5dae0; vertical-align: top; } td.n, th.n { text-align: right; }
+code { font-size: .88em; overflow-wrap: anywhere; } section { break-inside: avoid; }
+.note { color: #57606a; }
+@media (max-width: 40em) { .wide { display: block; overflow-x: auto; } }
+@media print { body { margin: 0; max-width: none; } a { color: inherit; } }
+"""
+POLICY: Final = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+"""What a browser may load and apply: the page's own style, known by its hash, and nothing else."""
+RISKS: Final = (
+    ("rf1_offline", "Offline: their only replica is lost"),
+    ("unavailable", "Unavailable: no remaining replica may lead"),
+    ("full_acks_produce_unavailable", "Unwritable with acks=all: too few replicas in sync"),
+    ("acks1_data_loss", "Led by another replica: what was written with acks=1 may be lost"),
+)
+
+
+def page(report: Report, title: str, verdict: str, made: str) -> str:
+    """Return the whole page; ``made`` says when the report was made."""
+    digest = b64encode(sha256(STYLE.encode()).digest()).decode()
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element(
+            "meta",
+            http_equiv="Content-Security-Policy",
+            content=POLICY.format(style=f"sha256-{digest}"),
+        ),
+        element("title", f"Rehearsal of {title}"),
+        element("style", STYLE),
+    )
+    body = element(
+        "body",
+        element("h1", f"Rehearsal of {title}"),
+        element("p", verdict, class_=f"verdict {'safe' if report.safe else 'unsafe'}"),
+        element(
+            "p",
+            f"Kafka {report.release} in {'KRaft' if report.mode == 'kraft' else 'ZooKeeper'} mode;"
+            f" {plural(len(report.cases), 'case')}; {made}.",
+            class_="note",
+        ),
+        *_facts(report),
+        element("h2", "Cases"),
+        _overview(report.cases),
+        *(_case(case) for case in report.cases if not case.risks.is_safe or case.races),
+        lang="en",
+    )
+    return document(element("html", head, body, lang="en"))
+
+
+def _facts(report: Report) -> Iterable[Element]:
+    order = ", ".join(map(str, report.restart_order))
+    yield element("p", "Restart the nodes in this order: ", element("b", order), ".")
+    if report.assumed:
+        yield element("h2", "Assumed")
+        yield element("ul", *(element("li", line) for line in report.assumed))
+    for tps, what in (
+        (report.broken.offline, "Already offline"),
+        (report.broken.under_min_isr, "Already under min.insync.replicas"),
+    ):
+        if tps:
+            yield element("h2", what)
+            yield element("p", ", ".join(tps))
+    if report.unsafe_topics:
+        yield element("h2", "Unsafe topics")
+        rows = [(topic.topic, topic.why) for topic in report.unsafe_topics]
+        yield _table(("Topic", "Why"), rows)
+    if report.roll is not None:
+        yield element("h2", "Rolling restart")
+        yield _table(
+            ("Node", "Seconds", "Back in all ISRs"),
+            [
+                (each.node, f"{each.seconds:.1f}", "yes" if each.caught_up else "no")
+                for each in report.roll.restarts
+            ],
+        )
+        if report.roll.unwritable:
+            least = report.roll.least_isr
+            yield _table(
+                ("Unwritable", "Least ISR", "Seconds"),
+                [
+                    (tp, least.get(tp, ""), f"{seconds:.1f}")
+                    for tp, seconds in sorted(report.roll.unwritable.items())
+                ],
+            )
+
+
+def _overview(cases: Sequence[CaseReport]) -> Element:
+    headers = ("Case", "Verdict", "RF 1 offline", "Unavailable", "acks=all", "acks=1", "Seconds")
+    return _table(
+        headers,
+        [
+            (
+                case.case.name,
+                case.verdict,
+                len(case.risks.rf1_offline),
+                len(case.risks.unavailable),
+                len(case.risks.full_acks_produce_unavailable),
+                len(case.risks.acks1_data_loss),
+                f"{case.seconds:.1f}",
+            )
+            for case in cases
+        ],
+    )
+
+
+def _case(case: CaseReport) -> Element:
+    made = element("section", element("h2", f"Losing {case.case.name}"))
+    for kind, meaning in RISKS:
+        tps: list[str] = getattr(case.risks, kind)
+        if tps:
+            made.append(element("p", element("b", f"{meaning} ({len(tps):,}): "), ", ".join(tps)))
+    if case.races:
+        text = "Chance, because it depends on which broker the cluster misses first: "
+        made.append(element("p", element("b", text), ", ".join(case.races)))
+    leaders = ", ".join(f"broker {broker}: {count:,}" for broker, count in case.leaders.items())
+    made.append(element("p", "Leaders afterwards: ", leaders or "none", "."))
+    made.append(element("p", element("code", case.script)))
+    return made
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str | int]]) -> Element:
+    def cell(tag: str, value: str | int) -> Element:
+        return element(tag, str(value), class_="n" if isinstance(value, int) else None)
+
+    return element(
+        "table",
+        element("tr", *(element("th", header) for header in headers)),
+        *(element("tr", *(cell("td", value) for value in row)) for row in rows),
+        class_="wide",
+    )

@@ -1,0 +1,85 @@
+"""What a cluster is like at one moment, and how that differs from what it was like before."""
+
+from msgspec import Struct
+
+from emulator.cluster import Cluster
+from emulator.common.names import split
+from emulator.releases.config import resolve, resolve_topic
+
+
+class PartitionOutcome(Struct, frozen=True, array_like=True, gc=False):
+    """A partition as the cluster's metadata and its leader's broker have it.
+
+    ``leader`` is -1 if there is none, or if its process does not run: nobody serves it then.
+    ``log_end`` is that of the leader's log; -1 without leader.
+    """
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] = ()
+    log_end: int = -1
+
+    @property
+    def online(self) -> bool:
+        """Whether somebody serves it."""
+        return self.leader >= 0
+
+
+class Outcome(Struct, frozen=True):
+    """A cluster at one moment, by topic-partition.
+
+    ``controller`` is the active controller's host, None if nobody controls the cluster.
+    """
+
+    partitions: dict[str, PartitionOutcome]
+    controller: int | None
+
+
+def outcome_of(cluster: Cluster) -> Outcome:
+    """Read what a cluster is like now."""
+    elr: dict[str, tuple[int, ...]] = {}
+    if cluster.kraft is not None:
+        for topic, number, partition in cluster.kraft.committed.image.partitions():
+            if partition.elr:
+                elr[f"{topic.name}-{number}"] = partition.elr
+    works = {broker: cluster.host_works(broker) for broker in cluster.brokers}
+    partitions = {}
+    for tp, state in cluster.state.states.items():
+        leader = state.leader if works.get(state.leader) else -1
+        replica = cluster.replica(tp, leader) if leader >= 0 else None
+        partitions[tp] = PartitionOutcome(
+            leader,
+            state.leader_epoch,
+            state.zk_version,
+            tuple(state.isr),
+            elr.get(tp, ()),
+            -1 if replica is None else replica.log_end,
+        )
+    controller = cluster.controller_id()
+    if controller is not None and not cluster.host_works(controller):
+        controller = None
+    return Outcome(partitions, controller)
+
+
+class Requirements:
+    """What each topic of a cluster requires: its min.insync.replicas."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Read the configurations of ``cluster``."""
+        settings = cluster.settings
+        running = [broker for broker in cluster.brokers if cluster.host_works(broker)]
+        chosen = next(iter([*running, *cluster.brokers]))
+        self._broker = resolve(settings.version, settings.of_broker(chosen))
+        self._configs = cluster.state.topic_configs
+        self._known: dict[str, int] = {}
+
+    def min_isr(self, tp: str) -> int:
+        """Return the min.insync.replicas of a partition's topic."""
+        topic, _ = split(tp)
+        found = self._known.get(topic)
+        if found is None:
+            values = resolve_topic(self._broker, self._configs.get(topic, {}))
+            found = self._known[topic] = values.min_insync_replicas
+        return found

@@ -1,0 +1,221 @@
+"""The report of a rehearsal: verdicts, risks, and what the cluster is like after each case."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from emulator.cluster_image.image import ClusterImage
+from emulator.common.names import split
+from sessions.rehearsal.cases import Case
+from sessions.rehearsal.outcome import Outcome, PartitionOutcome, Requirements
+from sessions.rehearsal.restart_order import restart_order
+from sessions.rehearsal.risks import (
+    Broken,
+    Risks,
+    UnsafeTopic,
+    broken,
+    in_order,
+    risks_of,
+    unsafe_topics,
+)
+from sessions.rehearsal.rolling import Roll
+from sessions.rehearsal.runs import CaseRun, Rehearsal
+
+SCHEMA: Final = 1
+SAFE: Final = "safe"
+UNSAFE: Final = "unsafe"
+
+
+class CaseReport(Struct, frozen=True):
+    """One case: what it puts at risk, and the cluster afterwards.
+
+    ``leaders`` counts the partitions that each remaining broker leads, ``leading_bytes`` is the
+    size of their logs where sizes are known. ``races`` has the partitions whose outcome is chance,
+    with all outcomes that were seen. ``seconds`` is the virtual time until nothing changed.
+    """
+
+    case: Case
+    risks: Risks
+    outcome: Outcome
+    races: dict[str, list[PartitionOutcome]]
+    leaders: dict[int, int]
+    leading_bytes: dict[int, int]
+    seconds: float
+    script: str
+
+    @property
+    def verdict(self) -> str:
+        """``safe`` or ``unsafe``."""
+        return SAFE if self.risks.is_safe else UNSAFE
+
+
+class Report(Struct, frozen=True):
+    """A whole rehearsal; ``broken`` is what does not work although nothing was lost."""
+
+    release: str
+    mode: str
+    assumed: list[str]
+    broken: Broken
+    cases: list[CaseReport]
+    restart_order: list[int]
+    unsafe_topics: list[UnsafeTopic]
+    roll: Roll | None = None
+
+    @property
+    def safe(self) -> bool:
+        """Whether nothing that was healthy becomes unavailable or unwritable in any case."""
+        is_rolled_safely = self.roll is None or not self.roll.unwritable
+        return is_rolled_safely and all(case.risks.is_safe for case in self.cases)
+
+
+def report_of(
+    rehearsal: Rehearsal,
+    runs: Sequence[CaseRun],
+    assumed: Iterable[str],
+    image_name: str,
+    roll: Roll | None = None,
+) -> Report:
+    """Judge the runs of a rehearsal; ``image_name`` is the file that its commands name."""
+    image = rehearsal.image
+    requirements = Requirements(rehearsal.cluster)
+    replicas = {
+        f"{topic.name}-{partition.partition}": len(partition.replicas)
+        for topic in image.topics
+        for partition in topic.partitions
+    }
+    sizes = _sizes(image)
+    nothing_lost = rehearsal.nothing_lost
+    return Report(
+        image.release or "",
+        image.mode or "",
+        list(assumed),
+        broken(nothing_lost, requirements),
+        [
+            _case(run, risks_of(run, nothing_lost, replicas, requirements), sizes, image_name)
+            for run in runs
+        ],
+        restart_order(image),
+        unsafe_topics(image, requirements),
+        roll,
+    )
+
+
+def _case(run: CaseRun, risks: Risks, sizes: dict[str, int], image_name: str) -> CaseReport:
+    outcome = run.orders[0].outcome
+    leaders: Counter[int] = Counter()
+    leading: Counter[int] = Counter()
+    for tp, partition in outcome.partitions.items():
+        if partition.online:
+            leaders[partition.leader] += 1
+            leading[partition.leader] += sizes.get(tp, 0)
+    return CaseReport(
+        run.case,
+        risks,
+        outcome,
+        {tp: _seen(run, tp) for tp in run.races},
+        dict(sorted(leaders.items())),
+        dict(sorted(leading.items())) if sizes else {},
+        max(order.seconds for order in run.orders),
+        script_of(run.case, image_name),
+    )
+
+
+def _seen(run: CaseRun, tp: str) -> list[PartitionOutcome]:
+    seen: list[PartitionOutcome] = []
+    for order in run.orders:
+        partition = order.outcome.partitions[tp]
+        if partition not in seen:
+            seen.append(partition)
+    return seen
+
+
+def _sizes(image: ClusterImage) -> dict[str, int]:
+    """The size in bytes of each partition's largest log, where one is known."""
+    sizes = {}
+    for topic in image.topics:
+        for partition in topic.partitions:
+            known = [log.size for log in partition.logs if log.size is not None]
+            if known:
+                sizes[f"{topic.name}-{partition.partition}"] = max(known)
+    return sizes
+
+
+def script_of(case: Case, image_name: str) -> str:
+    """Return the command that opens the console when the processes of a case have just died."""
+    lost = [f"controller crash {controller}" for controller in case.controllers]
+    lost += [f"broker crash {broker}" for broker in case.brokers]
+    return f"tidegauge console {image_name} --run '{'; '.join(lost)}'"
+
+
+# ---- JSON
+
+
+def as_plain(report: Report, *, partitions: bool = False) -> dict[str, Any]:
+    """Return a report as plain data; with ``partitions``, all of them after each case."""
+    plain = {
+        "schema": SCHEMA,
+        "release": report.release,
+        "mode": report.mode,
+        "assumed": report.assumed,
+        "broken": asdict(report.broken),
+        "cases": [_case_as_plain(case, partitions=partitions) for case in report.cases],
+        "restart_order": report.restart_order,
+        "unsafe_topics": [asdict(topic) for topic in report.unsafe_topics],
+        "safe": report.safe,
+    }
+    if report.roll is not None:
+        plain["roll"] = _roll_as_plain(report.roll)
+    return plain
+
+
+def _roll_as_plain(roll: Roll) -> dict[str, Any]:
+    return {
+        "restarts": [asdict(restart) for restart in roll.restarts],
+        "least_isr": [{**_named(tp), "isr": size} for tp, size in sorted(roll.least_isr.items())],
+        "unwritable": [
+            {**_named(tp), "seconds": round(seconds, 3)}
+            for tp, seconds in sorted(roll.unwritable.items())
+        ],
+    }
+
+
+def _case_as_plain(report: CaseReport, *, partitions: bool) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "lose": list(report.case.lose),
+        "name": report.case.name,
+        "verdict": report.verdict,
+        "seconds": round(report.seconds, 3),
+        "risks": asdict(report.risks),
+        "controller": report.outcome.controller,
+        "leaders": {str(broker): count for broker, count in report.leaders.items()},
+        "races": [
+            {**_named(tp), "outcomes": [_state(partition) for partition in seen]}
+            for tp, seen in report.races.items()
+        ],
+        "script": report.script,
+    }
+    if report.leading_bytes:
+        plain["bytes"] = {str(broker): size for broker, size in report.leading_bytes.items()}
+    if partitions:
+        states = report.outcome.partitions
+        plain["partitions"] = [{**_named(tp), **_state(states[tp])} for tp in in_order(states)]
+    return plain
+
+
+def _named(tp: str) -> dict[str, Any]:
+    topic, number = split(tp)
+    return {"topic": topic, "partition": number}
+
+
+def _state(partition: PartitionOutcome) -> dict[str, Any]:
+    return {
+        "state": "online" if partition.online else "offline",
+        "leader": partition.leader,
+        "isr": list(partition.isr),
+        "elr": list(partition.elr),
+        "leader_epoch": partition.leader_epoch,
+        "partition_epoch": partition.partition_epoch,
+    }

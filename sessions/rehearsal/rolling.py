@@ -1,0 +1,126 @@
+"""A rolling restart: each node stops in order and starts again, as a careful operator does it."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.inputs.statements import (
+    AnyInput,
+    ChangeController,
+    StartBroker,
+    Statement,
+    StopBroker,
+)
+from emulator.scenario.runner import Runner
+from sessions.rehearsal.outcome import Requirements, outcome_of
+from sessions.rehearsal.restart_order import restart_order
+from sessions.rehearsal.runs import Rehearsal
+
+PATIENCE_US: Final = 120_000_000
+"""How long the restart waits at most until a broker is in all its ISRs again."""
+LOOK_US: Final = 500_000
+"""How often it looks."""
+
+
+class Restart(Struct, frozen=True):
+    """One node's restart; ``caught_up``: it was in all its ISRs again before the next one began."""
+
+    node: int
+    seconds: float
+    caught_up: bool
+
+
+class Roll(Struct, frozen=True):
+    """A rolling restart in virtual time.
+
+    ``least_isr`` is the smallest ISR that each partition had, if that was smaller than before.
+    ``unwritable`` is how long each partition refused writes with acks=all, or had no leader, in
+    seconds; partitions that did before are left out.
+    """
+
+    restarts: list[Restart]
+    least_isr: dict[str, int]
+    unwritable: dict[str, float]
+
+
+class _Watch:
+    """What happens to partitions during a restart."""
+
+    def __init__(self, runner: Runner, requirements: Requirements) -> None:
+        self.runner = runner
+        self.requirements = requirements
+        self.least: dict[str, int] = {}
+        self.since_us: dict[str, int] = {}
+        self.unwritable_us: dict[str, int] = {}
+        partitions = outcome_of(runner.cluster).partitions
+        self.before = {tp: len(partition.isr) for tp, partition in partitions.items()}
+        self.ignored = {
+            tp
+            for tp, partition in partitions.items()
+            if not partition.online or len(partition.isr) < requirements.min_isr(tp)
+        }
+        runner.cluster.kernel.subscribe(self._changed, [events.PartitionStateChanged])
+
+    def _changed(self, event: events.PartitionStateChanged) -> None:
+        tp, size = event.tp, len(event.isr)
+        if size < self.before.get(tp, 0):
+            self.least[tp] = min(size, self.least.get(tp, size))
+        if tp in self.ignored:
+            return
+        if event.leader < 0 or size < self.requirements.min_isr(tp):
+            self.since_us.setdefault(tp, event.time_us)
+        else:
+            self._ends(tp, event.time_us)
+
+    def _ends(self, tp: str, now_us: int) -> None:
+        since_us = self.since_us.pop(tp, None)
+        if since_us is not None:
+            self.unwritable_us[tp] = self.unwritable_us.get(tp, 0) + now_us - since_us
+
+    def finish(self) -> dict[str, float]:
+        """Return how long each partition was unwritable, in seconds."""
+        for tp in list(self.since_us):
+            self._ends(tp, self.runner.now_us)
+        return {tp: us / 1_000_000 for tp, us in self.unwritable_us.items()}
+
+
+def roll(rehearsal: Rehearsal) -> Roll:
+    """Restart each node of a copy of the cluster, one after another."""
+    runner = rehearsal.runner.fork()
+    watch = _Watch(runner, Requirements(runner.cluster))
+    restarts = [_restarted(rehearsal, runner, node) for node in restart_order(rehearsal.image)]
+    return Roll(restarts, watch.least, watch.finish())
+
+
+def _restarted(rehearsal: Rehearsal, runner: Runner, node: int) -> Restart:
+    begun_us = runner.now_us
+    controller = rehearsal.controllers.get(node)
+    if controller is not None:
+        _do(runner, ChangeController(action="stop", which=str(controller)))
+        _do(runner, ChangeController(action="start", which=str(controller)))
+    caught_up = True
+    if node in runner.cluster.brokers:
+        member_of = [
+            tp
+            for tp, partition in outcome_of(runner.cluster).partitions.items()
+            if node in partition.isr
+        ]
+        _do(runner, StopBroker(broker=node))
+        _do(runner, StartBroker(broker=node))
+        caught_up = _await_isrs(runner, node, member_of)
+    return Restart(node, round((runner.now_us - begun_us) / 1_000_000, 3), caught_up)
+
+
+def _await_isrs(runner: Runner, broker: int, tps: list[str]) -> bool:
+    limit_us = runner.now_us + PATIENCE_US
+    while runner.now_us < limit_us:
+        states = runner.cluster.state.states
+        if all(tp not in states or broker in states[tp].isr for tp in tps):
+            return True
+        runner.run_until(runner.now_us + LOOK_US)
+    return False
+
+
+def _do(runner: Runner, wanted: AnyInput) -> None:
+    runner.execute(Statement(wanted, "roll"))

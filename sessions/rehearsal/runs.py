@@ -1,0 +1,202 @@
+"""Runs the cases of a rehearsal on copies of one emulated cluster.
+
+The cluster starts from its image and settles; each case is run on a copy of it. Brokers that are
+lost together die at the same time, but the cluster misses them one after another: in KRaft mode in
+the order of their last heartbeats, with ZooKeeper in that of their sessions' ends. That order is
+chance, so such a case is run in several, and what differs is reported as a race.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Final
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.cluster import Cluster
+from emulator.cluster_image.image import ClusterImage
+from emulator.inputs.statements import (
+    AnyInput,
+    ChangeController,
+    CrashBroker,
+    CreateCluster,
+    Statement,
+)
+from emulator.releases.config import BrokerConfig, resolve
+from emulator.restore.metadata_log import controller_ids
+from emulator.scenario.runner import Runner
+from sessions.rehearsal.cases import Case
+from sessions.rehearsal.outcome import Outcome, outcome_of
+
+SETTLES_US: Final = 5_000_000
+"""How long a cluster that starts from an image runs before the cases begin."""
+MARGIN_US: Final = 5_000_000
+"""How long a case goes on after everything that times out must have done so."""
+TICK_US: Final = 1_000_000
+"""By how much ZooKeeper ends sessions late at most."""
+PINGS_PER_SESSION: Final = 3
+"""How often a client of ZooKeeper pings within its session timeout (``ClientCnxn``)."""
+QUORUM_US: Final = 5_000_000
+"""How long the quorum takes at most to elect another leader, beside its fetch timeout."""
+SMALL: Final = 4_000
+"""A rehearsal of fewer partitions times cases is done before other processes have started."""
+
+
+class Order(Struct, frozen=True):
+    """One run of a case: its brokers in the order in which they were missed, or ``at_once``.
+
+    ``seconds`` is when the last partition changed, in virtual time after the loss.
+    """
+
+    brokers: tuple[int, ...]
+    at_once: bool
+    outcome: Outcome
+    seconds: float
+
+
+class CaseRun(Struct, frozen=True):
+    """All runs of a case."""
+
+    case: Case
+    orders: tuple[Order, ...]
+
+    @property
+    def races(self) -> list[str]:
+        """The partitions whose outcome depends on the order, sorted."""
+        first = self.orders[0].outcome.partitions
+        differing: set[str] = set()
+        for order in self.orders[1:]:
+            for tp, partition in order.outcome.partitions.items():
+                if partition != first.get(tp):
+                    differing.add(tp)
+        return sorted(differing)
+
+
+class Rehearsal:
+    """One cluster, ready to lose what the cases name."""
+
+    def __init__(self, spec: CreateCluster, image: ClusterImage) -> None:
+        """Start the cluster of ``spec``, whose complete image is ``image``, and let it settle."""
+        self.image = image
+        self.runner = Runner(Cluster(spec))
+        self.controllers = controller_ids(image) if image.quorum is not None else {}
+        self.runner.run_until(self.runner.now_us + SETTLES_US)
+        config = self._config()
+        self.detected_us = _detected_us(config, in_kraft_mode=image.mode == "kraft")
+        self.horizon_us = self.detected_us + config.replica_lag_time_max_us * 3 // 2 + MARGIN_US
+        self.apart_us = config.broker_heartbeat_interval_us
+        if image.mode == "zk":
+            self.apart_us = config.zookeeper_session_timeout_us // PINGS_PER_SESSION + 2 * TICK_US
+        self._nothing_lost: Outcome | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster before anything is lost."""
+        return self.runner.cluster
+
+    @property
+    def nothing_lost(self) -> Outcome:
+        """What the cluster is like after as much time as a case takes, if nothing is lost."""
+        if self._nothing_lost is None:
+            copy = self.runner.fork()
+            copy.run_until(copy.now_us + self.horizon_us)
+            self._nothing_lost = outcome_of(copy.cluster)
+        return self._nothing_lost
+
+    def _config(self) -> BrokerConfig:
+        settings = self.cluster.settings
+        return resolve(settings.version, settings.defaults)
+
+    def run(self, case: Case) -> CaseRun:
+        """Run a case in all its orders, and with ZooKeeper all at once: sessions end together."""
+        orders = [self._run(case, brokers) for brokers in case.orders()]
+        if case.is_race and self.image.mode == "zk":
+            orders.append(self._run(case, case.brokers, at_once=True))
+        return CaseRun(case, tuple(orders))
+
+    def _run(self, case: Case, brokers: tuple[int, ...], *, at_once: bool = False) -> Order:
+        copy = self.runner.fork()
+        changed_us: list[int] = []
+        copy.cluster.kernel.subscribe(
+            lambda event: changed_us.append(event.time_us), [events.PartitionStateChanged]
+        )
+        begun_us = copy.now_us
+        for controller in case.controllers:
+            which = str(self.controllers[controller])
+            _lose(copy, ChangeController(action="crash", which=which))
+        for broker in brokers:
+            _lose(copy, CrashBroker(broker=broker))
+            if broker != brokers[-1] and not at_once:
+                copy.run_until(copy.now_us + self._apart_us(brokers))
+        copy.run_until(copy.now_us + self.horizon_us)
+        seconds = (max(changed_us, default=begun_us) - begun_us) / 1_000_000
+        return Order(brokers, at_once, outcome_of(copy.cluster), seconds)
+
+    def _apart_us(self, brokers: Sequence[int]) -> int:
+        """How far apart brokers die so that the cluster misses them in order, but all in time."""
+        return min(self.apart_us, self.detected_us // (2 * len(brokers)))
+
+
+def _lose(runner: Runner, lost: AnyInput) -> None:
+    runner.execute(Statement(lost, "lose"))
+
+
+def _detected_us(config: BrokerConfig, *, in_kraft_mode: bool) -> int:
+    """How long the loss of a process goes unnoticed at most."""
+    if in_kraft_mode:
+        fenced_us = config.broker_session_timeout_us + config.broker_heartbeat_interval_us
+        return fenced_us + config.quorum_fetch_timeout_us + QUORUM_US
+    return 2 * (config.zookeeper_session_timeout_us + 2 * TICK_US)
+
+
+# ---- many cases, in several processes
+
+Progress = Callable[[CaseRun], None]
+"""Is called with each case that is done."""
+
+_rehearsal: Rehearsal | None = None
+
+
+def _begin(spec: CreateCluster, image: ClusterImage) -> None:
+    global _rehearsal  # noqa: PLW0603 - a worker's own cluster
+    _rehearsal = Rehearsal(spec, image)
+
+
+def _work(case: Case) -> CaseRun:
+    assert _rehearsal is not None
+    return _rehearsal.run(case)
+
+
+def run_cases(
+    rehearsal: Rehearsal,
+    spec: CreateCluster,
+    cases: Sequence[Case],
+    *,
+    workers: int,
+    progress: Progress | None = None,
+) -> list[CaseRun]:
+    """Run the cases in up to ``workers`` processes; return their runs in the order of ``cases``."""
+    runs: dict[Case, CaseRun] = {}
+    for run in _each_run(rehearsal, spec, cases, workers):
+        runs[run.case] = run
+        if progress is not None:
+            progress(run)
+    return [runs[case] for case in cases]
+
+
+def _each_run(
+    rehearsal: Rehearsal, spec: CreateCluster, cases: Sequence[Case], workers: int
+) -> Iterator[CaseRun]:
+    size = len(cases) * len(rehearsal.cluster.state.states)
+    if workers == 1 or len(cases) == 1 or size < SMALL:
+        yield from map(rehearsal.run, cases)
+        return
+    with ProcessPoolExecutor(
+        min(workers, len(cases)),
+        get_context("spawn"),
+        _begin,
+        (spec, rehearsal.image),
+    ) as pool:
+        for future in as_completed([pool.submit(_work, case) for case in cases]):
+            yield future.result()

@@ -1,0 +1,96 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.cli.main import run_program
+
+TOPICS = """\
+Topic: orders\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: min.insync.replicas=2
+\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3
+\tTopic: orders\tPartition: 1\tLeader: 2\tReplicas: 2,3,1\tIsr: 2,3,1
+"""
+ALONE = """\
+Topic: logs\tPartitionCount: 1\tReplicationFactor: 1\tConfigs:
+\tTopic: logs\tPartition: 0\tLeader: 3\tReplicas: 3\tIsr: 3
+"""
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> str:
+    path = tmp_path / "topics.txt"
+    path.write_text(TOPICS)
+    return str(path)
+
+
+@pytest.fixture
+def unsafe(tmp_path: Path) -> str:
+    path = tmp_path / "unsafe.txt"
+    path.write_text(TOPICS + ALONE)
+    return str(path)
+
+
+def test_a_safe_cluster_ends_in_status_0(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["rehearse", topics, "--version", "3.9"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("SAFE: nothing that is healthy now fails in 3 cases")
+    assert "restart in this order: 2, 3, 1" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_lost_partition_ends_in_status_1(
+    unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "report.html"
+    assert run_program(["rehearse", unsafe, "--version", "3.9", "--html", str(target)]) == 1
+    captured = capsys.readouterr()
+    assert "UNSAFE: 1 of 3 cases" in captured.out
+    assert "broker 3: offline, replication factor 1: logs-0" in captured.out
+    assert "logs-0" in target.read_text()
+
+
+def test_json_has_each_case(unsafe: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["rehearse", unsafe, "--version", "4.1", "--json", "--lose", "broker=3,broker=1"]
+    assert run_program(arguments) == 1
+    plain = json.loads(capsys.readouterr().out)
+    [case] = plain["cases"]
+    assert (case["lose"], case["name"]) == ([1, 3], "broker 3, broker 1")
+    assert case["risks"]["rf1_offline"] == ["logs-0"]
+    assert (plain["release"], plain["mode"], plain["safe"]) == ("4.1", "kraft", False)
+    assert any(line.startswith("controllers") for line in plain["assumed"])
+
+
+def test_a_baseline_tells_only_what_became_worse(
+    topics: str, unsafe: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run_program(["rehearse", topics, "--version", "3.9", "--json"])
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(capsys.readouterr().out)
+    same = ["rehearse", topics, "--version", "3.9", "--baseline", str(earlier)]
+    assert run_program(same) == 0
+    assert capsys.readouterr().out == "nothing became worse\n"
+    assert run_program(["rehearse", unsafe, "--version", "3.9", "--baseline", str(earlier)]) == 1
+    assert "worse: broker 3: offline, replication factor 1: logs-0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--lose", "rack=a"], 2, "There is no rack 'a': no broker has a rack"),
+        (["--lose", "broker=7"], 2, "There is no node 7; the nodes are 1, 2, 3"),
+        (["--lose", "disk=1"], 2, "names nothing to lose"),
+        (["--version", "3.99"], 2, "3.99"),
+        (["--baseline", "none.json"], 3, "cannot read 'none.json'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(
+    topics: str,
+    arguments: list[str],
+    status: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["rehearse", topics, *arguments]) == status
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
