@@ -14,7 +14,8 @@ from emulator.releases.config import ConfigError
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.merging import Contradiction, merge
 from sessions.own_cluster.reading import Authority, Reading, SourceError
-from sessions.own_cluster.recognition import EMPTY, WANTED, read, read_folder
+from sessions.own_cluster.recognition import EMPTY, read, read_folder
+from sessions.own_cluster.wrong_files import ANYTHING
 from sessions.text import clean
 
 STDIN: Final = "-"
@@ -38,7 +39,7 @@ def import_sources(sources: Sequence[str], by_hand: ClusterImage | None = None) 
     readings = [read_source(source) for source in sources]
     if all(reading.format == EMPTY for reading in readings):
         named = " and ".join(clean(reading.source) for reading in readings)
-        raise SourceError(f"{named}: empty; {WANTED}")
+        raise SourceError(f"{named}: empty; wanted is {ANYTHING}")
     if by_hand is not None and by_hand != ClusterImage():
         _require_topics(by_hand, readings)
         readings.append(Reading("the command line", "options", Authority.HAND, by_hand))

@@ -24,6 +24,8 @@ from sessions.own_cluster.formats import (
     zookeeper_snapshot,
 )
 from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
+from sessions.own_cluster.validation import validate
+from sessions.own_cluster.wrong_files import refusal
 from sessions.text import clean
 
 BINARIES: Final[tuple[ModuleType, ...]] = (zookeeper_snapshot, metadata_log)
@@ -60,7 +62,7 @@ def read(content: Content) -> Reading:
     for found in TEXTS:
         if found.recognizes(head):
             return _read(found, content)
-    raise SourceError(f"{clean(content.name)} is {_described(content)}; {WANTED}")
+    raise SourceError(refusal(content))
 
 
 def read_folder(folder: Path, name: str) -> Reading:
@@ -74,7 +76,9 @@ def read_folder(folder: Path, name: str) -> Reading:
         folder = nested
     try:
         if metadata_log.is_folder(folder):
-            return metadata_log.read_folder(folder, name)
+            reading = metadata_log.read_folder(folder, name)
+            validate(reading.image)
+            return reading
     except FormatError as error:
         raise SourceError(f"{clean(name)} ({metadata_log.NAME}): {error}") from error
     except OSError as error:
@@ -85,21 +89,12 @@ def read_folder(folder: Path, name: str) -> Reading:
 EMPTY: Final = "nothing"
 EMPTY_NOTE: Final = "it is empty, as a tool's output is that found nothing, or could not connect"
 METADATA_FOLDER: Final = "__cluster_metadata-0"
-WANTED: Final = (
-    "wanted is what 'kafka-topics --describe' prints, or another source that 'tidegauge import "
-    "--help' lists"
-)
 
 
 def _read(found: ModuleType, content: Content) -> Reading:
     try:
         reading: Reading = found.read(content)
+        validate(reading.image)
     except FormatError as error:
         raise SourceError(f"{clean(content.name)} ({found.NAME}): {error}") from error
     return reading
-
-
-def _described(content: Content) -> str:
-    if b"\0" in content.head:
-        return "a binary file of an unknown kind"
-    return "a text of an unknown kind"

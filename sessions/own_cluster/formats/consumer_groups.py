@@ -116,7 +116,7 @@ def _take(
         group.coordinator = int(coordinator[1]) if coordinator else None
     if row.get("TOPIC", "-") in _UNKNOWN:
         return
-    partition = _number(row["PARTITION"], number)
+    partition = _number(row.get("PARTITION", "-"), number)
     if partition is None:
         return
     place = row["TOPIC"], partition

@@ -58,7 +58,7 @@ def read(content: Content) -> Reading:
             fields = _fields(line)
             if "partition" in fields:
                 topics.add_partition(fields)
-            elif "partitioncount" in fields:
+            elif "partitioncount" in fields and "topic" in fields:
                 topics.add_topic(fields)
             elif "topic" in fields:
                 raise FormatError("is cut off after the topic")

@@ -89,6 +89,8 @@ def _take_replica(found: _Found, columns: list[str], words: list[str], number: i
     row = dict(zip(columns, words, strict=False))
     if len(words) < len(columns):
         raise FormatError(f"line {number} is cut off: {clean(' '.join(words)[:60])!r}")
+    if not {"NodeId", "LogEndOffset", "Status"} <= row.keys():
+        raise FormatError("has a table of replicas without NodeId, LogEndOffset or Status")
     if row["Status"] not in _VOTERS:
         return  # an observer: a broker, or a controller that was not added
     node = _digits(row["NodeId"])
