@@ -24,6 +24,7 @@ from commands.output import streams
 from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
+    from commands.library.documents import Stated
     from commands.library.index import Scenario
 
 app = typer.Typer(
@@ -40,12 +41,36 @@ Name = Annotated[str, argument("NAME", text="a scenario, or how its name begins"
 AsJson = Annotated[bool, flag("--json", text="print JSON")]
 
 
-@app.command("list", epilog=examples("tidegauge scenarios list", "tidegauge scenarios list --json"))
-def list_scenarios(as_json: AsJson = False) -> None:
+@app.command(
+    "list",
+    epilog=examples(
+        "tidegauge scenarios list",
+        "tidegauge scenarios list --documents",
+        "tidegauge scenarios list --json",
+    ),
+)
+def list_scenarios(
+    as_json: AsJson = False,
+    documents: Annotated[
+        bool,
+        flag(
+            "--documents",
+            text="by the statements of the documents that the profile 'documents' follows",
+        ),
+    ] = False,
+    markdown: Annotated[
+        bool, flag("--markdown", text="with --documents: print a Markdown page")
+    ] = False,
+) -> None:
     """List the scenarios: flows of replication first, then known failures."""
     from commands.library.index import library
     from commands.output.grids import Grid
 
+    if documents:
+        _list_statements(as_json, markdown)
+        return
+    if markdown:
+        raise CommandError(ExitCode.USAGE, "'--markdown' is for '--documents'")
     if as_json:
         streams.emit_json([_plain(each) for each in library()])
         return
@@ -58,6 +83,32 @@ def list_scenarios(as_json: AsJson = False) -> None:
         ]
         grids.append(Grid(group, ("NAME", "TITLE", "RELEASES"), list(rows)))
     streams.emit_tables(grids)
+
+
+def _list_statements(as_json: bool, markdown: bool) -> None:
+    from commands.library import documents
+
+    if as_json:
+        streams.emit_json([_stated(each) for each in documents.statements()])
+    else:
+        streams.emit(documents.page() if markdown else documents.listed())
+
+
+def _stated(each: "Stated") -> dict[str, object]:
+    return {
+        "number": each.number,
+        "row": each.row,
+        "statement": each.text,
+        "scenarios": [
+            {
+                "name": shown.scenario.name,
+                "versions": list(shown.scenario.versions),
+                "values": list(shown.values),
+            }
+            for shown in each.shown
+        ],
+        "kafka": list(each.differences),
+    }
 
 
 @app.command(

@@ -1,16 +1,32 @@
-"""Declare a statement: a function whose annotated parameters are the words it takes.
+"""Statements as click commands, which parsing, help, completion and documentation all use.
 
-:func:`statement` turns it into a click command. A statement's words, their meaning and their help
-are thus defined in one place, which parsing, help, completion and documentation all use.
+An input that declares a statement (:mod:`emulator.inputs.words`) becomes a command by
+:func:`command_of`. :func:`statement` makes one of a function whose annotated parameters are the
+words, for a statement whose words are not the fields of its input.
 """
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
 
+from commands.language.kinds import parser_of
+from emulator.inputs.statements import Input
+from emulator.inputs.words import Word
 from sessions.grammar.words import BadWord
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -173,3 +189,83 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:  # n
         help=declared.text,
         **default,
     )
+
+
+Finish = Callable[[Any], Input]
+"""Completes an input that was made of a statement's words, or raises BadWord."""
+
+
+def command_of(kind: type[Input], finish: Finish | None) -> Statement:
+    """Return the command of the statement that an input declares.
+
+    A field that may be left out, and does not say how it is written, is no word of it.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    written = [field for field in fields(kind) if field.required or _is_word(hints[field.name])]
+    parsed = {field.name: _parts(hints[field.name]) for field in written}
+    containers = {
+        name: get_origin(plain)
+        for name, (plain, _, _) in parsed.items()
+        if get_origin(plain) in (list, dict)
+    }
+    turned = [name for name, (_, word, _) in parsed.items() if word.off]
+
+    def made(**words: Any) -> Input:
+        given = {name: value for name, value in words.items() if value is not None}
+        given |= {
+            name: container(given[name]) for name, container in containers.items() if name in given
+        }
+        given |= {name: not given[name] for name in turned}
+        found = kind(**given)
+        return found if finish is None else finish(found)
+
+    return Statement(
+        kind.statement.rpartition(" ")[2],
+        terms=None,
+        callback=made,
+        params=[_parameter_of(field, *parsed[field.name]) for field in written],
+        help=inspect.getdoc(kind),
+        add_help_option=False,
+    )
+
+
+def _is_word(hint: object) -> bool:
+    return any(isinstance(part, Word) for part in get_args(hint)[1:])
+
+
+def _parts(hint: Any) -> tuple[Any, Word, list[Meta]]:  # noqa: ANN401 - a type
+    """Return a field's type without None, how it is written, and the bounds of a number."""
+    said = [part for part in get_args(hint)[1:] if isinstance(part, Word)]
+    if not said:
+        raise TypeError(f"{hint} does not say how it is written")
+    bounds = [part for part in get_args(hint)[1:] if isinstance(part, Meta)]
+    plain = get_args(hint)[0]
+    if isinstance(plain, UnionType) or get_origin(plain) is Union:
+        plain = next(part for part in get_args(plain) if part is not NoneType)
+    if get_origin(plain) is Annotated:
+        bounds += [part for part in get_args(plain)[1:] if isinstance(part, Meta)]
+        plain = get_args(plain)[0]
+    return plain, said[-1], bounds
+
+
+def _parameter_of(
+    field: FieldInfo,
+    plain: Any,  # noqa: ANN401 - a type
+    word: Word,
+    bounds: list[Meta],
+) -> click.Parameter:
+    choices = get_args(plain) if get_origin(plain) is Literal else ()
+    metavar = word.metavar or "|".join(choices)
+    if plain is bool:
+        names = [*word.names, field.name]
+        return click.Option(names, is_flag=True, default=False, help=word.text)
+    settings: dict[str, Any] = {
+        "required": field.required,
+        "metavar": metavar,
+        "type": Meaning(parser_of(word.kind or metavar, choices, bounds)),
+    }
+    if not word.names:
+        nargs = -1 if word.many else 1
+        return Argument([field.name], help=word.text, nargs=nargs, **settings)
+    text = f"{word.text} [default: {word.default}]" if word.default else word.text
+    return click.Option([*word.names, field.name], help=text, multiple=word.many, **settings)

@@ -6,16 +6,16 @@ millisecond.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, get_args
 
 import click
 
-from commands.language.declaration import WrongWordError
+from commands.language.declaration import Finish, WrongWordError, command_of
 from commands.language.statements import (
     admin,
-    brokers,
     clients,
     cluster,
+    controllers,
     expect,
     network,
     replication,
@@ -28,26 +28,47 @@ from commands.language.statements.cluster import Include
 from commands.language.statements.show import Show
 from commands.language.statements.time import At
 from commands.language.usage import explained, surplus_words
-from emulator.inputs.statements import AnyInput
+from emulator.inputs.statements import (
+    AnyInput,
+    Consume,
+    CreateCluster,
+    CutLink,
+    DelayLink,
+    DropOnLink,
+    HealLinks,
+    HoldMessages,
+    Input,
+    ReleaseMessages,
+)
 from sessions.grammar.words import BadWord, nearest
 
 Meaning = AnyInput | Show | At | Include
 """What a parsed statement returns."""
 
 GROUPS: Final = (
-    *(cluster.app, topics.app, clients.app, replication.app, replication.replica_app),
-    *(
-        brokers.app,
-        brokers.controller_app,
-        network.app,
-        zookeeper.app,
-        admin.election_app,
-        admin.app,
-        admin.config_app,
-    ),
-    *(time.app, expect.app, show.app),
+    *(cluster.app, topics.app, replication.app, replication.replica_app, controllers.app),
+    *(zookeeper.app, admin.app, admin.config_app, time.app, expect.app, show.app),
 )
-"""The statements in the order of the documentation; a nameless group has one-word statements."""
+"""The statements made of functions; a nameless group has one-word statements."""
+OF_INPUTS: Final = {
+    "broker": "Stop, crash, start, freeze and thaw brokers.",
+    "network": "Cut, slow down and hold up the links between hosts.",
+    "election": "Elect leaders.",
+}
+"""The groups whose statements are declared by inputs alone, with their help."""
+FINISH: Final[dict[type[Input], Finish]] = {
+    CreateCluster: cluster.cluster,
+    Consume: clients.consume,
+    **dict.fromkeys((CutLink, HealLinks, DelayLink, DropOnLink), network.two_hosts),
+    **dict.fromkeys((HoldMessages, ReleaseMessages), network.two_hosts),
+}
+"""What completes an input that a statement's words have made, or rejects it."""
+ORDER: Final = (
+    *("cluster", "run", "topic", "produce", "consume", "inject", "fetch", "tick", "replica"),
+    *("broker", "controller", "network", "zk", "election", "reassign", "describe"),
+    *("alterpartition", "config", "wait", "settle", "at", "expect", "mark", "show"),
+)
+"""The order of the documentation; other statements come last."""
 
 
 def meaning(words: Sequence[str]) -> Meaning:
@@ -104,12 +125,25 @@ def find(words: Sequence[str]) -> tuple[click.Command, str, Sequence[str]]:
 def program() -> click.Group:
     """Return all statements as one group, in the order of the documentation."""
     whole = click.Group(help="The command language.")
+    for name, text in OF_INPUTS.items():
+        whole.add_command(click.Group(name, help=text))
     for group in GROUPS:
         if group.name is not None:
-            whole.add_command(group)
+            whole.add_command(click.Group(group.name, {**group.commands}, help=group.help))
         else:
             whole.commands.update(group.commands)
+    for kind in get_args(AnyInput):
+        if kind.statement:
+            first, _, second = kind.statement.partition(" ")
+            owner = whole.commands[first] if second else whole
+            assert isinstance(owner, click.Group)
+            owner.add_command(command_of(kind, FINISH.get(kind)))
+    whole.commands = dict(sorted(whole.commands.items(), key=_place))
     return whole
+
+
+def _place(named: tuple[str, click.Command]) -> int:
+    return ORDER.index(named[0]) if named[0] in ORDER else len(ORDER)
 
 
 def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:

@@ -246,6 +246,12 @@ def setting(word: str) -> Setting:
     raise BadWord(f"'{word}' is not a setting (written min.insync.replicas=2)")
 
 
+def level(word: str) -> tuple[str, int]:
+    """Parse a feature's level: ``group.version=1``."""
+    name, value = setting(word)
+    return name, natural(value)
+
+
 def broker_rack(word: str) -> Setting:
     """Parse ``1=rack-a``; an empty rack says that the broker has none."""
     broker, equals, rack = word.partition("=")

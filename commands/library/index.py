@@ -6,7 +6,8 @@ code if one is named, and the ``versions`` for which its expectations are writte
 out). Some are run on every release: these have ``outcomes``, the known behaviour of real Kafka,
 so that a run with a different outcome is reported, and the ``change`` that fixed the problem. A
 statement that ends in ``# answers 1`` answers the first question once it has been checked or
-run. Outcomes are never printed from this file: ``tidegauge matrix`` runs the scenarios to find
+run. Which statements of the seed documents a script shows is in ``commands/library/documents.py``.
+Outcomes are never printed from this file: ``tidegauge matrix`` runs the scenarios to find
 them.
 """
 
@@ -51,7 +52,7 @@ GROUPS: Final = {
 """The parts of the library by name prefix: flows by a letter, failures by their kind."""
 
 _FLOW = re.compile(r"([A-EK])\d")
-_HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes): (.*)")
+_HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes|states|value|kafka): (.*)")
 _KRAFT = re.compile(r"^.*\S  # kraft: (.*)$", re.MULTILINE)
 _FURTHER = re.compile(r"#   +(.*)")
 _ANSWERS = re.compile(r"[^#].*  # answers (\d+(?:,\d+)*)\b")
@@ -137,18 +138,25 @@ def named_versions(text: str) -> tuple[str, ...]:
     return ()
 
 
-def read(path: Path) -> Scenario:
-    """Read the scenario in a file."""
-    heads: dict[str, list[str]] = {}
-    last: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+def headings(text: str) -> list[tuple[str, str]]:
+    """Return a script's leading ``# NAME: TEXT`` comments, which indented comments continue."""
+    found: list[tuple[str, str]] = []
+    for line in text.splitlines():
         if not line.startswith("#"):
             break
         if head := _HEAD.match(line):
-            last = heads.setdefault(head[1], [])
-            last.append(head[2])
-        elif last and (further := _FURTHER.match(line)):
-            last[-1] += f" {further[1]}"
+            found.append((head[1], head[2]))
+        elif found and (further := _FURTHER.match(line)):
+            name, before = found[-1]
+            found[-1] = (name, f"{before} {further[1]}")
+    return found
+
+
+def read(path: Path) -> Scenario:
+    """Read the scenario in a file."""
+    heads: dict[str, list[str]] = {}
+    for name, value in headings(path.read_text(encoding="utf-8")):
+        heads.setdefault(name, []).append(value)
     outcomes = (each.partition(" ") for each in "".join(heads.get("outcomes", ())).split(", "))
     return Scenario(
         path,

@@ -7,31 +7,25 @@ event is half processed, and the cluster is given up. A recording ends with what
 to its file, as after a kill.
 """
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
-from functools import cache
 from math import inf
-from pathlib import Path
 from threading import current_thread, main_thread
 from time import monotonic
 from types import FrameType
 from typing import Final
 
+from sessions.memory import memory_in_use, memory_limit
+
 GRACE_SECONDS: Final = 0.6
 """How long a run has to end by itself, so that its result can be shown."""
 LOOK_SECONDS: Final = 0.2
 """Time between two looks: Python code can take some hundred megabytes meanwhile."""
-MEMORY_SHARE: Final = 0.8
-"""The share of the machine's memory that a run may have: without any left, all programs suffer."""
 US_PER_SECOND: Final = 1_000_000
 HAS_TIMER: Final = hasattr(signal, "setitimer")
 """Windows has none: a run ends after the step there."""
-
-CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
-STATM: Final = Path("/proc/self/statm")
 
 
 class Cause(Enum):
@@ -99,29 +93,3 @@ def _look(_number: int, _frame: FrameType | None) -> None:
     if is_over or memory_in_use() > memory_limit():
         signal.setitimer(signal.ITIMER_REAL, 0)  # what is cleaned up now may take its time
         raise CutOff(_state.cause if is_over else Cause.MEMORY)
-
-
-def memory_in_use() -> int:
-    """Return the memory that this process occupies now, in bytes; 0 where Linux's files are not."""
-    try:
-        return int(STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-@cache
-def memory_limit() -> float:
-    """Return how many bytes a run may take: of the machine's memory, or of its control group's."""
-    try:
-        total = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        return MEMORY_SHARE * min(total, _group_limit())
-    except (OSError, ValueError):
-        return inf
-
-
-def _group_limit() -> float:
-    try:
-        said = CGROUP.read_text("ascii").strip()
-    except OSError:
-        return inf
-    return float(said) if said.isdecimal() else inf

@@ -9,6 +9,8 @@ from typing import Any, get_args
 
 from emulator import protocol as messages
 from emulator.broker.broker import Broker, BrokerState, Handler
+from emulator.broker.kraft_membership.assignments_manager import TASK as ASSIGNMENTS
+from emulator.broker.kraft_membership.assignments_manager import AssignmentsManager
 from emulator.broker.kraft_membership.controller_channel import ControllerChannel
 from emulator.broker.kraft_membership.forwarding import FORWARDED, ForwardingManager
 from emulator.broker.kraft_membership.lifecycle import TASK as HEARTBEAT
@@ -28,6 +30,7 @@ ControllerResponse = (
     messages.BrokerRegistrationResponse
     | messages.BrokerHeartbeatResponse
     | messages.AllocateProducerIdsResponse
+    | messages.AssignReplicasToDirsResponse
     | messages.EnvelopeResponse
 )
 
@@ -63,12 +66,14 @@ class KRaftBroker(Broker):
             start_tasks=self.start_tasks,
             end_process=self.end_process,
         )
+        self.assignments = AssignmentsManager(context, own)
         self.publisher = MetadataPublisher(
             context,
             own,
             replicas=self.replicas,
             fetchers=self.fetchers,
             published=self.kraft_lifecycle.metadata_published,
+            assignments=self.assignments,
         )
         self.forwarding = ForwardingManager(context, own)
         context.topics = self.forwarding
@@ -91,7 +96,8 @@ class KRaftBroker(Broker):
             channel.controller_known()
 
     def _channels(self) -> tuple[ControllerChannel, ...]:
-        return self.kraft_lifecycle.channel, self.forwarding.channel, self.id_blocks.channel
+        parts = self.kraft_lifecycle, self.forwarding, self.id_blocks, self.assignments
+        return tuple(part.channel for part in parts)
 
     def _alive_broker_epoch(self, broker: int) -> int | None:
         """The epoch of a broker that is not fenced (``KRaftMetadataCache.getAliveBrokerEpoch``)."""
@@ -131,6 +137,7 @@ class KRaftBroker(Broker):
     def replace_disk(self) -> None:
         """Give a process that is down a new disk: without a metadata log and clean shutdown."""
         super().replace_disk()
+        self.publisher.lose_folders()
         self.own.replace_disk()
 
     def end_process(self, status: str) -> None:
@@ -180,23 +187,17 @@ class KRaftBroker(Broker):
         return super()._table() | mine
 
     def _task_table(self) -> dict[str, Callable[[], None]]:
-        life, forwarding, ids = (
-            self.kraft_lifecycle,
-            self.forwarding.channel,
-            self.id_blocks.channel,
-        )
+        life = self.kraft_lifecycle
+        channels = self._channels()
         return super()._task_table() | {
             QUORUM: self.raft.tick,
             "boot": life.boot,
             "open": life.open_ports,
             "end": life.end,
             HEARTBEAT: life.communicate,
-            life.channel.retry_task: life.channel.pump,
-            life.channel.timeout_task: life.channel.check_timeout,
-            forwarding.retry_task: forwarding.pump,
-            forwarding.timeout_task: forwarding.check_timeout,
-            ids.retry_task: ids.pump,
-            ids.timeout_task: ids.check_timeout,
+            ASSIGNMENTS: self.assignments.send,
+            **{channel.retry_task: channel.pump for channel in channels},
+            **{channel.timeout_task: channel.check_timeout for channel in channels},
             FOLDERS_TASK: self.publisher.remove_folders,
         }
 
@@ -207,9 +208,8 @@ class KRaftBroker(Broker):
 
     def _on_controller_response(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
         request: int = message.request
-        taken = self.kraft_lifecycle.take(request, message) or self.id_blocks.take(request, message)
-        if not taken:
-            self.forwarding.take(request, message)
+        parts = self.kraft_lifecycle, self.id_blocks, self.assignments, self.forwarding
+        any(part.take(request, message) for part in parts)
 
     def _describe_cluster(self, source: int, _message: messages.DescribeClusterRequest) -> None:
         """Return its own id: clients cannot reach the controller, so brokers forward to it."""
@@ -224,3 +224,4 @@ class KRaftBroker(Broker):
             self.kraft_lifecycle.connection_lost(message)
             self.forwarding.connection_lost(message)
             self.id_blocks.connection_lost(message)
+            self.assignments.connection_lost(message)

@@ -10,3 +10,7 @@ REQUEST_PARTITIONS_MAX: Final = 10_000
 """Maximum partitions that a client's request creates: KRaft's ``MAX_RECORDS_PER_BATCH``."""
 CLUSTER_PARTITIONS_MAX: Final = 250_000
 """Maximum partitions that clients' requests create, with those that exist."""
+AUTO_CREATED_MAX: Final = 1_000
+"""Maximum topics that one Metadata request creates; a client that asks again gets the others."""
+REQUEST_ITEMS_MAX: Final = 100_000
+"""Maximum items of all lists in a request of a client, which become an object each."""

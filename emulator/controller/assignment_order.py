@@ -4,7 +4,7 @@
 (``TopicChangeListener``), and a copy reverses the partitions of each bucket.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -37,10 +37,15 @@ class AssignmentOrder(Struct):
             tp for tp in map_order(read_order({topic: numbers})) if tp in new
         )
 
-    def partitions(self) -> list[str]:
-        """Return the partitions in the order of iteration."""
+    def partitions(self, wanted: Callable[[str], bool], *, is_copied: bool) -> list[str]:
+        """Return some of the partitions in the order of iteration.
+
+        ``is_copied``: they are filtered into another map (``ControllerContext.partitionsOnBroker``
+        up to 0.10.1).
+        """
         self._apply()
-        return map_order(self.inserted)
+        found = [tp for tp in map_order(self.inserted) if wanted(tp)]
+        return map_order(found) if is_copied else found
 
     def _apply(self) -> None:
         for gone, new in self.changes:

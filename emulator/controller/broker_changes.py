@@ -233,5 +233,8 @@ class BrokerChanges:
         if not self.one_by_one:
             return self.context.hosted([broker])
         assignments = self.state.assignments
-        hosted = [tp for tp in self.state.order.partitions() if broker in assignments[tp]]
+        is_copied = self.profile.has("assignments_filtered_into_a_map")
+        hosted = self.state.order.partitions(
+            lambda tp: broker in assignments[tp], is_copied=is_copied
+        )
         return partitions_in_order(hosted, lambda tp: len(assignments[tp]))

@@ -204,11 +204,13 @@ class ControllerThread(Struct, array_like=True):
 class Controllership(Struct, array_like=True):
     """The controller's cache while this broker is (or believes to be) the controller.
 
-    ``thread`` processes the controller's events, including its election.
+    ``thread`` processes the controller's events, including its election. ``is_running``: it has not
+    been shut down (``KafkaController.isRunning``); the broker's session may end a little later.
     """
 
     state: ControllerState | None = None
     thread: ControllerThread = field(default_factory=ControllerThread)
+    is_running: bool = True
 
 
 class ControllerContext:

@@ -237,7 +237,7 @@ class Controller:
         node = self.zk.find(znodes.CONTROLLER)
         if node is None:
             self._run()
-        elif self.state is None and self._is_named():
+        elif self.state is None and self.controllership.is_running and self._is_named():
             self._take_over_own()
         else:
             self._note(node.data)
@@ -315,6 +315,11 @@ class Controller:
             self.context.leave_office()
             self.channels.remove_all(state.channels)
             self.broker.emit(events.ControllerResigned, self.broker.id, state.epoch, reason)
+
+    def shut_down(self) -> None:
+        """Resign for good, as the last thing before the broker's session is closed."""
+        self.controllership.is_running = False
+        self.resign("shut down")
 
     def _guarded(self, work: Callable[[], None]) -> bool:
         """Process one event of the active controller; False if ZooKeeper does not respond."""

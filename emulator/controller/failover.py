@@ -22,8 +22,6 @@ from emulator.controller.replica_state_machine import REPLICA_OFFLINE, ReplicaSt
 from emulator.controller.topic_deletion import TopicDeletion
 from emulator.zookeeper import data as znodes
 
-ENDED = ("stopped", "crashed")
-"""Process states in which the controller has been shut down (``KafkaController.isRunning``)."""
 REBALANCE_FIRST_US = 5_000_000
 """The delay of a new controller's first check for a preferred leader rebalance."""
 REBALANCING = (
@@ -92,7 +90,7 @@ class Failover:
         """
         number = 1
         if self.profile.has("failover_checks_running"):
-            running = self.context.broker.process.status not in ENDED
+            running = self.context.controllership.is_running
             begins = f"Broker {self.context.broker.id} starting become controller state transition"
             ends = "Controller has been shut down, aborting startup/failover"
             self._step(number, "isRunning", begins if running else ends)

@@ -162,7 +162,8 @@ class TopicDeletion:
         if replicas > SMALL_SET:
             found = [(tp, broker) for tp in partitions for broker in assignments[tp]]
             return sorted(found, key=lambda replica: trie_path(replica_hash(*replica)))
-        in_map = [tp for tp in self.state.order.partitions() if tp in partitions]
+        is_copied = self.profile.has("assignments_filtered_into_a_map")
+        in_map = self.state.order.partitions(partitions.__contains__, is_copied=is_copied)
         brokers = sorted(self._hosts(partitions))
         return [(tp, broker) for broker in brokers for tp in in_map if broker in assignments[tp]]
 

@@ -6,51 +6,143 @@ microseconds of virtual time; ``tp`` is a topic-partition written ``orders-0``.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, StructMeta
 
 from emulator.cluster_image.assumptions import known_brokers
 from emulator.cluster_image.image import ClusterImage
 from emulator.inputs.conditions import Clause
+from emulator.inputs.words import (
+    MESSAGE,
+    BrokerId,
+    Config,
+    Count,
+    Host,
+    Natural,
+    OneWay,
+    TopicName,
+    TopicPartition,
+    argument,
+    flag,
+    option,
+)
 
-Count = Annotated[int, Meta(ge=1)]
-Natural = Annotated[int, Meta(ge=0)]
 Acks = Literal[-1, 0, 1]
 
 
-class Input(Struct, frozen=True, tag=True, tag_field="input", omit_defaults=True, kw_only=True):
-    """The base of all inputs."""
+class InputType(StructMeta):
+    """The type of a class of inputs, which takes the ``statement`` that the class declares.
 
-
-class CreateCluster(Input, frozen=True, kw_only=True):
-    """Create a cluster: brokers ``first_id ..`` of release ``version``.
-
-    ``racks`` and ``hosts`` are empty or have one name per broker. ``latency_us`` is the latency of
-    a normal link; None means that of a data centre, with clients some milliseconds away. An empty
-    ``mode`` is the release's default; in KRaft mode there are ``controllers`` with the ids 100,
-    101, .. and the finalized ``features`` with which the release formats a cluster, whose levels
-    these override. ``zxid`` is ZooKeeper's last transaction before the cluster's first one;
-    ``zookeeper_session`` is the id of its first session (0: one made of its start time).
-
-    A cluster with an ``image`` starts in that state: then the brokers and controllers, racks, hosts
-    and features are the image's, and ``config`` overrides the configurations of its brokers' files.
+    It is the statement's words up to its arguments (empty: the fields alone do not say how it is
+    written). The class's docstring is then its help.
     """
 
-    brokers: Count = 3
-    first_id: Natural = 0
-    racks: list[str] = []
-    hosts: list[str] = []
-    version: str = "3.9"
-    seed: int = 1
-    config: dict[str, str] = {}
-    stepwise: bool = False
-    mode: Literal["", "zk", "kraft"] = ""
-    controllers: Count = 1
-    features: dict[str, int] = {}
-    latency_us: Natural | None = None
-    zxid: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 1 << 32
-    zookeeper_session: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 0
+    def __new__(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        statement: str = "",
+        **config: Any,
+    ) -> "InputType":
+        """Make the class."""
+        made: Any = super().__new__(cls, name, bases, namespace, **config)
+        made.statement = statement
+        kind: InputType = made
+        return kind
+
+
+class Input(
+    Struct,
+    metaclass=InputType,
+    frozen=True,
+    tag=True,
+    tag_field="input",
+    omit_defaults=True,
+    kw_only=True,
+):
+    """The base of all inputs."""
+
+    statement: ClassVar[str]
+
+
+class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
+    """Create the cluster; always the first statement of a script."""
+
+    # Brokers are ``first_id ..``; ``racks`` and ``hosts`` have one name per broker, or none.
+    brokers: Annotated[
+        Count, option("--brokers", "N", "number of brokers", default="3", kind="brokers")
+    ] = 3
+    first_id: Annotated[Natural, option("--first-id", "I", "ids I, I+1, ..", default="0")] = 0
+    racks: Annotated[list[str], option("--racks", "a,b,..", "one rack per broker")] = []
+    hosts: Annotated[
+        list[str], option("--hosts", "a,b,..", "the host name that each broker registers")
+    ] = []
+    version: Annotated[str, option("--version", "VERSION", "the release", default="3.9")] = "3.9"
+    seed: Annotated[int, option("--seed", "S", "the random seed", default="1")] = 1
+    config: Config = {}
+    stepwise: Annotated[
+        bool, flag("--stepwise", "fetches and periodic tasks run only by statements")
+    ] = False
+    # Empty: the release's default.
+    mode: Annotated[
+        Literal["", "zk", "kraft"],
+        option(
+            "--mode",
+            "kraft|zk",
+            "with ZooKeeper (up to 3.9) or without it (3.3 to 4.4)",
+            default="zk up to 3.9",
+        ),
+    ] = ""
+    controllers: Annotated[
+        Count,
+        option("--controllers", "N", "KRaft: ids 100, 101, ..", default="1", kind="controllers"),
+    ] = 1
+    features: Annotated[
+        dict[str, int],
+        option(
+            "--feature",
+            "NAME=LEVEL",
+            "KRaft, from 4.0: a feature's level in place of the release's; may be repeated",
+            many=True,
+        ),
+    ] = {}
+    # None: that of a data centre, with clients some milliseconds away.
+    latency_us: Annotated[
+        Natural | None,
+        option(
+            "--latency",
+            "TIME",
+            "how long each message takes: 0.00002s",
+            default="0.2 to 0.4 ms between brokers, 5 ms more from clients",
+        ),
+    ] = None
+    zxid: Annotated[
+        int,
+        Meta(ge=0, le=(1 << 63) - 1),
+        option(
+            "--zxid",
+            "0xN",
+            "ZooKeeper's last transaction before this cluster; the upper half counts the"
+            " elections of its leader",
+            default="0x100000000",
+        ),
+    ] = 1 << 32
+    # 0: an id made of ZooKeeper's start time.
+    zookeeper_session: Annotated[
+        int,
+        Meta(ge=0, le=(1 << 63) - 1),
+        option(
+            "--zookeeper-session",
+            "0xN",
+            "the id of ZooKeeper's first session; ids count up",
+            default="made of its start time",
+        ),
+    ] = 0
+    # The cluster starts in that state: then the brokers and controllers, racks, hosts and features
+    # are the image's, and ``config`` overrides the configurations of its brokers' files.
     image: ClusterImage | None = None
 
     @property
@@ -104,66 +196,152 @@ class ConfigureBroker(Input, frozen=True, kw_only=True):
     config: Mapping[str, str | None]
 
 
-class DeleteTopic(Input, frozen=True, kw_only=True):
+class DeleteTopic(Input, frozen=True, kw_only=True, statement="topic delete"):
     """Delete a topic."""
 
-    topic: str
+    topic: TopicName
 
 
-class Produce(Input, frozen=True, kw_only=True):
-    """Send ``count`` records, ``batch`` per request, each after the previous response.
+class Produce(Input, frozen=True, kw_only=True, statement="produce"):
+    """Send N records, one request after another, and wait for the last response or error."""
 
-    ``partition``, ``acks``, ``retries`` None: the partitioner's choice, the release's defaults.
-    ``in_flight`` is the number of concurrent requests. ``every_us`` is the interval between the
-    starts of two requests. ``background`` returns at once. ``strict_retries``: every retry counts,
-    whereas by default errors which only show that the leader is elsewhere are free for 3 s.
+    topic: TopicName
+    # None: the partitioner's choice.
+    partition: Annotated[Natural | None, option("--partition", "P", "only this partition")] = None
+    key: Annotated[str | None, option("--key", "K", "the records' key")] = None
+    value: Annotated[
+        str, option("--value", "V", "the value; V-0, V-1, .. if there are several")
+    ] = ""
+    count: Annotated[Count, option("--count", "N", "how many records", default="1")] = 1
+    acks: Annotated[
+        Acks | None,
+        option(
+            "--acks",
+            "0|1|all",
+            "acknowledgements that the leader waits for",
+            default="the release's",
+        ),
+    ] = None
+    retries: Annotated[
+        Natural | None, option("--retries", "N", "number of retries", default="the release's")
+    ] = None
+    timeout_us: Annotated[
+        Count,
+        option(
+            "--timeout",
+            "D",
+            "the timeout sent to the leader; the client gives up 2 s later",
+            default="30s",
+            kind="positive D",
+        ),
+    ] = 30_000_000
+    batch: Annotated[
+        Count, option("--batch", "B", "records per request", default="1", kind="N")
+    ] = 1
+    in_flight: Annotated[
+        Count, option("--in-flight", "N", "the most requests in flight at once", default="1")
+    ] = 1
+    idempotent: Annotated[bool, flag("--idempotent", "use a producer id and sequence numbers")] = (
+        False
+    )
+    producer: Annotated[str, option("--producer", "PRODUCER", "the producer", default="p1")] = "p1"
+    partitioner: Annotated[
+        Literal["default", "roundrobin", "sticky"],
+        option("--partitioner", "", "how a partition is chosen", default="default"),
+    ] = "default"
+    # Between the starts of two requests.
+    every_us: Annotated[Natural, option("--every", "D", "the time between two requests")] = 0
+    background: Annotated[bool, flag("--async", "do not wait for the responses")] = False
+    # Without it, errors which only show that the leader is elsewhere are free for 3 s.
+    strict_retries: Annotated[
+        bool,
+        flag(
+            "--strict-retries",
+            "count each resend as a retry, as in Kafka's producer, not only after 3 s",
+        ),
+    ] = False
+
+
+class Consume(Input, frozen=True, kw_only=True, statement="consume"):
+    """Read records up to the HW, never past it.
+
+    With --timeout the consumer then waits for more, as kafka-console-consumer --timeout-ms does,
+    until it has --max records or none has arrived for that time. Its fetches wait at the brokers.
+    With --group the consumer joins the group, reads its assigned partitions from the committed
+    offsets (from 0 where there are none), and commits. It then remains a member and takes part in
+    rebalances until a later statement says --then leave or --then die. The partitions of a dead
+    member are reassigned to the others when its session times out. With --partition the consumer
+    does not join the group; it only reads and commits the group's offset. When its group
+    rebalances, a member stops waiting, so that it commits its offsets before it rejoins.
     """
 
-    topic: str
-    partition: Natural | None = None
-    key: str | None = None
-    value: str = ""
-    count: Count = 1
-    acks: Acks | None = None
-    retries: Natural | None = None
-    timeout_us: Count = 30_000_000
-    batch: Count = 1
-    in_flight: Count = 1
-    idempotent: bool = False
-    producer: str = "p1"
-    partitioner: Literal["default", "roundrobin", "sticky"] = "default"
-    every_us: Natural = 0
-    background: bool = False
-    strict_retries: bool = False
-
-
-class Consume(Input, frozen=True, kw_only=True):
-    """Read up to the HW, at most ``max_records``, from ``offset``, the group's position or 0.
-
-    With a group the consumer is a member of it, until it leaves as given by ``then`` (cleanly, or
-    by crashing); ``from_beginning``: a position out of range is reset to the log start. ``rack`` is
-    the consumer's rack (KIP-392): a leader may redirect it to a replica there.
-
-    With ``timeout_us`` the consumer waits for more until no record has arrived for that time. Its
-    fetches wait at the broker for ``min_bytes`` of records, at most for ``max_wait_us`` (None: the
-    release's fetch.min.bytes and fetch.max.wait.ms). ``from_timestamp_us`` starts at the first
-    record that is not older than that virtual time.
-    """
-
-    topic: str
-    partition: Natural | None = None
-    offset: Natural | None = None
-    max_records: Count | None = None
-    group: str | None = None
-    consumer: str = "c1"
-    rack: str = ""
-    assignor: Literal["range", "roundrobin", "cooperative-sticky"] = "range"
-    from_beginning: bool = False
-    then: Literal["stay", "leave", "die"] = "stay"
-    timeout_us: Natural | None = None
-    min_bytes: Natural | None = None
-    max_wait_us: Natural | None = None
-    from_timestamp_us: Natural | None = None
+    topic: TopicName
+    partition: Annotated[Natural | None, option("--partition", "P", "only this partition")] = None
+    # None: the group's position, or 0.
+    offset: Annotated[Natural | None, option("--offset", "O", "from this offset")] = None
+    max_records: Annotated[Count | None, option("--max", "N", "at most N records")] = None
+    group: Annotated[
+        str | None, option("--group", "G", "join this group and commit its offsets (0.9+)")
+    ] = None
+    consumer: Annotated[str, option("--consumer", "CONSUMER", "the consumer", default="c1")] = "c1"
+    # A leader may redirect the consumer to a replica in its rack (KIP-392).
+    rack: Annotated[
+        str, option("--rack", "R", "client.rack: replicas in it may serve it (2.4+)")
+    ] = ""
+    assignor: Annotated[
+        Literal["range", "roundrobin", "cooperative-sticky"],
+        option("--assignor", "", "how the group assigns partitions", default="range"),
+    ] = "range"
+    # Of a member of a group: its position that is out of range is reset to the log start.
+    from_beginning: Annotated[
+        bool, flag("--from-beginning", "from offset 0; for a group: if it has no valid offset")
+    ] = False
+    then: Annotated[
+        Literal["stay", "leave", "die"],
+        option(
+            "--then",
+            "",
+            "what the member does afterwards: stay, leave, or be killed",
+            default="stay",
+        ),
+    ] = "stay"
+    timeout_us: Annotated[
+        Natural | None,
+        option(
+            "--timeout",
+            "D",
+            "wait for more records until none has come for this time",
+            kind="positive D",
+        ),
+    ] = None
+    # None: the release's fetch.min.bytes and fetch.max.wait.ms.
+    min_bytes: Annotated[
+        Natural | None,
+        option(
+            "--min-bytes",
+            "N",
+            "fetch.min.bytes: the amount of data that a broker waits for",
+            default="1",
+        ),
+    ] = None
+    max_wait_us: Annotated[
+        Natural | None,
+        option(
+            "--max-wait",
+            "D",
+            "fetch.max.wait.ms: the longest time that a broker waits",
+            default="500ms",
+        ),
+    ] = None
+    from_timestamp_us: Annotated[
+        Natural | None,
+        option(
+            "--from-timestamp",
+            "TIME",
+            "from the first record that is not older than this virtual time (0.10.1+)",
+            kind="D",
+        ),
+    ] = None
 
 
 class FetchRound(Input, frozen=True, kw_only=True):
@@ -174,11 +352,13 @@ class FetchRound(Input, frozen=True, kw_only=True):
     times: Count = 1
 
 
-class Tick(Input, frozen=True, kw_only=True):
-    """Run one periodic task now, on one broker or (None) on all that are running."""
+class Tick(Input, frozen=True, kw_only=True, statement="tick"):
+    """Run one periodic task now."""
 
-    task: Literal["isr", "checkpoint", "rebalance"]
-    broker: int | None = None
+    task: Annotated[Literal["isr", "checkpoint", "rebalance"], argument("", "the periodic task")]
+    broker: Annotated[int | None, argument("B", "a broker id; all running brokers by default")] = (
+        None
+    )
 
 
 class PauseReplica(Input, frozen=True, kw_only=True):
@@ -195,44 +375,44 @@ class ResumeReplica(Input, frozen=True, kw_only=True):
     broker: int
 
 
-class StopBroker(Input, frozen=True, kw_only=True):
-    """Shut a broker down cleanly; done when the process has ended, with ``wait`` False at once."""
+class StopBroker(Input, frozen=True, kw_only=True, statement="broker stop"):
+    """Start a controlled shutdown of a broker; ends when its process has exited."""
 
-    broker: int
-    wait: bool = True
-
-
-class CrashBroker(Input, frozen=True, kw_only=True):
-    """Kill the process.
-
-    With ``lose_unflushed`` it is a power loss: only data flushed to disk survives.
-    """
-
-    broker: int
-    lose_unflushed: bool = False
+    broker: BrokerId
+    wait: Annotated[
+        bool, flag("--no-wait", "continue without waiting for its process to end", off=True)
+    ] = True
 
 
-class StartBroker(Input, frozen=True, kw_only=True):
-    """Start a broker that is down (``clean``: with empty disks).
+class CrashBroker(Input, frozen=True, kw_only=True, statement="broker crash"):
+    """Kill a broker's process."""
 
-    Done when it has registered, and in KRaft mode is unfenced; with ``wait`` False at once.
-    """
-
-    broker: int
-    clean: bool = False
-    wait: bool = True
+    broker: BrokerId
+    lose_unflushed: Annotated[
+        bool, flag("--lose-unflushed", "as in a power failure: only flushed data survives")
+    ] = False
 
 
-class FreezeBroker(Input, frozen=True, kw_only=True):
-    """Freeze a broker's process while everything else continues."""
+class StartBroker(Input, frozen=True, kw_only=True, statement="broker start"):
+    """Start a broker that is down; ends when it has registered (in KRaft mode: is unfenced)."""
 
-    broker: int
+    broker: BrokerId
+    clean: Annotated[bool, flag("--clean", "with empty disks")] = False
+    wait: Annotated[
+        bool, flag("--no-wait", "continue without waiting until it is up", off=True)
+    ] = True
 
 
-class ThawBroker(Input, frozen=True, kw_only=True):
-    """Thaw a frozen process."""
+class FreezeBroker(Input, frozen=True, kw_only=True, statement="broker freeze"):
+    """Pause a broker's process (SIGSTOP), as a long garbage collection does, while time passes."""
 
-    broker: int
+    broker: BrokerId
+
+
+class ThawBroker(Input, frozen=True, kw_only=True, statement="broker thaw"):
+    """Resume a frozen broker (SIGCONT)."""
+
+    broker: BrokerId
 
 
 class ChangeController(Input, frozen=True, kw_only=True):
@@ -249,65 +429,66 @@ class ChangeController(Input, frozen=True, kw_only=True):
     wait: bool = True
 
 
-class CutLink(Input, frozen=True, kw_only=True):
-    """Partition the link between two hosts, in both directions unless ``one_way``."""
+class CutLink(Input, frozen=True, kw_only=True, statement="network cut"):
+    """Cut a link: messages wait and are resent after heal, unless one end has given up."""
 
-    source: int
-    destination: int
-    one_way: bool = False
-
-
-class HealLinks(Input, frozen=True, kw_only=True):
-    """Remove the faults of one link, or (both None) of all links."""
-
-    source: int | None = None
-    destination: int | None = None
-    one_way: bool = False
+    source: Host
+    destination: Host
+    one_way: OneWay = False
 
 
-class DelayLink(Input, frozen=True, kw_only=True):
-    """Delay each message between two hosts, in both directions unless ``one_way``."""
+class HealLinks(Input, frozen=True, kw_only=True, statement="network heal"):
+    """Restore one link, or all links."""
 
-    source: int
-    destination: int
-    delay_us: Natural
-    one_way: bool = False
-
-
-class DropOnLink(Input, frozen=True, kw_only=True):
-    """Drop messages between two hosts with a probability, in both directions unless ``one_way``."""
-
-    source: int
-    destination: int
-    percent: Annotated[float, Meta(ge=0, le=100)]
-    one_way: bool = False
+    source: Annotated[int | None, argument("HOST", "a host")] = None
+    destination: Annotated[int | None, argument("HOST", "another")] = None
+    one_way: OneWay = False
 
 
-class IsolateBroker(Input, frozen=True, kw_only=True):
-    """Partition a broker from all other brokers and from ZooKeeper; clients still reach it."""
+class DelayLink(Input, frozen=True, kw_only=True, statement="network delay"):
+    """Add a delay to each message between two hosts."""
 
-    broker: int
-
-
-class HoldMessages(Input, frozen=True, kw_only=True):
-    """Hold messages from ``source`` to ``destination``; with ``api`` only those of that name."""
-
-    source: int
-    destination: int
-    api: str | None = None
+    source: Host
+    destination: Host
+    delay_us: Annotated[Natural, argument("D", "the delay of each message")]
+    one_way: OneWay = False
 
 
-class ReleaseMessages(Input, frozen=True, kw_only=True):
-    """Release or drop the first ``count`` held messages; None: all, and stop holding.
+class DropOnLink(Input, frozen=True, kw_only=True, statement="network drop"):
+    """Lose messages between two hosts at random, as if the connection broke."""
 
-    With ``api`` only those of that name.
-    """
+    source: Host
+    destination: Host
+    percent: Annotated[
+        float, Meta(ge=0, le=100), option("--percent", "PERCENT", "share of the messages to lose")
+    ]
+    one_way: OneWay = False
 
-    source: int
-    destination: int
-    count: Count | None = None
-    lose: bool = False
-    api: str | None = None
+
+class IsolateBroker(Input, frozen=True, kw_only=True, statement="network isolate"):
+    """Cut a broker off from every other broker and from ZooKeeper; clients still reach it."""
+
+    broker: BrokerId
+
+
+class HoldMessages(Input, frozen=True, kw_only=True, statement="network hold"):
+    """Hold messages from the first host to the second, in order, until they are released."""
+
+    source: Host
+    destination: Host
+    api: Annotated[
+        str | None, option("--only", "API", f"{MESSAGE}: LeaderAndIsr, FetchResponse")
+    ] = None
+
+
+class ReleaseMessages(Input, frozen=True, kw_only=True, statement="network release"):
+    """Deliver held messages, or drop them; without --count, the hold ends as well."""
+
+    source: Host
+    destination: Host
+    count: Annotated[Count | None, option("--count", "N", "the first N", default="all")] = None
+    lose: Annotated[bool, flag("--lose", "lose them instead")] = False
+    api: Annotated[str | None, option("--only", "API", MESSAGE)] = None
 
 
 class ZkCommand(Input, frozen=True, kw_only=True):
@@ -328,44 +509,56 @@ class ZkCommand(Input, frozen=True, kw_only=True):
     utc_offset_s: int = 0
 
 
-class ExpireSession(Input, frozen=True, kw_only=True):
-    """Expire a ZooKeeper session at once: a broker's, or (``CLIENTS``) that of zkCli."""
+class ExpireSession(Input, frozen=True, kw_only=True, statement="zk expire"):
+    """Expire a broker's session immediately, or the session that 'zk create -e' uses."""
 
-    broker: int
-
-
-class ElectPreferred(Input, frozen=True, kw_only=True):
-    """Write /admin/preferred_replica_election for the partitions (empty: all)."""
-
-    partitions: list[str] = []
+    broker: Host
 
 
-class ElectUnclean(Input, frozen=True, kw_only=True):
-    """Elect a leader outside the ISR for one offline partition (ElectLeaders, 2.4+)."""
+class ElectPreferred(Input, frozen=True, kw_only=True, statement="election preferred"):
+    """Elect preferred leaders (by writing /admin/preferred_replica_election, or ElectLeaders)."""
 
-    tp: str
-
-
-class AlterPartition(Input, frozen=True, kw_only=True):
-    """Send the active controller an AlterPartitionRequest as ``broker`` (KRaft).
-
-    Epochs are the actual ones plus these differences; those of ISR members are sent only for the
-    brokers in ``isr_epochs``.
-    """
-
-    tp: str
-    broker: int
-    isr: list[int]
-    leader_epoch: int = 0
-    partition_epoch: int = 0
-    broker_epoch: int = 0
-    isr_epochs: dict[int, int] = {}
+    partitions: Annotated[list[str], argument("TP", "all by default", many=True)] = []
 
 
-class DescribeTopic(Input, frozen=True, kw_only=True):
-    """Request a topic's eligible leader replicas from a broker (DescribeTopicPartitions, KRaft)."""
+class ElectUnclean(Input, frozen=True, kw_only=True, statement="election unclean"):
+    """Elect a leader outside the ISR for an offline partition."""
 
-    topic: str
+    tp: TopicPartition
+
+
+class AlterPartition(Input, frozen=True, kw_only=True, statement="alterpartition"):
+    """Send the active controller an AlterPartitionRequest on behalf of a broker (KRaft)."""
+
+    # Epochs are the actual ones plus these differences; those of the ISR's members are sent only
+    # for the brokers in ``isr_epochs``.
+    tp: TopicPartition
+    broker: BrokerId
+    isr: Annotated[list[int], argument("1,2,3", "the ISR")]
+    leader_epoch: Annotated[
+        int, option("--leader-epoch", "D", "difference from the true one", kind="difference")
+    ] = 0
+    partition_epoch: Annotated[
+        int, option("--partition-epoch", "D", "difference from the true one", kind="difference")
+    ] = 0
+    broker_epoch: Annotated[
+        int, option("--broker-epoch", "D", "difference from the true one", kind="difference")
+    ] = 0
+    isr_epochs: Annotated[
+        dict[int, int],
+        option(
+            "--isr-epoch",
+            "B:D",
+            "name member B's broker epoch, with D added; may be repeated",
+            many=True,
+        ),
+    ] = {}
+
+
+class DescribeTopic(Input, frozen=True, kw_only=True, statement="describe"):
+    """Print a topic's eligible leader replicas, as a broker reports them (KRaft)."""
+
+    topic: TopicName
 
 
 class Reassign(Input, frozen=True, kw_only=True):
@@ -397,10 +590,12 @@ class WaitUntil(Input, frozen=True, kw_only=True):
     within_us: Natural = 60_000_000
 
 
-class Settle(Input, frozen=True, kw_only=True):
-    """Let time pass until there was only idle traffic for ``quiet_us``; at most 20 s."""
+class Settle(Input, frozen=True, kw_only=True, statement="settle"):
+    """Wait until only idle traffic has happened for D; at most 20s."""
 
-    quiet_us: Natural = 1_000_000
+    quiet_us: Annotated[Natural, argument("D", "duration without other traffic; 1s by default")] = (
+        1_000_000
+    )
 
 
 class Expect(Input, frozen=True, kw_only=True):
@@ -438,12 +633,12 @@ class Mark(Input, frozen=True, kw_only=True):
     note: str = ""
 
 
-class InjectError(Input, frozen=True, kw_only=True):
-    """Fail the next ``times`` requests of external clients to an API with an error."""
+class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
+    """Fail the next requests of external clients (`tidegauge serve`) without executing them."""
 
-    api: str
-    error: str
-    times: Count = 1
+    api: Annotated[str, argument("API", "Produce, Fetch, JoinGroup, ..", kind="refusable API")]
+    error: Annotated[str, argument("ERROR", "NOT_ENOUGH_REPLICAS, ..")]
+    times: Annotated[Count, option("--times", "N", "number of requests", default="1")] = 1
 
 
 class AdvertiseListeners(Input, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from emulator.common.names import random_uuid
 from emulator.kraft.admin_requests import respond_to_admin
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import ControllerProcess, Deferred
-from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.image import MetadataImage, TopicIdPartition
 from emulator.metadata_log.records import NoOpRecord
 from emulator.protocol import AnyMessage
 from emulator.quorum_controller.alter_partition import AlterPartitionItem
@@ -45,6 +45,7 @@ RESPONSES: Final[Mapping[type, type[Any]]] = {
     messages.BrokerHeartbeatRequest: messages.BrokerHeartbeatResponse,
     messages.ControllerRegistrationRequest: messages.ControllerRegistrationResponse,
     messages.AllocateProducerIdsRequest: messages.AllocateProducerIdsResponse,
+    messages.AssignReplicasToDirsRequest: messages.AssignReplicasToDirsResponse,
     messages.AlterPartitionRequest: messages.AlterPartitionResponse,
     messages.EnvelopeRequest: messages.EnvelopeResponse,
 }
@@ -116,6 +117,7 @@ class ControllerServer:
             messages.BrokerHeartbeatRequest: self._heartbeat,
             messages.ControllerRegistrationRequest: self._register_controller,
             messages.AllocateProducerIdsRequest: self._allocate_producer_ids,
+            messages.AssignReplicasToDirsRequest: self._assign_replicas_to_dirs,
             messages.AlterPartitionRequest: self._alter_partition,
             messages.EnvelopeRequest: self._forwarded,
         }
@@ -450,7 +452,8 @@ class ControllerServer:
     def _register_broker(self, message: messages.BrokerRegistrationRequest) -> Response:
         request, now_us = self.kernel.cause, self.kernel.now
         wanted = BrokerRegistrationRequest(
-            message.broker, message.incarnation, message.rack, message.previous_broker_epoch
+            *(message.broker, message.incarnation, message.rack),
+            *(message.previous_broker_epoch, message.directory),
         )
         try:
             result = self._active().register_broker(wanted, self.next_offset, now_us)
@@ -495,6 +498,18 @@ class ControllerServer:
         return result, messages.AllocateProducerIdsResponse(
             request, "NONE", block.first, block.size
         )
+
+    def _assign_replicas_to_dirs(self, message: messages.AssignReplicasToDirsRequest) -> Response:
+        request = self.kernel.cause
+        keys = [TopicIdPartition(topic_id, number) for topic_id, number in message.partitions]
+        try:
+            result = self._active().assign_replicas_to_dirs(
+                message.broker, message.broker_epoch, message.directory, keys
+            )
+        except ApiException as refused:
+            return _nothing(), messages.AssignReplicasToDirsResponse(request, refused.error)
+        rows = [(each.topic_id, each.partition) for each in keys if result.response[each] != "NONE"]
+        return result, messages.AssignReplicasToDirsResponse(request, "NONE", rows)
 
     def _describe_quorum(self) -> messages.QuorumDescription:
         """The progress of all members as known to this leader (``LeaderState``)."""

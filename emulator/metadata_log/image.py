@@ -232,7 +232,9 @@ class MetadataImage(Struct):
         for each in self.brokers.values():
             yield RegisterBrokerRecord(
                 *(each.id, each.incarnation_id, each.epoch),
-                *(each.fenced, each.in_controlled_shutdown, each.rack),
+                *(each.fenced, each.in_controlled_shutdown),
+                each.rack,
+                each.directory,
             )
         for topic in self.topics.values():
             yield TopicRecord(topic.name, topic.id)

@@ -2,7 +2,8 @@
 
 A record does not contain its version, which follows from the record and the ``metadata.version`` in
 effect when it is written (:func:`version_of`) and is the same for every reader. Fields that are
-irrelevant for replication (endpoints, supported features, directories) are omitted. Source:
+irrelevant for replication (endpoints, supported features) are omitted. A log directory, which in
+Kafka has a random id, is named by how many disks its broker had before: 0 is the first. Source:
 ``metadata/src/main/resources/common/metadata/*.json`` of Kafka 3.9 to 4.1.
 """
 
@@ -45,6 +46,7 @@ BROKER_RESOURCE: Final = 4
 """The resource type of brokers; the name ``""`` is the cluster-wide default."""
 
 Replicas = tuple[int, ...]
+Directories = tuple[int, ...]
 
 
 class MetadataRecord(Struct, frozen=True, array_like=True, tag=True, gc=False):
@@ -106,7 +108,7 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True):
     """A broker has started, or the same incarnation has registered again.
 
     A new incarnation is fenced, and its ``broker_epoch`` is the offset of the first record of its
-    registration.
+    registration. ``directory`` is its log directory (KIP-858).
     """
 
     broker_id: int
@@ -115,7 +117,8 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True):
     fenced: bool = True
     in_controlled_shutdown: bool = False
     rack: str | None = None
-    hidden: ClassVar[tuple[str, ...]] = ("incarnation_id", "rack")
+    directory: int = 0
+    hidden: ClassVar[tuple[str, ...]] = ("incarnation_id", "rack", "directory")
 
 
 class UnregisterBrokerRecord(MetadataRecord, frozen=True):
@@ -153,7 +156,10 @@ class RemoveTopicRecord(MetadataRecord, frozen=True):
 
 
 class PartitionRecord(MetadataRecord, frozen=True):
-    """A new partition."""
+    """A new partition.
+
+    ``directories`` are those of its replicas, in their order; empty if they are all the first ones.
+    """
 
     partition_id: int
     topic_id: str
@@ -167,6 +173,8 @@ class PartitionRecord(MetadataRecord, frozen=True):
     partition_epoch: int = 0
     eligible_leader_replicas: Replicas | None = None
     last_known_elr: Replicas | None = None
+    directories: Directories = ()
+    hidden: ClassVar[tuple[str, ...]] = ("directories",)
 
 
 class PartitionChangeRecord(MetadataRecord, frozen=True):
@@ -185,6 +193,8 @@ class PartitionChangeRecord(MetadataRecord, frozen=True):
     leader_recovery_state: int = NO_RECOVERY_CHANGE
     eligible_leader_replicas: Replicas | None = None
     last_known_elr: Replicas | None = None
+    directories: Directories | None = None
+    hidden: ClassVar[tuple[str, ...]] = ("directories",)
 
 
 class ClearElrRecord(MetadataRecord, frozen=True):

@@ -1,5 +1,7 @@
 """The image's partitions, brokers and controllers, as immutable values."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -12,6 +14,7 @@ from emulator.metadata_log.records import (
     RECOVERED,
     UNFENCE,
     BrokerRegistrationChangeRecord,
+    Directories,
     PartitionChangeRecord,
     PartitionRecord,
     RegisterBrokerRecord,
@@ -25,7 +28,9 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
     ``leader`` is -1 if there is none. During a reassignment, ``replicas`` contains the target and
     the replicas being removed, which are also in ``removing_replicas``. Members of the ``elr`` left
     the ISR when it was, or became, smaller than min.insync.replicas, and may be elected cleanly
-    (KIP-966); ``last_known_elr`` has the last leader while there is none.
+    (KIP-966); ``last_known_elr`` has the last leader while there is none. ``directories`` are the
+    log directories of the replicas as the controller knows them, in their order; empty if they are
+    all the first ones (KIP-858).
     """
 
     replicas: Replicas
@@ -38,6 +43,7 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
     adding_replicas: Replicas = ()
     elr: Replicas = ()
     last_known_elr: Replicas = ()
+    directories: Directories = ()
 
     @property
     def has_leader(self) -> bool:
@@ -59,6 +65,10 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
         """Whether it is being reassigned."""
         return bool(self.removing_replicas or self.adding_replicas)
 
+    def directory(self, replica: int) -> int:
+        """The log directory that the controller knows a replica to be in."""
+        return self.directories[self.replicas.index(replica)] if self.directories else 0
+
     def merge(self, record: PartitionChangeRecord) -> "PartitionRegistration":
         """Return the partition after a change.
 
@@ -77,6 +87,7 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
             _changed(self.adding_replicas, record.adding_replicas),
             _changed(self.elr, record.eligible_leader_replicas),
             _changed(self.last_known_elr, record.last_known_elr),
+            _changed(self.directories, record.directories),
         )
 
     def without_elr(self) -> "PartitionRegistration":
@@ -102,6 +113,7 @@ def partition_of(record: PartitionRecord) -> PartitionRegistration:
         record.adding_replicas,
         record.eligible_leader_replicas or (),
         record.last_known_elr or (),
+        record.directories,
     )
 
 
@@ -111,8 +123,14 @@ def record_of(topic_id: str, number: int, partition: PartitionRegistration) -> P
         *(number, topic_id, partition.replicas, partition.isr),
         *(partition.removing_replicas, partition.adding_replicas, partition.leader),
         *(partition.leader_recovery_state, partition.leader_epoch, partition.partition_epoch),
-        *(partition.elr or None, partition.last_known_elr or None),
+        *(partition.elr or None, partition.last_known_elr or None, partition.directories),
     )
+
+
+def directories_of(replicas: Replicas, brokers: Mapping[int, "BrokerRegistration"]) -> Directories:
+    """Return where new replicas go: each to its broker's directory."""
+    found = tuple(brokers[replica].directory if replica in brokers else 0 for replica in replicas)
+    return found if any(found) else ()
 
 
 def _changed(now: Replicas, change: Replicas | None) -> Replicas:
@@ -124,7 +142,8 @@ class BrokerRegistration(Struct, frozen=True):
 
     ``epoch`` is the broker epoch, ``record_offset`` the offset of the last RegisterBrokerRecord: a
     broker is unfenced once it has read that record. ``registrations`` counts its incarnations.
-    ``cordoned_log_dirs`` is None until it has named them (KIP-1066).
+    ``cordoned_log_dirs`` is None until it has named them (KIP-1066). ``directory`` is its log
+    directory.
     """
 
     id: int
@@ -136,6 +155,7 @@ class BrokerRegistration(Struct, frozen=True):
     rack: str | None = None
     registrations: int = 1
     cordoned_log_dirs: tuple[str, ...] | None = None
+    directory: int = 0
 
     @property
     def is_active(self) -> bool:
@@ -173,4 +193,5 @@ def broker_of(
         record.in_controlled_shutdown,
         record.rack,
         earlier if is_same else earlier + 1,
+        directory=record.directory,
     )

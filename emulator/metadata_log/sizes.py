@@ -159,6 +159,7 @@ def _partition_change(record: PartitionChangeRecord, metadata_version: int) -> i
         size += TAG + INT32
     if record.leader_recovery_state != NO_RECOVERY_CHANGE:
         size += TAG + 1
-    if record.replicas is not None and is_directory_assignment_supported(metadata_version):
-        size += TAG + 1 + UUID * len(record.replicas)
+    changed = record.replicas if record.directories is None else record.directories
+    if changed is not None and is_directory_assignment_supported(metadata_version):
+        size += TAG + 1 + UUID * len(changed)
     return size

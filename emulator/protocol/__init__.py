@@ -89,6 +89,8 @@ from emulator.protocol.groups import (
 from emulator.protocol.kraft import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
+    AssignReplicasToDirsRequest,
+    AssignReplicasToDirsResponse,
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
@@ -205,6 +207,8 @@ AnyMessage = (
     | ElectLeadersResponse
     | AllocateProducerIdsRequest
     | AllocateProducerIdsResponse
+    | AssignReplicasToDirsRequest
+    | AssignReplicasToDirsResponse
     | BrokerHeartbeatRequest
     | BrokerHeartbeatResponse
     | BrokerRegistrationRequest
@@ -316,6 +320,8 @@ __all__ = [
     "AnyMessage",
     "ApiVersionsRequest",
     "ApiVersionsResponse",
+    "AssignReplicasToDirsRequest",
+    "AssignReplicasToDirsResponse",
     "BeginQuorumEpochRequest",
     "BeginQuorumEpochResponse",
     "BrokerHeartbeatRequest",

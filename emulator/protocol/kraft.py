@@ -22,12 +22,14 @@ class BrokerRegistrationRequest(Message, frozen=True):
     """A starting broker registers (KIP-631).
 
     ``previous_broker_epoch`` is the epoch of its last clean shutdown; -1 after an unclean one.
+    ``directory`` is its log directory: how many others it had before.
     """
 
     broker: int
     incarnation: str
     previous_broker_epoch: int = -1
     rack: str | None = None
+    directory: int = 0
 
 
 class BrokerRegistrationResponse(Message, frozen=True):
@@ -90,6 +92,26 @@ class AllocateProducerIdsResponse(Message, frozen=True):
     error: str
     start: int = -1
     length: int = 0
+
+
+class AssignReplicasToDirsRequest(Message, frozen=True):
+    """A broker says in which log directory it has replicas (KIP-858).
+
+    ``partitions`` has the number of each and the id of its topic.
+    """
+
+    broker: int
+    broker_epoch: int
+    directory: int
+    partitions: list[tuple[str, int]]
+
+
+class AssignReplicasToDirsResponse(Message, frozen=True):
+    """Whether the request was valid; ``refused`` are the partitions with an error of their own."""
+
+    request: int
+    error: str
+    refused: list[tuple[str, int]] = field(default_factory=list)
 
 
 class IncrementalAlterConfigsRequest(Message, frozen=True):

@@ -67,6 +67,7 @@ def alter_partition(
         record = PartitionChangeBuilder(
             partition,
             context.active_brokers(),
+            context.image.brokers,
             context.election_rules(topic),
             Election.UNCLEAN if context.elects_uncleanly(topic.name) else Election.ONLINE,
             target_isr=tuple(member for member, _ in item.new_isr),

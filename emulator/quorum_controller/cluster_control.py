@@ -6,7 +6,10 @@ maybeFenceOneStaleBroker), 3.9 to 4.1.
 
 from msgspec import Struct
 
-from emulator.metadata_log.metadata_version import is_controller_registration_supported
+from emulator.metadata_log.metadata_version import (
+    is_controller_registration_supported,
+    is_directory_assignment_supported,
+)
 from emulator.metadata_log.records import (
     AnyRecord,
     BrokerRegistrationChangeRecord,
@@ -29,13 +32,14 @@ class BrokerRegistrationRequest(Struct, frozen=True):
     """A starting broker's request. ``previous_broker_epoch`` is -1 after an unclean shutdown.
 
     It is written next to the logs when a broker shuts down cleanly, and read and removed when it
-    starts (``CleanShutdownFileHandler``, KIP-966).
+    starts (``CleanShutdownFileHandler``, KIP-966). ``directory`` is its log directory.
     """
 
     broker: int
     incarnation_id: str
     rack: str | None = None
     previous_broker_epoch: int = -1
+    directory: int = 0
 
 
 class BrokerRegistrationReply(Struct, frozen=True):
@@ -66,6 +70,8 @@ def register_broker(
     """
     heartbeats = context.state.heartbeats
     broker = request.broker
+    has_directories = is_directory_assignment_supported(context.image.metadata_version)
+    directory = request.directory if has_directories else 0
     known = context.image.brokers.get(broker)
     if known is not None and known.incarnation_id == request.incarnation_id:
         record = RegisterBrokerRecord(
@@ -75,6 +81,7 @@ def register_broker(
             known.fenced,
             known.in_controlled_shutdown,
             request.rack,
+            directory,
         )
         heartbeats.register(broker, now_us, fenced=known.fenced)
         return Result([record], BrokerRegistrationReply(known.epoch))
@@ -87,7 +94,11 @@ def register_broker(
     is_clean = known is not None and known.epoch == request.previous_broker_epoch
     records: list[AnyRecord] = broker_shut_down(context, broker, is_clean=is_clean)
     records.append(
-        RegisterBrokerRecord(broker, request.incarnation_id, new_broker_epoch, rack=request.rack)
+        RegisterBrokerRecord(
+            *(broker, request.incarnation_id, new_broker_epoch),
+            rack=request.rack,
+            directory=directory,
+        )
     )
     heartbeats.remove(broker)
     heartbeats.register(broker, now_us, fenced=True)

@@ -113,6 +113,7 @@ def _change(
     return PartitionChangeBuilder(
         topic.partitions[key.partition],
         context.active_brokers(),
+        context.image.brokers,
         context.election_rules(topic),
         election,
     ).build(key)

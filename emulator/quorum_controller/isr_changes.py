@@ -126,6 +126,7 @@ def _changes(
         record = PartitionChangeBuilder(
             partition,
             acceptable,
+            context.image.brokers,
             rules,
             election,
             target_isr=tuple(each for each in partition.isr if each != remove),

@@ -5,7 +5,7 @@ replicas and the candidates, from which the record is built. Source: ``Partition
 to 4.1; KIP-966 for eligible leader replicas.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -17,10 +17,11 @@ from emulator.metadata_log.records import (
     NO_LEADER_CHANGE,
     NO_RECOVERY_CHANGE,
     RECOVERING,
+    Directories,
     PartitionChangeRecord,
     Replicas,
 )
-from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
 from emulator.quorum_controller.reassignment import complete
 
 
@@ -59,12 +60,15 @@ class _Elected(NamedTuple):
 class PartitionChangeBuilder(Struct):
     """The requested change of a partition; None means no change.
 
-    ``acceptable_leaders`` are the brokers that may lead. ``unclean_shutdown`` is a broker that has
-    restarted without its unflushed data, so it is no longer in sync or eligible.
+    ``acceptable_leaders`` are the brokers that may lead, if the controller knows their replica to
+    be in the log directory with which they are registered in ``brokers``. ``unclean_shutdown`` is a
+    broker that has restarted without its unflushed data, so it is no longer in sync or eligible.
+    ``directory`` is a broker, and the directory in which its replica turned out to be (KIP-858).
     """
 
     partition: PartitionRegistration
     acceptable_leaders: Collection[int]
+    brokers: Mapping[int, BrokerRegistration]
     rules: ElectionRules
     election: Election = Election.ONLINE
     target_isr: Replicas | None = None
@@ -73,6 +77,7 @@ class PartitionChangeBuilder(Struct):
     target_adding: Replicas | None = None
     target_leader_recovery_state: int = NO_RECOVERY_CHANGE
     unclean_shutdown: int | None = None
+    directory: tuple[int, int] | None = None
 
     def build(self, key: TopicIdPartition) -> PartitionChangeRecord | None:
         """Return the record of the change, or None if nothing changes."""
@@ -111,6 +116,7 @@ class PartitionChangeBuilder(Struct):
             self._recovery_state(is_unclean=is_unclean),
             _if_new(elr if self.rules.elr_enabled else (), partition.elr),
             self._last_known(new_isr, leader),
+            _if_new(self._directories(replicas), partition.directories),
         )
         return None if record == PartitionChangeRecord(key.partition, key.topic_id) else record
 
@@ -135,22 +141,27 @@ class PartitionChangeBuilder(Struct):
         if self.election is Election.PREFERRED:
             order.insert(0, replicas[0])
         for replica in order:
-            if replica in candidates and replica in self.acceptable_leaders:
+            if replica in candidates and self._may_lead(replica):
                 return _Elected(replica, unclean=False)
         if self._may_elect_last_known(isr, elr):
             return _Elected(self.partition.last_known_elr[0], unclean=True)
         if self.election is Election.UNCLEAN:
             for replica in replicas:
-                if replica in self.acceptable_leaders:
+                if self._may_lead(replica):
                     return _Elected(replica, unclean=True)
         return _Elected(NO_LEADER, unclean=False)
+
+    def _may_lead(self, replica: int) -> bool:
+        """Whether a replica's broker may lead and has it on its disk (``LeaderAcceptor``)."""
+        if replica not in self.acceptable_leaders:
+            return False
+        return self.brokers[replica].directory == self.partition.directory(replica)
 
     def _may_elect_last_known(self, isr: Replicas, elr: Replicas) -> bool:
         last_known = self.partition.last_known_elr
         if not self.rules.elr_enabled or isr or elr or len(last_known) != 1:
             return False
-        is_acceptable = last_known[0] in self.acceptable_leaders
-        return is_acceptable or self.rules.elects_dead_last_known_leader
+        return self._may_lead(last_known[0]) or self.rules.elects_dead_last_known_leader
 
     def _recovery_state(self, *, is_unclean: bool) -> int:
         """The new leader recovery state."""
@@ -173,6 +184,22 @@ class PartitionChangeBuilder(Struct):
         if notes:
             return (partition.leader,)
         return () if forgets and partition.last_known_elr else None
+
+    # ---- log directories
+
+    def _directories(self, replicas: Replicas) -> Directories:
+        """The directories of the replicas: added ones are in their brokers' own."""
+        if self.directory is None and replicas == self.partition.replicas:
+            return self.partition.directories
+        found = tuple(self._directory(replica) for replica in replicas)
+        return found if any(found) else ()
+
+    def _directory(self, replica: int) -> int:
+        if self.directory is not None and self.directory[0] == replica:
+            return self.directory[1]
+        if replica in self.partition.replicas:
+            return self.partition.directory(replica)
+        return self.brokers[replica].directory if replica in self.brokers else 0
 
     # ---- leader epoch
 

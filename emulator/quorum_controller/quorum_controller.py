@@ -15,6 +15,7 @@ from emulator.quorum_controller import (
     alter_partition,
     cluster_control,
     configuration_control,
+    directories,
     elections,
     feature_control,
     producer_id_control,
@@ -136,6 +137,18 @@ class QuorumController:
     ) -> Result[producer_id_control.ProducerIdsBlock]:
         """Allocate a block of producer ids to a broker."""
         return producer_id_control.allocate_producer_ids(self.context, broker, broker_epoch)
+
+    def assign_replicas_to_dirs(
+        self,
+        broker: int,
+        broker_epoch: int,
+        directory: int,
+        partitions: Iterable[TopicIdPartition],
+    ) -> Result[dict[TopicIdPartition, str]]:
+        """Note in which of its directories a broker has replicas."""
+        return directories.assign_replicas_to_dirs(
+            self.context, broker, broker_epoch, directory, partitions
+        )
 
     # ---- topics
 

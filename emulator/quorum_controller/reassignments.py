@@ -84,6 +84,7 @@ def _alter(
     return PartitionChangeBuilder(
         partition,
         context.active_brokers(),
+        context.image.brokers,
         context.election_rules(topic),
         target_replicas=begun.replicas,
         target_removing=begun.removing or None,
@@ -110,6 +111,7 @@ def _cancel(
     return PartitionChangeBuilder(
         partition,
         context.active_brokers(),
+        context.image.brokers,
         context.election_rules(topic),
         Election.UNCLEAN if is_unclean else Election.ONLINE,
         target_isr=left.isr,

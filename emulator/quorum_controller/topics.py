@@ -18,6 +18,7 @@ from emulator.metadata_log.records import (
     Replicas,
     TopicRecord,
 )
+from emulator.metadata_log.registrations import directories_of
 from emulator.quorum_controller.configuration_control import alter_new_topic
 from emulator.quorum_controller.context import Context
 from emulator.quorum_controller.replica_placer import RandomBelow, UsableBroker, place
@@ -193,11 +194,18 @@ def _create_topic(
     isrs = _active_replicas(context, assignments, manual=bool(topic.assignments))
     topic_id = random_uuid(random_below)
     partitions = [
-        PartitionRecord(number, topic_id, replicas, isr, leader=isr[0])
+        _partition(context, number, topic_id, replicas, isr)
         for number, (replicas, isr) in enumerate(zip(assignments, isrs, strict=True))
     ]
     created = CreatedTopic(ApiError(), topic_id, len(partitions), len(assignments[0]))
     return [TopicRecord(topic.name, topic_id), *configs, *partitions], created
+
+
+def _partition(
+    context: Context, number: int, topic_id: str, replicas: Replicas, isr: Replicas
+) -> PartitionRecord:
+    directories = directories_of(replicas, context.image.brokers)
+    return PartitionRecord(number, topic_id, replicas, isr, leader=isr[0], directories=directories)
 
 
 def _check_name(context: Context, name: str) -> None:
@@ -287,7 +295,7 @@ def _create_partitions(
         assignments = wanted.assignments
     isrs = _active_replicas(context, assignments, manual=wanted.assignments is not None)
     return [
-        PartitionRecord(existing + index, topic.id, replicas, isrs[index], leader=isrs[index][0])
+        _partition(context, existing + index, topic.id, replicas, isrs[index])
         for index, replicas in enumerate(assignments)
     ]
 

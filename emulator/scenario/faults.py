@@ -1,5 +1,8 @@
 """Faults of processes and links: crash, stop, freeze, partition, delay, loss, hold."""
 
+from collections.abc import Callable
+from typing import Any
+
 from emulator import events
 from emulator.audit.invariants import POWER_LOSS
 from emulator.broker.broker import Broker
@@ -38,6 +41,14 @@ class Processes:
         self.cluster = cluster
         self.kernel = cluster.kernel
         self.network = cluster.network
+
+    def statements(self) -> dict[type, Callable[[Any], Any]]:
+        """Return the methods that execute an input, by its type: that of their ``wanted``."""
+        return {
+            method.__annotations__["wanted"]: getattr(self, name)
+            for name, method in vars(Processes).items()
+            if "wanted" in getattr(method, "__annotations__", ())
+        }
 
     # ---- lookup
 

@@ -327,6 +327,7 @@ class Runner:
     def _begin_table(self) -> dict[type, Begin]:
         admin, processes = self.admin, self.processes
         return {
+            **processes.statements(),
             inputs.CreateTopic: admin.create_topic,
             inputs.AddPartitions: admin.add_partitions,
             inputs.ConfigureTopic: admin.configure_topic,
@@ -338,18 +339,6 @@ class Runner:
             inputs.CancelReassignment: self._ask_controller(admin.cancel_reassignment),
             inputs.ZkCommand: admin.zk_command,
             inputs.ExpireSession: admin.expire_session,
-            inputs.CrashBroker: processes.crash,
-            inputs.FreezeBroker: processes.freeze,
-            inputs.ThawBroker: processes.thaw,
-            inputs.PauseReplica: processes.pause_replica,
-            inputs.ResumeReplica: processes.resume_replica,
-            inputs.CutLink: processes.cut,
-            inputs.HealLinks: processes.heal,
-            inputs.DelayLink: processes.delay,
-            inputs.DropOnLink: processes.drop,
-            inputs.IsolateBroker: processes.isolate,
-            inputs.HoldMessages: processes.hold,
-            inputs.ReleaseMessages: processes.release,
             inputs.Mark: self._mark,
             inputs.InjectError: self._inject,
             inputs.ExpectError: self._expect_error,

@@ -17,6 +17,7 @@ Decoding arbitrary bytes raises nothing but :class:`~emulator.wire.exceptions.Wi
 import struct
 from typing import Final
 
+from emulator.common.limits import REQUEST_ITEMS_MAX
 from emulator.wire.apis import APIS, Api
 from emulator.wire.compiler import Reader, Writer, reader, skip_tags, writer
 from emulator.wire.exceptions import (
@@ -42,7 +43,7 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
 
     Raises:
         UnsupportedVersion: The API has no such version; the header is in ``header``.
-        MalformedFrame: The bytes are not a valid request.
+        MalformedFrame: The bytes are not a valid request, or its lists have too many items.
     """
     header, at = read_request_header(frame)
     api = APIS.get(header.api_key)
@@ -52,9 +53,11 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Message]:
     if version not in api.versions:
         raise UnsupportedVersion(header, api.name, api.versions)
     what = f"{api.name}Request {version}"
-    if api.is_flexible(version):
+    flexible = api.is_flexible(version)
+    if flexible:
         at = _after_tags(frame, at, what)
-    body, _ = _read(_reader(api.request, api, version), frame, at, what)
+    read = reader(api.request, version, flexible=flexible, items_max=REQUEST_ITEMS_MAX)
+    body, _ = _read(read, frame, at, what)
     return header, body
 
 
@@ -99,7 +102,8 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Mess
     at = _INT32.size
     if api.has_flexible_response_header(version):
         at = _after_tags(frame, at, what)
-    body, end = _read(_reader(api.response, api, version), frame, at, what)
+    read = reader(api.response, version, flexible=api.is_flexible(version))
+    body, end = _read(read, frame, at, what)
     if end < len(frame):
         raise TrailingBytes(f"{what}: {len(frame) - end} of {len(frame)} bytes are left over")
     return correlation_id, body
@@ -117,10 +121,6 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
         raise MalformedFrame(f"a client id of {length} bytes in a request of {len(frame)}")
     client_id = frame[_HEADER.size : end].decode("utf-8", "replace")
     return RequestHeader(api_key, version, correlation_id, client_id), end
-
-
-def _reader(message: type[Message], api: Api, version: int) -> Reader:
-    return reader(message, version, flexible=api.is_flexible(version))
 
 
 def _writer(message: type[Message], api: Api, version: int) -> Writer:

@@ -12,8 +12,9 @@ fixed-size fields that are read in one call. The reader of FetchRequest 11 looks
         return FetchRequest(None, v1, REPLICASTATE, v2, v3, v4, v5, v6, v7, v9, v10, v11), at
 
 Readers do not trust their input: a length is checked against the rest of the frame before it is
-used. They raise MalformedFrame; or IndexError and struct.error if the frame ends early, which the
-codec converts to MalformedFrame.
+used. A reader of requests also limits the number of items in all lists together, because a few
+bytes can become an object of hundreds. They raise MalformedFrame; or IndexError and struct.error if
+the frame ends early, which the codec converts to MalformedFrame.
 """
 
 import struct
@@ -32,9 +33,11 @@ Writer = Callable[[Any], bytes]
 
 
 @cache
-def reader(message: type[Message], version: int, *, flexible: bool) -> Reader:
-    """Return the reader of one version of a message."""
-    return _ReaderSource(version, flexible).compiled(message)
+def reader(
+    message: type[Message], version: int, *, flexible: bool, items_max: int | None = None
+) -> Reader:
+    """Return the reader of one version of a message; lists of numbers do not count as items."""
+    return _ReaderSource(version, flexible, items_max).compiled(message)
 
 
 @cache
@@ -82,11 +85,13 @@ class _Source:
 class _ReaderSource(_Source):
     """Collects adjacent fixed-size fields in ``pending`` until another field has to be read."""
 
-    def __init__(self, version: int, flexible: bool) -> None:
+    def __init__(self, version: int, flexible: bool, items_max: int | None) -> None:
         super().__init__(version, flexible)
+        self.items_max = items_max
         self.pending: list[tuple[str, str]] = []
         self.constants |= {
             "bad": _malformed,
+            "too_many": _too_many,
             "varint": read_unsigned_varint,
             "skip_tags": skip_tags,
             "numbers": struct.unpack_from,
@@ -94,11 +99,18 @@ class _ReaderSource(_Source):
 
     def compiled(self, message: type[Message]) -> Reader:
         self.lines = ["def read(data, at):", "    size = len(data)"]
+        if self.items_max is not None:
+            self.line(f"left = {self.items_max}")
         made = self.structure(message)
         self.flush()
         self.line(f"return {made}, at")
         function: Reader = self.run("read")
         return function
+
+    @property
+    def left(self) -> str:
+        """The number of items that may follow, behind other arguments; empty: it is not limited."""
+        return "" if self.items_max is None else ", left"
 
     def fixed(self, code: str) -> str:
         name = self.name()
@@ -175,6 +187,9 @@ class _ReaderSource(_Source):
             self.line(f"{items} = list(numbers({_repeated(item, count)}, data, at))")
             self.line(f"at += {count} * {item.size}")
         else:
+            if self.items_max is not None:
+                self.line(f"left -= {count}")
+                self.line(f"if left < 0: too_many({self.items_max})")
             self.line(f"{items} = []")
             self.line(f"for _ in range({count}):")
             self.depth += 1
@@ -207,9 +222,9 @@ class _ReaderSource(_Source):
             self.line(f"if {count}: at = skip_tags(data, at - 1)")
             return {}
         names = {field.name: self.name() for field in fields}
-        function = self.tags_function(fields)
+        function, left = self.tags_function(fields), self.left
         listed = ", ".join(names.values())
-        self.line(f"if {count}: {listed}, at = {function}(data, at - 1)")
+        self.line(f"if {count}: {listed}, at{left} = {function}(data, at - 1{left})")
         for field in fields:
             default = f"{names[field.name]} = {self.default(field)}"
             self.line(f"else: {default}" if field is fields[0] else f"if not {count}: {default}")
@@ -218,7 +233,7 @@ class _ReaderSource(_Source):
     def tags_function(self, fields: tuple[Field, ...]) -> str:
         outer, outer_depth, self.lines, self.depth = self.lines, self.depth, [], 1
         name = f"tags_{len(self.functions)}"
-        self.lines.append(f"def {name}(data, at):")
+        self.lines.append(f"def {name}(data, at{self.left}):")
         self.line("count, at = varint(data, at)")
         results = {field.name: self.name() for field in fields}
         for field in fields:
@@ -240,7 +255,7 @@ class _ReaderSource(_Source):
             self.depth -= 1
         self.line("at = until")
         self.depth -= 1
-        self.line(f"return {', '.join(results.values())}, at")
+        self.line(f"return {', '.join(results.values())}, at{self.left}")
         self.functions.append("\n".join(self.lines))
         self.lines, self.depth = outer, outer_depth
         return name
@@ -390,6 +405,10 @@ def _repeated(item: Number, count: str) -> str:
 
 def _malformed(length: int, at: int, size: int) -> None:
     raise MalformedFrame(f"a length of {length} at byte {at} of {size}")
+
+
+def _too_many(items_max: int) -> None:
+    raise MalformedFrame(f"more than {items_max:,} items")
 
 
 def skip_tags(data: bytes, at: int) -> int:

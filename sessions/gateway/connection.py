@@ -8,6 +8,8 @@ from sessions.gateway.frames import LENGTH_BYTES, BadFrameError, FrameBuffer
 
 REQUESTS_MAX: Final = 64
 """Maximum number of queued requests of a connection before reading pauses."""
+WAITING_BYTES_MAX: Final = 1 << 20
+"""Maximum size of queued requests of a connection before reading pauses."""
 
 
 class ConnectionHandler(Protocol):
@@ -151,7 +153,7 @@ class ClientConnection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        too_much = self._waiting_bytes > self._frames.limit_bytes
+        too_much = self._waiting_bytes > WAITING_BYTES_MAX
         wanted = self._is_ending or too_much or len(self._waiting) > REQUESTS_MAX
         if wanted and not self._is_paused:
             transport.pause_reading()

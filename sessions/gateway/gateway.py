@@ -32,6 +32,7 @@ from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from sessions.gateway.clock import WallClock
 from sessions.gateway.connection import ClientConnection
 from sessions.gateway.listeners import Listener
+from sessions.memory import MemoryWatch
 
 LOOKAHEAD_US: Final = 1_000
 """How far virtual time may run ahead of the wall clock: about the precision of a sleep."""
@@ -80,6 +81,7 @@ class Gateway(Delivery):
         self._announce = announce
         self._last_number = 0
         self._incomplete_bytes = 0
+        self._memory = MemoryWatch()
         self._asking = 0
         self._wakes: asyncio.Handle | None = None
         self._idles: asyncio.Handle | None = None
@@ -254,6 +256,9 @@ class Gateway(Delivery):
         """Handle a request; return True if it will be answered later."""
         number = connection.number
         if number not in self.connections:
+            return False
+        if not self._memory.has_room(len(frame)):
+            self.dropped(connection, f"there is no memory for a request of {len(frame):,} bytes")
             return False
         connection.used_us = self.runner.now_us
         api = APIS.get(int.from_bytes(frame[:2], signed=True))

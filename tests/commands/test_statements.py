@@ -13,11 +13,9 @@ from commands.cli.options import parsed
 from commands.language.grammar import Meaning, leaves, meaning, program
 from commands.language.statements import (
     admin,
-    brokers,
-    clients,
     cluster,
+    controllers,
     expect,
-    network,
     replication,
     show,
     time,
@@ -67,7 +65,7 @@ from emulator.inputs.statements import (
 )
 
 MODULES = (
-    *(admin, brokers, clients, cluster, expect, network),
+    *(admin, cluster, controllers, expect),
     *(replication, show, time, topics, zookeeper),
 )
 LEADS = Clause(Subject("partition", "t-0", "leader"), "==", -1, None, "t-0.leader == -1")

@@ -36,11 +36,17 @@ SEEDS = {
     ("4.1.2", "c46-frozen-trio"): 3,
     ("4.1.2", "z25-idle-followers"): 4,
     ("4.1.2", "z31-reassign-several"): 3,
+    ("3.9.2", "ks6-new-disk"): 2,
+    ("3.9.2", "ks7-new-disk-and-retention"): 5,
+    ("3.9.2", "ks8-last-members-with-new-disks"): 2,
+    ("3.9.2", "ks9-moves-and-new-disks"): 4,
 }
 """Where another seed than the first is one with which the races go as they were recorded.
 
 In k04 and k05 the leader returns to two followers that restarted before it. Who joins first is
-chance: each release, recorded again (``-again``), did it the other way round too.
+chance: each release, recorded again (``-again``), did it the other way round too. In the ks*
+brokers come back with new disks: whether their replicas are assigned to the new directory before
+or after they are unfenced is chance, and decides whether those can be elected at once.
 """
 
 CHANCE = {
@@ -56,6 +62,13 @@ CHANCE = {
     ("3.9.2", "c23-many-topics"): {"back: log order"},
     ("3.9.2", "c29-majority-of-five"): {"three: quorum.observers"},
     ("3.9.2", "c31-five-stop-in-turn"): {"all: log of t-0", "all: log order"},
+    ("3.9.2", "ks6-new-disk"): {
+        "new-disk: log of t-0",
+        "new-disk: log of u-0",
+        "new-disk: log order",
+    },
+    ("3.9.2", "ks8-last-members-with-new-disks"): {"last-with-a-new-disk: log order"},
+    ("3.9.2", "ks9-moves-and-new-disks"): {"arrived: log of u-0", "arrived: log order"},
     ("4.0.2", "c01-stopped-again"): {"back: log of broker 2", "back: log order"},
     ("4.0.2", "c03-unclean-past-elr-elr"): {"all: log order", "two: log order"},
     ("4.0.2", "c05-killed-again"): {

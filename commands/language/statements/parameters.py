@@ -14,8 +14,6 @@ from sessions.grammar.words import BadWord
 Topic = Annotated[str, argument("T", text="the topic")]
 TopicPartition = Annotated[str, argument("TP", values.topic_partition, "a partition: orders-0")]
 ReplicaName = Annotated[Replica, argument("TP@B", values.replica, "a replica: orders-0@2")]
-Broker = Annotated[int, argument("B", values.broker, "a broker id")]
-Host = Annotated[int, argument("HOST", values.host, "a broker or controller id, zk or clients")]
 NoWait = Annotated[bool, flag("--no-wait", text="continue without waiting until it is up")]
 Settings = Annotated[
     list[Setting] | None,
@@ -35,10 +33,6 @@ DeletedSettings = Annotated[
     option("--delete", metavar="K", text="delete a value, so that the default holds again"),
 ]
 Path = Annotated[str, argument("PATH", values.znode_path, "a znode: /brokers/ids")]
-OneWay = Annotated[bool, flag("--one-way", text="only from the first host to the second")]
-Partition = Annotated[
-    int | None, option("--partition", metavar="P", parse=values.natural, text="only this partition")
-]
 
 
 def changes(settings: list[Setting] | None, deleted: list[str] | None) -> dict[str, str | None]:

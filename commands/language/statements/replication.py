@@ -1,18 +1,16 @@
-"""Replica actions: fetch, tick, replica pause and resume."""
+"""Replica actions: fetch, replica pause and resume."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated
 
 import click
 
 from commands.language import values
-from commands.language.declaration import argument, option, statement
+from commands.language.declaration import option, statement
 from commands.language.statements.parameters import ReplicaName
-from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica, Tick
+from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica
 
 app = click.Group()
 replica_app = click.Group("replica", help="Stop and start a follower's fetching.")
-
-TASKS = ("isr", "checkpoint", "rebalance")
 
 
 @statement(app, "fetch")
@@ -24,17 +22,6 @@ def fetch(
 ) -> FetchRound:
     """Run one complete fetch round of a follower: request, response, append, HW update."""
     return FetchRound(tp=replica.tp, broker=replica.broker, times=times)
-
-
-@statement(app, "tick")
-def tick(
-    task: Annotated[str, argument("|".join(TASKS), values.choice(*TASKS), "the periodic task")],
-    broker: Annotated[
-        int | None, argument("B", values.broker, "a broker id; all running brokers by default")
-    ] = None,
-) -> Tick:
-    """Run one periodic task now."""
-    return Tick(task=cast(Literal["isr", "checkpoint", "rebalance"], task), broker=broker)
 
 
 @statement(replica_app, "pause")

@@ -1,4 +1,4 @@
-"""Virtual time: wait, settle, at."""
+"""Virtual time: wait, at."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from commands.language import values
 from commands.language.declaration import RAW, argument, option, statement
-from emulator.inputs.statements import Settle, Wait, WaitUntil
+from emulator.inputs.statements import Wait, WaitUntil
 from sessions.grammar import words
 from sessions.grammar.clauses import clauses
 from sessions.grammar.words import BadWord
@@ -50,16 +50,6 @@ def _wait_until(what: list[str]) -> WaitUntil:
     if len(what) > 1 and what[-2] == "within":
         return WaitUntil(clauses=clauses(what[:-2]), within_us=words.duration(what[-1]))
     return WaitUntil(clauses=clauses(what))
-
-
-@statement(app, "settle")
-def settle(
-    quiet: Annotated[
-        int, argument("D", words.duration, "duration without other traffic; 1s by default")
-    ] = 1_000_000,
-) -> Settle:
-    """Wait until only idle traffic has happened for D; at most 20s."""
-    return Settle(quiet_us=quiet)
 
 
 @statement(app, "at")

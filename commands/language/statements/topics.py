@@ -1,4 +1,4 @@
-"""Topics: create, alter, config, delete, list, describe."""
+"""Topics: create, alter, config, list, describe."""
 
 from typing import Annotated, Final
 
@@ -14,7 +14,7 @@ from commands.language.statements.parameters import (
     changes,
 )
 from commands.language.statements.show import Show
-from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic, DeleteTopic
+from emulator.inputs.statements import AddPartitions, ConfigureTopic, CreateTopic
 from sessions.grammar.words import BadWord
 
 app = click.Group("topic", help="Create, change, delete and look at topics.")
@@ -96,12 +96,6 @@ def config(
 ) -> ConfigureTopic:
     """Set or delete configuration values of a topic."""
     return ConfigureTopic(topic=topic, config=changes(settings, deleted))
-
-
-@statement(app, "delete")
-def delete(topic: Topic) -> DeleteTopic:
-    """Delete a topic."""
-    return DeleteTopic(topic=topic)
 
 
 @statement(app, "list")

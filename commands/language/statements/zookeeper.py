@@ -1,4 +1,4 @@
-"""ZooKeeper as an external client: ls, get, stat, create, set, delete, expire, watches."""
+"""ZooKeeper as an external client: ls, get, stat, create, set, delete, watches."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ import click
 
 from commands.language import values
 from commands.language.declaration import argument, flag, option, statement
-from commands.language.statements.parameters import Host, Path
-from emulator.inputs.statements import ExpireSession, ZkCommand
+from commands.language.statements.parameters import Path
+from emulator.inputs.statements import ZkCommand
 from emulator.zookeeper.zkcli import UTC_ZONE, Zone
 
 app = click.Group("zk", help="Read and write znodes as zkCli does, with all consequences.")
@@ -84,12 +84,6 @@ def set_data(
 def delete(path: Path, version: Version = -1) -> ZkCommand:
     """Delete a znode ('zk delete /controller' forces a controller election)."""
     return ZkCommand(command="delete", path=path, version=version)
-
-
-@statement(app, "expire")
-def expire(host: Host) -> ExpireSession:
-    """Expire a broker's session immediately, or the session that 'zk create -e' uses."""
-    return ExpireSession(broker=host)
 
 
 @statement(app, "watches")

@@ -1,5 +1,6 @@
 """Forwarding of administrative requests to the active controller (KIP-590)."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -106,22 +107,37 @@ class ForwardingManager:
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Ask the controller to create a topic, unless that request is already in flight."""
-        wanted = NewTopic(partitions, factor, {}, dict(config))
-        request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
-        if all(each.message != request for each in self.state.forwarding.queue):
-            self.channel.ask(request, PATIENCE_US)
+        if topic not in self._in_flight():
+            self._create(topic, NewTopic(partitions, factor, {}, dict(config)))
 
-    def create_automatically(self, topic: str) -> None:
-        """Create a topic that a client requested, with this broker's defaults.
+    def create_automatically(self, topics: Iterable[str]) -> None:
+        """Create topics that a client requested, with this broker's defaults.
 
         Source: ``DefaultAutoTopicCreationManager.creatableTopic``.
         """
-        config = self.context.config
-        internal = internal_topics.INTERNAL_TOPICS.get(topic)
-        if internal is not None:
-            internal_topics.create(self.context, internal)
-            return
-        self.create(topic, config.num_partitions, config.default_replication_factor, {})
+        config, in_flight = self.context.config, self._in_flight()
+        for topic in topics:
+            internal = internal_topics.INTERNAL_TOPICS.get(topic)
+            if internal is not None:
+                internal_topics.create(self.context, internal)
+            elif topic not in in_flight:
+                count, factor = config.num_partitions, config.default_replication_factor
+                self._create(topic, NewTopic(count, factor, {}, {}))
+
+    def _create(self, topic: str, wanted: NewTopic) -> None:
+        request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
+        self.channel.ask(request, PATIENCE_US)
+
+    def _in_flight(self) -> set[str]:
+        """The topics that this broker is creating (``inflightTopics``)."""
+        return {
+            topic
+            for each in self.state.forwarding.queue
+            if each.source == NOBODY
+            and isinstance(each.message, EnvelopeRequest)
+            and isinstance(each.message.wanted, CreateTopicsRequest)
+            for topic in each.message.wanted.topics
+        }
 
     def _refusal(self, message: IncrementalAlterConfigsRequest) -> str:
         """Why this broker must not forward a change (``ConfigAdminManager.preprocess``), if so.

@@ -42,6 +42,8 @@ SOON_US: Final = 10_000
 """How soon a broker that is catching up sends its next heartbeat."""
 OPEN_US: Final = 5_000
 """How long a broker takes to open its ports once it knows that it is unfenced."""
+READY_MAX_US: Final = 400_000
+"""How long a broker takes at most from its logs' creation until it asks to be unfenced."""
 SHUTDOWN_SOON_US: Final = 50_000
 """The delay before the second heartbeat of a controlled shutdown."""
 TASK: Final = "heartbeat"
@@ -122,7 +124,9 @@ class BrokerLifecycle:
             rack = context.settings.racks.get(context.id)
             previous = own.lifecycle.previous_epoch
             incarnation = own.lifecycle.incarnation
-            request: Any = BrokerRegistrationRequest(context.id, incarnation, previous, rack)
+            request: Any = BrokerRegistrationRequest(
+                context.id, incarnation, previous, rack, own.directory
+            )
         else:
             life = own.lifecycle
             names_cordoned = life.state != STARTING and self._names_cordoned()
@@ -139,10 +143,16 @@ class BrokerLifecycle:
     def metadata_published(self) -> None:
         """Note that the first metadata has been published: the broker may be unfenced now.
 
-        With KIP-1066 the metadata log shows that a real broker sends one more heartbeat, once it
-        has caught up and before it is ready.
+        On real brokers the rest of the start takes some time. It matters only where replicas are to
+        be assigned to a new directory meanwhile: which comes first, that or the unfencing, is
+        chance. With KIP-1066 the metadata log shows that a real broker sends one more heartbeat,
+        once it has caught up and before it is ready.
         """
-        self.own.lifecycle.ready = not self._names_cordoned()
+        life = self.own.lifecycle
+        if self.own.unassigned:
+            now_us, random_below = self.context.kernel.now, self.context.kernel.random_below
+            life.ready_us = now_us + random_below(READY_MAX_US)
+        life.ready = not (self.own.unassigned or self._names_cordoned())
         if self.context.process.broker_epoch:
             self.context.later(TASK, 0)
 
@@ -186,7 +196,8 @@ class BrokerLifecycle:
             next_us = SOON_US
         elif life.state == RECOVERY:
             if not life.ready:
-                life.ready, next_us = True, 0
+                next_us = min(interval_us, max(0, life.ready_us - self.context.kernel.now))
+                life.ready = next_us == 0
             elif not response.is_fenced:
                 life.state = RUNNING
                 self.context.later("open", OPEN_US)

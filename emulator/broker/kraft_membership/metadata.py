@@ -1,10 +1,12 @@
 """How a broker in KRaft mode answers clients from its metadata image (``KRaftMetadataCache``)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 
 from emulator.broker.kraft_membership.state import KRaftBrokerState
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
+from emulator.common.limits import AUTO_CREATED_MAX
 from emulator.common.names import is_topic_name
 from emulator.metadata_log.image import MetadataImage, config_key
 from emulator.metadata_log.records import BROKER_RESOURCE, TOPIC_RESOURCE
@@ -51,12 +53,12 @@ class KRaftMetadata:
         self,
         context: BrokerContext,
         state: KRaftBrokerState,
-        create_topic: Callable[[str], None],
+        create_topics: Callable[[Iterable[str]], None],
     ) -> None:
-        """Answer for the broker of ``context``; ``create_topic`` requests a topic's creation."""
+        """Answer for the broker of ``context``; ``create_topics`` requests their creation."""
         self.context = context
         self.state = state
-        self.create_topic = create_topic
+        self.create_topics = create_topics
 
     def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
         """Return the finalized features, and the offset of the metadata as their epoch."""
@@ -94,9 +96,12 @@ class KRaftMetadata:
         brokers = [b for b, each in sorted(image.brokers.items()) if not each.fenced]
         topics = {topic: self._describe(topic) for topic in names}
         if message.creates and self.context.config.auto_create_topics_enable:
-            for topic, found in topics.items():
-                if found.error == "UNKNOWN_TOPIC_OR_PARTITION":
-                    self.create_topic(topic)
+            unknown = (
+                topic
+                for topic, found in topics.items()
+                if found.error == "UNKNOWN_TOPIC_OR_PARTITION"
+            )
+            self.create_topics(islice(unknown, AUTO_CREATED_MAX))
         response = ClusterMetadataResponse(
             request, brokers, self.context.id, self.context.cluster_id, topics
         )

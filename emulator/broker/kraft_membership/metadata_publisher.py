@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from emulator import events
+from emulator.broker.kraft_membership.assignments_manager import AssignmentsManager
 from emulator.broker.kraft_membership.partition_order import map_order
 from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftBrokerState
 from emulator.broker.replication.fetcher import FetcherManager
@@ -16,6 +17,7 @@ from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
+from emulator.metadata_log.metadata_version import is_directory_assignment_supported
 from emulator.metadata_log.records import BROKER_RESOURCE, NO_LEADER
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.protocol import PartitionInfo
@@ -44,6 +46,7 @@ class MetadataPublisher:
         replicas: Replicas,
         fetchers: FetcherManager,
         published: Callable[[], None],
+        assignments: AssignmentsManager,
     ) -> None:
         """Publish on the broker of ``context``; ``published`` is called after the first delta."""
         self.context = context
@@ -51,6 +54,7 @@ class MetadataPublisher:
         self.replicas = replicas
         self.fetchers = fetchers
         self.published = published
+        self.assignments = assignments
 
     # ---- the log
 
@@ -97,7 +101,20 @@ class MetadataPublisher:
         if later:
             self._publish_configs(delta, later)
         if is_first:
+            self.assignments.assign(self._elsewhere([*changes.leaders, *changes.followers]))
             self.published()
+
+    def _elsewhere(self, keys: Iterable[TopicIdPartition]) -> list[TopicIdPartition]:
+        """The replicas that the controller believes to be in another directory of this broker."""
+        own, broker = self.state, self.context.id
+        if not is_directory_assignment_supported(own.image.metadata_version):
+            return []
+        topics = own.image.topics
+        return [
+            key
+            for key in keys
+            if topics[key.topic_id].partitions[key.partition].directory(broker) != own.directory
+        ]
 
     def _publish_internal_topics(self, delta: MetadataDelta) -> None:
         """Publish the leaders of the coordinators' partitions to the coordinators."""
@@ -257,6 +274,12 @@ class MetadataPublisher:
         due = [gone_us for each in self.state.folders.values() for gone_us in each if gone_us]
         if due:
             self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
+
+    def lose_folders(self) -> None:
+        """Note that the renamed folders have gone with their disk."""
+        for name, times in self.state.folders.items():
+            for _ in times:
+                self.context.emit(events.ReplicaFolderMoved, self.context.id, name, False)
 
     def remove_folders(self) -> None:
         """Delete the folders whose delay has passed."""

@@ -44,8 +44,8 @@ class BrokerLifecycleState(Struct, array_like=True):
 
     ``previous_epoch`` is the epoch in the clean-shutdown file when the process started.
     ``failures`` counts consecutive failed attempts. ``ready``: it may be unfenced. ``is_open``: its
-    ports are open, from the first unfencing on. ``shutdown_answered``: the controller knows that it
-    wants to shut down.
+    ports are open, from the first unfencing on. ``ready_us``: when it may become ready, if it has
+    to wait. ``shutdown_answered``: the controller knows that it wants to shut down.
     """
 
     state: str = STARTING
@@ -55,6 +55,7 @@ class BrokerLifecycleState(Struct, array_like=True):
     ready: bool = False
     is_open: bool = False
     shutdown_answered: bool = False
+    ready_us: int = 0
 
 
 class KRaftBrokerState(Struct, array_like=True):
@@ -63,7 +64,9 @@ class KRaftBrokerState(Struct, array_like=True):
     On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
     ``folders`` (the renamed ones by name, with the times in microseconds at which they are removed;
     0: never) and ``clean_shutdown_epoch`` (the broker epoch in the clean-shutdown file; -1 if there
-    is no such file). ``image`` is the metadata applied so far.
+    is no such file). ``directory`` is the log directory: the number of disks that it had before.
+    ``image`` is the metadata applied so far, ``unassigned`` are the replicas (topic id and number)
+    which the controller does not know to be in the directory.
     """
 
     quorum: QuorumState = field(default_factory=QuorumState)
@@ -77,6 +80,9 @@ class KRaftBrokerState(Struct, array_like=True):
     forwarding: ChannelState = field(default_factory=ChannelState)
     producer_ids: ChannelState = field(default_factory=ChannelState)
     waits_for_ids: list[tuple[int, int]] = field(default_factory=list)
+    directory: int = 0
+    unassigned: list[tuple[str, int]] = field(default_factory=list)
+    assignments: ChannelState = field(default_factory=ChannelState)
 
     def replace_disk(self) -> None:
         """Discard what is on disk."""
@@ -85,14 +91,16 @@ class KRaftBrokerState(Struct, array_like=True):
         self.topic_ids.clear()
         self.folders.clear()
         self.clean_shutdown_epoch = -1
+        self.directory += 1
 
     def end_process(self) -> None:
         """Discard what is not on disk."""
         self.quorum.end_process()
         fresh = KRaftBrokerState()
-        self.image, self.published, self.waits_for_ids = fresh.image, False, []
+        self.image, self.published = fresh.image, False
+        self.waits_for_ids, self.unassigned = [], []
         reset(self.lifecycle, fresh.lifecycle)
-        for channel in (self.heartbeats, self.forwarding, self.producer_ids):
+        for channel in (self.heartbeats, self.forwarding, self.producer_ids, self.assignments):
             reset(channel, ChannelState())
 
 

@@ -57,6 +57,11 @@ CLOSE_SOCKETS_US = 20_000
 """How long a broker takes to close its sockets once it may shut down (observed: 4 to 20 ms)."""
 HELD_UP_US = 100_000
 """How often a broker shutting down checks whether its threads still wait for ZooKeeper."""
+CLOSE_SESSION_US = 1_000
+"""How long a client of ZooKeeper takes to end its event thread before it closes its session.
+
+Up to 0.10.2 a broker may become controller in this time, after its controller has been shut down.
+"""
 REAPERS_US = 2_000_000
 """How long the threads that enforce quotas delay a shutdown: two, each polling every second.
 
@@ -368,14 +373,20 @@ class Lifecycle:
         # The order of KafkaServer.shutdown: ReplicaManager, LogManager, KafkaController, and the
         # session last. So the next controller finds the HWs of a clean shutdown on disk.
         replicas.store_all()
-        self.controller.resign("shut down")
-        closing_us = 0 if self.state.closes_session else context.zk.closing_us()
+        self.controller.shut_down()
+        closing_us = 0 if self.state.closes_session else self._closing_us()
         if closing_us:
             self._await_session(closing_us)
             return
         if context.network.reachable(context.id, ZOOKEEPER):
             context.zk.close()
         self.end_process("stopped")
+
+    def _closing_us(self) -> int:
+        """How long the session outlives the controller, which has been shut down."""
+        if self.context.profile.has("failover_checks_running"):
+            return self.context.zk.closing_us() or CLOSE_SESSION_US
+        return self.context.zk.closing_us()
 
     def _await_session(self, closing_us: int) -> None:
         """Keep only the ZooKeeper client until its session can be closed."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
+from emulator.common.limits import AUTO_CREATED_MAX
 from emulator.common.names import is_topic_name, split
 from emulator.protocol import (
     ApiVersionsRequest,
@@ -99,7 +100,12 @@ class MetadataCache:
         names = message.topics
         if names is None:
             names = list(dict.fromkeys(split(tp)[0] for tp in process.metadata))
-        topics = {topic: self._description(topic, message.creates) for topic in names}
+        topics: dict[str, TopicDescription] = {}
+        unknown = 0
+        for topic in names:
+            may_create = message.creates and unknown < AUTO_CREATED_MAX
+            topics[topic] = self._description(topic, may_create)
+            unknown += not topics[topic].partitions
         cluster = self.context.zk.zookeeper.find(znodes.CLUSTER_ID)
         response = ClusterMetadataResponse(
             request,

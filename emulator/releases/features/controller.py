@@ -62,6 +62,14 @@ CONTROLLER: Final = (
         ended_by="KAFKA-5642",
     ),
     Feature(
+        "assignments_filtered_into_a_map",
+        "documents",
+        "0.10.1",
+        "KAFKA-340",
+        "a broker's partitions are filtered into another map before they are visited",
+        ended_by="recording 70-rolling",
+    ),
+    Feature(
         "election_before_registration",
         "documents",
         "1.0",

@@ -31,7 +31,7 @@ def view() -> ClusterView:
     [
         ("pro", ["produce"]),
         ("z", ["zk"]),
-        ("topic ", ["create", "alter", "config", "delete", "list", "describe"]),
+        ("topic ", ["create", "alter", "config", "list", "describe", "delete"]),
         ("topic cr", ["create"]),
         ("produce ", ["audit-log", "orders"]),
         ("produce orders --ac", ["--acks"]),

@@ -139,7 +139,7 @@ BAD = [
         "did you mean 'LeaderAndIsr'?",
     ),
     ("zk get brokers", "'zk get': 'brokers' is not a znode path (written /brokers/ids)"),
-    ("zk get -x /a", "'zk get' has no option '-x' (-s)"),
+    ("zk get -x /a", "'zk get' has no option '-x' (-s, --tz)"),
     ("zk set /a", "'zk set' needs DATA"),
     ("reassign t-0", "'reassign' needs 1,2,3"),
     ("reassign t-0 1;2", "'reassign': '1;2' is not a list of broker ids (written 1,2,3)"),

@@ -115,8 +115,8 @@ def test_a_beginning_of_several_names_is_told_which() -> None:
 @pytest.mark.parametrize(
     ("name", "release", "found"),
     [
-        ("A5", "seed", "A5-leader-dies-high-watermark"),
-        ("A5", "documents", "A5-leader-dies-high-watermark"),
+        ("A5", "seed", "A5-leader-dies-surplus"),
+        ("A5", "documents", "A5-leader-dies-surplus"),
         ("A5", "2.4", "A5-leader-dies-epochs"),
         ("A6", "0.10.2", "A6-follower-dies-high-watermark"),
         ("C5", "documents", "C5-write-consistency-high-watermark"),

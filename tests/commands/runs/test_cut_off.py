@@ -1,9 +1,7 @@
 """Ctrl-c and the time limit hold inside of one long step."""
 
-import math
 import os
 import signal
-import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -88,26 +86,6 @@ def test_a_step_that_takes_too_much_memory_ends(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(CutOff) as ended, cutting_off():
         without_end()
     assert ended.value.cause is Cause.MEMORY
-
-
-def test_the_memory_of_a_run_is_known() -> None:
-    """Linux tells both; a process has some megabytes, and a machine more than that."""
-    if sys.platform == "linux":
-        assert 1_000_000 < cut_off.memory_in_use() < cut_off.memory_limit() < math.inf
-
-
-@pytest.mark.parametrize(
-    ("said", "limit"), [("1000000\n", 800_000), ("max\n", None), ("", None), (None, None)]
-)
-def test_a_control_group_limits_the_memory(
-    said: str | None, limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "memory.max"
-    if said is not None:
-        path.write_text(said)
-    monkeypatch.setattr(cut_off, "CGROUP", path)
-    found = cut_off.memory_limit.__wrapped__()
-    assert found == limit if limit else found > 1_000_000
 
 
 def test_reading_a_script_ends_at_the_limit(

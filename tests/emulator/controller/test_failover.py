@@ -111,7 +111,7 @@ def test_a_broker_that_is_not_running_any_more_takes_no_office(version: str) -> 
     lab = Lab(version)
     broker = lab.cluster.brokers[0]
     before = lab.cluster.controller_epoch()
-    broker.state.process.status = "stopped"
+    broker.controller.shut_down()
     assert broker.controller.failover.next_epoch() is None
     last = lab.seen.of(ControllerStep)[-1]
     logged = "Controller has been shut down, aborting startup/failover"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
-from emulator.metadata_log.image import MetadataDelta, MetadataImage
+from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
 from emulator.metadata_log.records import ClearElrRecord
 from emulator.metadata_log.shown import LogNames, ShownRecord, show
 from emulator.quorum_controller.alter_partition import AlterPartitionItem
@@ -38,6 +38,7 @@ class Replay:
         self.features = recording["features"]
         self.clean: dict[int, int] = {}
         self.stopped: set[int] = set()
+        self.replaced: set[int] = set()
         self.emptied: Counter[str] = Counter()
         self.names = LogNames()
         self.now_us = 0
@@ -84,8 +85,13 @@ class Replay:
         broker, epoch = data["brokerId"], epoch_number(data["brokerEpoch"])
         # A broker that was shut down tells the epoch that it had; one that was killed does not.
         previous = self.clean.pop(broker, -1)
+        known = self.controller.image.brokers.get(broker)
+        directory = 0 if known is None else known.directory
+        if broker in self.replaced:
+            self.replaced.remove(broker)
+            previous, directory = -1, directory + 1
         self.let_session_end(broker)
-        request = BrokerRegistrationRequest(broker, data["brokerEpoch"], None, previous)
+        request = BrokerRegistrationRequest(broker, data["brokerEpoch"], None, previous, directory)
         self.write(self.controller.register_broker(request, epoch, self.now_us), recorded)
 
     def change_registration(self, recorded: list[Record]) -> None:
@@ -177,7 +183,9 @@ class Replay:
         assert partition is not None
         ends = data.get("addingReplicas") == [] or data.get("removingReplicas") == []
         completes = "isr" in data and partition.is_reassigning and ends
-        if "replicas" in data and not completes:
+        if assigns(record):
+            self.assign_directory(topic, number, recorded)
+        elif "replicas" in data and not completes:
             target: tuple[int, ...] | None = tuple(
                 each for each in data["replicas"] if each not in data.get("removingReplicas", ())
             )
@@ -205,6 +213,25 @@ class Replay:
             epoch = self.controller.image.brokers[partition.leader].epoch
             self.write(self.controller.alter_partition(partition.leader, epoch, [item]), recorded)
 
+    def assign_directory(self, topic: str, number: int, recorded: list[Record]) -> None:
+        """Let the replica's last registered broker say that it has a new disk."""
+        image = self.controller.image
+        partition = image.partition(topic, number)
+        assert partition is not None
+        moved = [
+            image.brokers[replica]
+            for replica in partition.replicas
+            if image.brokers[replica].directory != partition.directory(replica)
+        ]
+        broker = max(moved, key=lambda each: each.record_offset)
+        key = TopicIdPartition(image.topic_ids[topic], number)
+        self.write(
+            self.controller.assign_replicas_to_dirs(
+                broker.id, broker.epoch, broker.directory, [key]
+            ),
+            recorded,
+        )
+
     def topic_called(self, label: str) -> str:
         """The name of the topic that is shown as ``t`` or ``t#2``."""
         return label.partition("#")[0]
@@ -223,6 +250,17 @@ DRIVERS: dict[str, Callable[[Replay, list[Record]], None]] = {
 }
 
 
+ASSIGNMENT = "assignment to a directory"
+
+
+def assigns(record: Record) -> bool:
+    """Whether it only says in which directory a replica is: the recordings leave that out."""
+    return record["type"] == "PartitionChange" and record["data"].keys() == {
+        "partitionId",
+        "topicId",
+    }
+
+
 def requests(log: list[Record]) -> Iterator[list[Record]]:
     """Cut a log into what single requests wrote: a batch may hold the records of several."""
     for _, together in groupby(log, key=lambda each: each["batch"]):
@@ -232,7 +270,7 @@ def requests(log: list[Record]) -> Iterator[list[Record]]:
 def cut(batch: list[Record]) -> Iterator[list[Record]]:
     """Partition changes belong to the registration in whose batch they stand, if to any."""
     while batch:
-        kinds = [each["type"] for each in batch]
+        kinds = [ASSIGNMENT if assigns(each) else each["type"] for each in batch]
         length = 1
         if kinds[0] == "BeginTransaction":
             length = kinds.index("EndTransaction") + 1

@@ -6,7 +6,7 @@ import pytest
 
 from emulator.metadata_log.image import TopicIdPartition
 from emulator.metadata_log.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChangeRecord
-from emulator.metadata_log.registrations import PartitionRegistration
+from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
 from emulator.quorum_controller.partition_change_builder import (
     Election,
     ElectionRules,
@@ -15,6 +15,7 @@ from emulator.quorum_controller.partition_change_builder import (
 
 KEY = TopicIdPartition("id", 5)
 ALL = (0, 1, 2)
+BROKERS = {broker: BrokerRegistration(broker, 1, "", 0) for broker in range(5)}
 PLAIN = ElectionRules()
 ELR = ElectionRules(min_isr=2, elr_enabled=True)
 OLD_ELR = ElectionRules(min_isr=2, elr_enabled=True, notes_last_leader_of_empty_isr=True)
@@ -31,7 +32,8 @@ def changed(
     **wanted: Any,
 ) -> dict[str, Any] | None:
     """What the record says of the partition, without what stays; None: there is no record."""
-    record = PartitionChangeBuilder(before, live, rules, **wanted).build(KEY)
+    brokers = wanted.pop("brokers", BROKERS)
+    record = PartitionChangeBuilder(before, live, brokers, rules, **wanted).build(KEY)
     if record is None:
         return None
     assert (record.partition_id, record.topic_id) == (5, "id")

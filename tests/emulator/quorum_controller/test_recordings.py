@@ -23,6 +23,7 @@ from tests.emulator.quorum_controller.replay import (
 from tests.golden_kraft.recorded import IDS, RECORDINGS, load
 
 STOP = re.compile(r"^broker stop (\d+)", re.MULTILINE)
+NEW_DISK = re.compile(r"^broker start (\d+) --clean", re.MULTILINE)
 
 
 def booted(recording: dict[str, Any]) -> Replay:
@@ -46,6 +47,7 @@ def test_the_controller_writes_what_was_recorded(path: Path) -> None:
     replay = booted(recording)
     for statements, log in marks(recording):
         replay.stopped = {int(broker) for broker in STOP.findall(statements)}
+        replay.replaced = {int(broker) for broker in NEW_DISK.findall(statements)}
         for recorded in requests(log):
             replay_one(replay, recorded)
 
@@ -57,6 +59,7 @@ def test_administrators_are_answered_as_recorded(path: Path) -> None:
     outputs = [each for each in recording["outputs"] if is_for_the_controller(each)]
     for statements, log in marks(recording):
         replay.stopped = {int(broker) for broker in STOP.findall(statements)}
+        replay.replaced = {int(broker) for broker in NEW_DISK.findall(statements)}
         remaining = list(requests(log))
         for line in statements.splitlines():
             if outputs and " ".join(line.split()) == outputs[0]["statement"]:

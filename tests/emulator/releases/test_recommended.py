@@ -64,6 +64,7 @@ failover_checks_running documents..0.10.2
 running_as_controller documents 0.8.2..0.10.0
 controller_event_queue 0.11..3.9
 controlled_shutdown_one_by_one documents..0.11
+assignments_filtered_into_a_map documents..0.10.0
 election_before_registration documents..0.11
 controlled_shutdown_asks_zookeeper documents..2.8
 controlled_shutdown_ends_without_controller documents..0.11

@@ -3,13 +3,16 @@
 import struct
 import tracemalloc
 from contextlib import suppress
+from typing import Annotated
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from emulator.common.limits import REQUEST_ITEMS_MAX
 from emulator.wire.apis import APIS, Api
 from emulator.wire.codec import decode_request, decode_response, encode_request, encode_response
+from emulator.wire.compiler import reader, writer
 from emulator.wire.exceptions import (
     MalformedFrame,
     TrailingBytes,
@@ -18,13 +21,24 @@ from emulator.wire.exceptions import (
     WireError,
 )
 from emulator.wire.header import RequestHeader
-from emulator.wire.messages.cluster import MetadataRequest
+from emulator.wire.messages.cluster import MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.fetch import FetchResponse
+from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from emulator.wire.types import Int32, Message, tag
 from tests.emulator.wire.random_messages import messages
 
 api_versions = st.sampled_from(
     [(api, version) for api in APIS.values() for version in api.versions]
 )
+
+
+class Item(Message, frozen=True):
+    number: Int32 = 0
+
+
+class Tagged(Message, frozen=True):
+    items: list[Item] = []  # noqa: RUF012 - as in emulator.wire.messages
+    more: Annotated[list[Item], tag(0)] = []  # noqa: RUF012
 
 
 @given(st.binary(max_size=100))
@@ -122,3 +136,37 @@ def test_an_unsupported_version_carries_the_header_to_answer(version: int) -> No
     with pytest.raises(UnsupportedVersion, match="its versions are 0 to") as raised:
         decode_request(frame)
     assert raised.value.header == RequestHeader(18, version, 7, "me")
+
+
+@pytest.mark.parametrize("topics", [1, 2, 3])
+def test_the_items_of_all_lists_together_are_counted(topics: int) -> None:
+    """Two topics with one partition each are four items."""
+    request = ProduceRequest(
+        topic_data=[
+            TopicProduceData(f"t{topic}", partition_data=[PartitionProduceData(0, b"")])
+            for topic in range(topics)
+        ]
+    )
+    data = writer(ProduceRequest, 9, flexible=True)(request)
+    read = reader(ProduceRequest, 9, flexible=True, items_max=4)
+    if topics <= 2:
+        assert read(data, 0) == (request, len(data))
+    else:
+        with pytest.raises(MalformedFrame, match="more than 4 items"):
+            read(data, 0)
+
+
+def test_items_in_tagged_fields_are_counted_with_the_others() -> None:
+    message = Tagged([Item(1), Item(2)], [Item(3), Item(4)])
+    data = writer(Tagged, 0, flexible=True)(message)
+    assert reader(Tagged, 0, flexible=True, items_max=4)(data, 0) == (message, len(data))
+    with pytest.raises(MalformedFrame, match="more than 3 items"):
+        reader(Tagged, 0, flexible=True, items_max=3)(data, 0)
+
+
+def test_a_request_has_no_more_items_than_a_client_needs() -> None:
+    asked = [MetadataRequestTopic(name="t")] * REQUEST_ITEMS_MAX
+    header = RequestHeader(3, 1, 1, "me")
+    decode_request(encode_request(header, MetadataRequest(asked)))
+    with pytest.raises(MalformedFrame, match="MetadataRequest 1: more than 100,000 items"):
+        decode_request(encode_request(header, MetadataRequest([*asked, asked[0]])))

@@ -31,6 +31,7 @@ from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest, 
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from emulator.wire.types import Message
+from sessions import memory
 from sessions.format.metadata import Origin
 from sessions.gateway import gateway
 from sessions.gateway.connection import REQUESTS_MAX
@@ -349,6 +350,20 @@ async def test_the_largest_of_too_many_incomplete_requests_costs_its_own_connect
     for client in (greedy, modest):
         client.close()
     await held(0)
+    assert await still_serves(served)
+
+
+async def test_a_request_for_which_there_is_no_memory_costs_its_own_connection(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    leader = await served.leader_of_new_topic()
+    with monkeypatch.context() as patched:
+        patched.setattr(memory, "memory_limit", lambda: 0)
+        client = await served.client(leader)
+        client.send(produce("x" * memory.LOOK_BYTES), 9)
+        assert await client.is_closed()
+        client.close()
+    assert "there is no memory for a request of 1,0" in caplog.text
     assert await still_serves(served)
 
 

@@ -7,11 +7,11 @@ from crc32c import crc32c
 
 from emulator.broker.zookeeper_membership import admin_manager
 from emulator.common.errors import ERROR_NAMES
-from emulator.common.limits import REQUEST_PARTITIONS_MAX
+from emulator.common.limits import AUTO_CREATED_MAX, REQUEST_PARTITIONS_MAX
 from emulator.inputs.statements import CreateTopic
 from emulator.quorum_controller import topics as topics_of_quorum_controller
 from emulator.wire import codec
-from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest
+from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest, MetadataRequestTopic
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.offsets import (
     ListOffsetsPartition,
@@ -212,3 +212,17 @@ def test_a_request_that_cannot_be_decoded_costs_its_own_connection_only(
         lab.send(connection, ApiVersionsRequest(), 0)
     assert error.__name__ in lab.closed[connection]
     assert is_alive(lab)
+
+
+def test_a_client_that_asks_for_very_many_unknown_topics_gets_some_of_them_each_time(
+    lab: WireLab,
+) -> None:
+    names = [f"t{number}" for number in range(AUTO_CREATED_MAX + 10)]
+    request = MetadataRequest([MetadataRequestTopic(name=name) for name in names], True)
+    connection = lab.connect()
+    lab.ask(connection, request, 4)
+    lab.pass_time(40_000_000)
+    first = lab.ask(connection, request, 4).topics
+    assert [topic.name for topic in first if not topic.error_code] == names[:AUTO_CREATED_MAX]
+    lab.pass_time(2_000_000)
+    assert not [topic for topic in lab.ask(connection, request, 4).topics if topic.error_code]

@@ -1,0 +1,79 @@
+"""A broker tells the controller which replicas are in its log directory (KIP-858).
+
+The controller chooses the directory of a new replica itself where a broker has only one. So this
+concerns only replicas that were assigned to the broker before it got a new disk.
+Source: ``AssignmentsManager``, ``ReplicaManager.maybeUpdateTopicAssignment`` 3.9 to 4.1.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from emulator.broker.kraft_membership.controller_channel import ControllerChannel
+from emulator.broker.kraft_membership.state import KRaftBrokerState, Pending
+from emulator.broker_context import BrokerContext
+from emulator.metadata_log.image import TopicIdPartition
+from emulator.protocol import (
+    AssignReplicasToDirsRequest,
+    AssignReplicasToDirsResponse,
+    ConnectionLost,
+)
+
+TASK: Final = "assignments"
+DISPATCH_US: Final = 100_000
+"""How long assignments are collected, or wait after an error (``STANDARD_BACKOFF``)."""
+PATIENCE_US: Final = 60_000_000
+TRY_US: Final = 30_000_000
+
+
+class AssignmentsManager:
+    """Sends the assignments of one broker, one request at a time."""
+
+    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
+        """Send in ``context``."""
+        self.context = context
+        self.own = state
+        self.channel = ControllerChannel(
+            context, state.assignments, TASK, lambda: TRY_US, self._on_response
+        )
+
+    def assign(self, keys: Iterable[TopicIdPartition]) -> None:
+        """Send that replicas are in this broker's directory, soon."""
+        self.own.unassigned += [(key.topic_id, key.partition) for key in keys]
+        if self.own.unassigned:
+            self.context.later(TASK, DISPATCH_US)
+
+    def send(self) -> None:
+        """Send what has been collected, unless a request is in flight."""
+        own, context = self.own, self.context
+        if own.assignments.queue:
+            return
+        due, own.unassigned = [each for each in own.unassigned if self._is_valid(*each)], []
+        if due:
+            request = AssignReplicasToDirsRequest(
+                context.id, context.process.broker_epoch, own.directory, due
+            )
+            self.channel.ask(request, PATIENCE_US)
+
+    def _is_valid(self, topic_id: str, number: int) -> bool:
+        """Whether the replica is still assigned to this broker (``Assignment.valid``)."""
+        topic = self.own.image.topics.get(topic_id)
+        partition = None if topic is None else topic.partitions.get(number)
+        return partition is not None and self.context.id in partition.replicas
+
+    def _on_response(self, pending: Pending, response: Any) -> None:  # noqa: ANN401 - None or one kind
+        message = pending.message
+        assert isinstance(message, AssignReplicasToDirsRequest)
+        if isinstance(response, AssignReplicasToDirsResponse) and response.error == "NONE":
+            self.own.unassigned += response.refused
+        else:
+            self.own.unassigned += message.partitions
+        if self.own.unassigned:
+            self.context.later(TASK, DISPATCH_US)
+
+    def take(self, request: int, response: object) -> bool:
+        """Handle a response if it belongs to the request in flight."""
+        return self.channel.take(request, response)
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Handle a lost connection."""
+        self.channel.connection_lost(message)
