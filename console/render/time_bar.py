@@ -26,6 +26,8 @@ LABEL: Final = " worst "
 """The measure of the bars: how many partitions are in the worst state, or in any."""
 MARGIN: Final = len(LABEL)
 """Columns before the bar."""
+AS_BAR: Final = {"offline": "error"}
+"""Roles of bars in place of those of words: a bar in reverse would show what it leaves free."""
 
 
 class Bar(Struct, frozen=True):
@@ -122,12 +124,14 @@ def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) ->
     nothing to some.
     """
     text = list(sparkline([bar.height for bar in bars], sparks))
+    roles = [AS_BAR.get(bar.role, bar.role) for bar in bars]
     before = ""
     for column, bar in enumerate(bars):
         if glyphs is not None and bar.glyph and bar.glyph != before:
             text[column] = str(getattr(glyphs, bar.glyph))
+            roles[column] = bar.role
         before = bar.glyph
-    runs = groupby(zip(text, bars, strict=True), key=lambda pair: pair[1].role)
+    runs = groupby(zip(text, roles, strict=True), key=lambda pair: pair[1])
     return [Span("".join(sign for sign, _ in run), role) for role, run in runs]
 
 

@@ -1,6 +1,6 @@
 from console.model.workspace import Stage
 from console.render.lines import text_of, width_of
-from console.render.time_bar import TimeBar, bars_of, worst_of
+from console.render.time_bar import Bar, TimeBar, bar_spans, bars_of, worst_of
 from console.styles.glyphs import ASCII
 from sessions.model.health import Counts
 from tests.console.driving import console
@@ -39,6 +39,16 @@ def test_a_column_takes_the_role_of_its_worst() -> None:
     assert worst_of([calm, Counts(at_min_isr=2, under_replicated=2)]).role == "warning"
     bar = worst_of([Counts(at_min_isr=2, under_replicated=2), Counts(offline=1)])
     assert (bar.role, bar.height) == ("offline", 1)
+
+
+def test_only_the_sign_of_a_state_is_in_reverse() -> None:
+    bars = [Bar(0, "faint"), *[Bar(2, "offline", "offline")] * 3]
+    spans = bar_spans(bars, "_#", ASCII)
+    assert [(len(span.text), span.role) for span in spans] == [
+        (1, "faint"),
+        (1, "offline"),
+        (2, "error"),
+    ]
 
 
 def test_every_column_is_filled() -> None:
