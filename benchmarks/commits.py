@@ -37,7 +37,7 @@ def main() -> None:
     runner = Runner(cluster)
     runner.execute(Statement(CreateTopic(topic="__consumer_offsets", assignment=[[0, 1, 2]]), ""))
     runner.execute(Statement(Wait(duration_us=1_000_000), ""))
-    offsets = cluster.brokers[0].coordinator.offsets
+    offsets = cluster.brokers[0].core.coordinator.offsets
     group = offsets.make("g")
     before = resident_bytes()
     for number in range(commits):
@@ -46,7 +46,7 @@ def main() -> None:
         while offsets.state.stores:
             cluster.step()
         if (number + 1) % (commits // STEPS) == 0:
-            log = cluster.brokers[0].replicas.by_name[TP].log
+            log = cluster.brokers[0].core.replicas.by_name[TP].log
             grown = resident_bytes() - before
             size_bytes = sum(batch.size_bytes for batch in log.batches)
             print(

@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 from typing import get_args
 
+from emulator.broker.broker import REACTIONS
 from emulator.releases.profiles import PROFILES, VERSIONS
 from emulator.replication.fetching import NEXT
 from emulator.replication.leader_epoch_cache import LeaderEpochCache
@@ -178,6 +179,21 @@ def _rules() -> str:
     )
 
 
+def _reactions() -> str:
+    rows = "\n".join(
+        f"| `{effect.__name__}` | {', '.join(f'`{method.__qualname__}`' for method in methods)} |"
+        for effect, methods in REACTIONS.items()
+    )
+    return (
+        "\n## Who reacts on a broker\n\n"
+        "After the replica's own log and index have been changed, the parts of the broker react\n"
+        "in this order. The last rows are effects of parts (`emulator/broker_effects.py`). A\n"
+        "broker has one membership, and skips the parts of the other. The table is `REACTIONS` in\n"
+        "`emulator/broker/broker.py`.\n\n"
+        f"| effect | reactions |\n|--|--|\n{rows}\n"
+    )
+
+
 def page() -> str:
     """The whole page."""
     return (
@@ -187,6 +203,7 @@ def page() -> str:
         + _kinds("Effects", get_args(Effect))
         + _pending()
         + _fetching()
+        + _reactions()
         + _rules()
     )
 

@@ -1,14 +1,15 @@
-"""What every part of a broker builds on: the process, timers, ZooKeeper client and responses.
+"""What every part of a broker builds on: the process, timers, metadata, responses and effects.
 
 No part knows the broker as such; the other parts that it needs are passed to its constructor.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
 
 from emulator import events
+from emulator.broker_effects import Effect
 from emulator.protocol import (
     AddPartitionsToTxnResponse,
     AnyMessage,
@@ -29,9 +30,7 @@ from emulator.simulation.kernel import STARTED_MS, Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
-from emulator.zookeeper.client import ZkClient, ZkClientState
 from emulator.zookeeper.environment import Environment
-from emulator.zookeeper.metadata import PartitionMetadata
 from emulator.zookeeper.tree import ZooKeeper
 
 OWN = (ProduceResponse, InitProducerIdResponse, WriteTxnMarkersResponse, AddPartitionsToTxnResponse)
@@ -40,23 +39,51 @@ CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
 
 
-class Topics(Protocol):
-    """The topics of a cluster in KRaft mode, as one broker sees and creates them."""
+class ClusterMetadata(Protocol):
+    """What a broker knows of its cluster, however it learns it: what its parts ask about it."""
+
+    topic_ids: Mapping[str, str]
+    """The topic id with which each replica here was created; empty where topics have names only."""
+    arrives_in_requests: bool
+    """Whether a controller announces partitions in requests, apart from the orders to lead them."""
+    has_broker_epochs: bool
+    """Whether the epochs of other brokers are known."""
+    fetchers_start_late: bool
+    """Whether a new fetcher waits for its thread to start, which a controller's request does not
+    wait for."""
+
+    @property
+    def known_topic_ids(self) -> Container[str] | None:
+        """The ids of all topics; None if fetches name topics and not their ids."""
+
+    @property
+    def controller(self) -> int:
+        """The controller that requests can be sent to; -1 if none is known."""
 
     def partition_count(self, topic: str) -> int:
-        """The number of partitions of a topic; 0 if it does not exist."""
+        """The number of partitions of a topic; 0 if it does not exist.
+
+        Raises:
+            ConnectionLoss: it is in ZooKeeper, which does not respond.
+        """
+
+    def exists(self, topic: str) -> bool:
+        """Whether a topic exists, as an observer of the cluster sees it."""
 
     def leader(self, tp: str) -> int | None:
         """The leader of a partition; -1 if it has none, None if there is no such partition."""
 
-    def has_id(self, topic_id: str) -> bool:
-        """Whether there is a topic with that id."""
-
-    def replica_topic_id(self, tp: str) -> str:
-        """The topic id with which this broker created its replica of a partition."""
+    def broker_epoch(self, broker: int) -> int | None:
+        """The epoch of a broker that is not fenced; None if it is unknown."""
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
-        """Ask the controller to create a topic."""
+        """Create a topic of the broker's own, if that is possible now."""
+
+
+DOWN: Final = ("stopped", "crashed")
+"""The states of a broker without a process."""
+UNOPENED, OPEN, CLOSED = "unopened", "open", "closed"
+"""Whether a process accepts requests: not yet, now, or no more."""
 
 
 class Surroundings(NamedTuple):
@@ -75,47 +102,47 @@ class Surroundings(NamedTuple):
     """The cluster id with which all directories were formatted in KRaft mode."""
 
 
-DOWN: Final = ("stopped", "crashed")
-"""The states of a broker without a process."""
-
-
 class ProcessState(Struct, array_like=True):
     """A broker process's view of itself and the cluster; all of it is lost when the process ends.
 
-    ``status`` is the state in :class:`emulator.events.BrokerStateChanged`. ``broker_epoch`` is the
-    czxid of its registration (0: its sockets are not open yet). ``known_controller``,
-    ``controller_epoch``, ``live_brokers`` and ``metadata`` are what it last received.
-
-    ``topic_configs`` are the topics' configuration overrides as the broker last read them: when it
-    started, when it created its first log of a topic, and at each change notification, the last
-    being ``config_change`` (-1: none). ``unread_topics`` are those that could not be read.
+    ``status`` is the state in :class:`emulator.events.BrokerStateChanged`. ``ports`` says whether
+    it accepts requests. ``broker_epoch`` is the one of its registration, with ZooKeeper its czxid
+    (0: it has not registered). ``known_controller``, ``controller_epoch``, ``live_brokers`` and
+    ``metadata`` are what it last received. ``topic_configs`` are the topics' configuration
+    overrides as the broker last read them.
     """
 
     id: int
     status: str = "stopped"
-    zk: ZkClientState = field(default_factory=ZkClientState)
     timers: TimerState = field(default_factory=TimerState)
+    ports: str = UNOPENED
     broker_epoch: int = 0
     known_controller: int = -1
     controller_epoch: int = 0
     live_brokers: list[int] = field(default_factory=list)
     metadata: dict[str, PartitionInfo] = field(default_factory=dict)
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
-    config_change: int = -1
 
     @property
     def is_up(self) -> bool:
         """Whether the process exists, even if it is still starting or already stopping."""
         return self.status not in DOWN
 
-    unread_topics: dict[str, None] = field(default_factory=dict)
-
 
 class BrokerContext:
     """One broker's surroundings, as its parts use them."""
 
-    def __init__(self, process: ProcessState, surroundings: Surroundings) -> None:
-        """Run in ``surroundings`` with the state ``process``."""
+    def __init__(
+        self,
+        process: ProcessState,
+        surroundings: Surroundings,
+        own_response: Callable[[int, AnyMessage], None],
+    ) -> None:
+        """Run in ``surroundings`` with the state ``process``.
+
+        ``own_response`` handles responses to this broker's requests to itself. ``metadata`` builds
+        on the rest of the context, and is added to it before any part of the broker is made.
+        """
         self.process = process
         self.id = process.id
         self.kernel = kernel = surroundings.kernel
@@ -126,28 +153,20 @@ class BrokerContext:
         self.settings = self.configuration.settings
         self.profile = self.configuration.profile
         self.stepwise = self.settings.stepwise
-        self.voters = list(surroundings.voters)
-        self.cluster_id = surroundings.cluster_id
-        self.topics: Topics | None = None
-        self.own_response: Callable[[int, AnyMessage], None]
+        self.own_response = own_response
         self.timers = Timers(kernel, process.id, process.timers)
         self.arm = self.timers.arm
         self.later = self.timers.later
-        self.zk = ZkClient(
-            process.id,
-            process.zk,
-            kernel=kernel,
-            network=surroundings.network,
-            zookeeper=surroundings.zookeeper,
-            environment=surroundings.environment.of(process.id),
-            timers=self.timers,
-            timeout_us=lambda: self.config.zookeeper_session_timeout_us,
-            session_opened=surroundings.session_opened,
-        )
-        self.metadata = PartitionMetadata(self.zk)
+        self.reactions: dict[type, tuple[Callable[[Any], object], ...]] = {}
         self._config_version = -1
         self._config: BrokerConfig
         self._topic_values: dict[str, TopicValues] = {}
+        self.metadata: ClusterMetadata
+
+    def carry_out(self, effect: Effect) -> None:
+        """Let the parts that react to an effect do so now, in the order of ``REACTIONS``."""
+        for react in self.reactions[type(effect)]:
+            react(effect)
 
     # ---- configuration as this broker sees it
 
@@ -192,11 +211,6 @@ class BrokerContext:
         """The wall-clock time written to znodes."""
         return STARTED_MS + self.kernel.now // 1000
 
-    @property
-    def session(self) -> int:
-        """The id of its ZooKeeper session; 0 if it has none."""
-        return self.process.zk.session
-
     def fence_controller(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
         """The error for a whole request of the controller; NONE: accept it and its epoch.
 
@@ -234,16 +248,6 @@ class BrokerContext:
         """Set the process's state and emit it (:class:`emulator.events.BrokerStateChanged`)."""
         self.process.status = status
         self.emit(events.BrokerStateChanged, self.id, status)
-
-    def knows(self, tp: str) -> bool:
-        """Whether the broker's metadata has a partition."""
-        if self.topics is not None:
-            return self.topics.leader(tp) is not None
-        return tp in self.process.metadata
-
-    def topic_id(self, tp: str) -> str:
-        """The id of the topic of a replica here; empty in ZooKeeper mode."""
-        return "" if self.topics is None else self.topics.replica_topic_id(tp)
 
     def respond(self, destination: int, request: int, response: AnyMessage) -> None:
         """Send the response to ``request``; this broker's own requests complete at once."""

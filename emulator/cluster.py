@@ -16,18 +16,23 @@ from msgspec.structs import replace
 
 from emulator import events
 from emulator.audit.ground_truth import Audit, AuditState
-from emulator.audit.invariants import Invariants, InvariantState
-from emulator.broker.broker import Broker, BrokerState
-from emulator.broker.kraft_broker import KRaftBroker
-from emulator.broker.kraft_membership.state import KRaftBrokerState
+from emulator.audit.invariants import Invariants, InvariantState, nobody_eligible
+from emulator.broker.broker import BrokerState, broker_of
+from emulator.broker.kraft_membership.membership import KRaftMembership
+from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker.replication.replica import Replica
-from emulator.broker_context import ProcessState, Surroundings
+from emulator.broker.zookeeper_membership.membership import (
+    ZooKeeperMembership,
+    ZooKeeperMembershipState,
+)
+from emulator.broker_context import UNOPENED, ProcessState, Surroundings
 from emulator.clients.client_host import ClientHost
 from emulator.clients.context import ClientContext
 from emulator.clients.state import ClientsState
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import NO_LEADER, ClusterImage
 from emulator.common.names import uuid_of
+from emulator.controller.context import ControllerState
 from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
 from emulator.kraft.controller_server import ControllerServer
@@ -76,7 +81,6 @@ class KRaftState(Struct, array_like=True):
 
     features: dict[str, int]
     controllers: dict[int, ControllerProcess]
-    brokers: dict[int, KRaftBrokerState]
     committed: CommittedMetadata = field(default_factory=CommittedMetadata)
     meant: int = -1
 
@@ -165,14 +169,7 @@ class Cluster:
             uuid_of(f"cluster {state.spec.seed}"),
         )
         self.kraft = kraft = state.kraft
-        self.brokers: dict[int, Broker]
-        if kraft is None:
-            self.brokers = {b: Broker(each, surroundings) for b, each in state.brokers.items()}
-        else:
-            self.brokers = {
-                b: KRaftBroker(each, kraft.brokers[b], surroundings)
-                for b, each in state.brokers.items()
-            }
+        self.brokers = {b: broker_of(each, surroundings) for b, each in state.brokers.items()}
         self.clients = ClientHost(
             ClientContext(
                 state.clients,
@@ -200,10 +197,12 @@ class Cluster:
         self.environment.observers.append(self.facts.changed)
         self.kernel.subscribe(self._forget_deleted, [events.LogStartOffsetChanged])
         self.audit = Audit(state.audit, self.kernel, self.logs_of, self.log_of)
-        self.invariants = Invariants(state.invariants, self.kernel, self.profile, self.replica)
+        eligible_of = self.metadata_facts.eligible if self.controllers else nobody_eligible
+        self.invariants = Invariants(
+            state.invariants, self.kernel, self.profile, self.replica, eligible_of
+        )
         if self.controllers:
             self.metadata_facts.on_lost = self.invariants.metadata_lost
-            self.invariants.eligible_of = self.metadata_facts.eligible
 
     def _controllers(self, kraft: KRaftState) -> dict[int, ControllerServer]:
         state = self.state
@@ -276,7 +275,7 @@ class Cluster:
     def _resume(self, image: ClusterImage, root: int) -> None:
         """Let the processes of an image continue that are up; its disks are in the state."""
         for broker in self.brokers.values():
-            broker.replicas.tell_disk()
+            broker.core.replicas.tell_disk()
         if self.kraft is not None:
             self._resume_kraft(image, self.kraft, root)
         else:
@@ -296,16 +295,17 @@ class Cluster:
         up = [broker.id for broker in image.brokers if broker.up]
         for number in up:
             kernel.cause = root
-            broker = self.brokers[number]
-            assert isinstance(broker, KRaftBroker)
+            membership = self.brokers[number].membership
+            assert isinstance(membership, KRaftMembership)
             registration = snapshot.image.brokers[number]
             if registration.is_active:
-                broker.kraft_lifecycle.resume(registration, leader, epoch)
+                membership.lifecycle.resume(registration, leader, epoch)
             else:
-                broker.start()
+                membership.start()
         if leader != NO_LEADER:
             self._step_until(lambda: self.active_controller() is not None)
-            self._step_until(lambda: all(kraft.brokers[number].published for number in up))
+            members = [self.kraft_membership(number) for number in up]
+            self._step_until(lambda: all(each is not None and each.published for each in members))
 
     def _resume_with_zookeeper(self, image: ClusterImage, root: int) -> None:
         """Register the brokers while nobody can become controller; then the image's one does.
@@ -328,8 +328,8 @@ class Cluster:
         zookeeper.close_session(environment, placeholder)
         assert image.controller is not None
         successor = self.brokers.get(image.controller.broker or NO_LEADER)
-        if successor in up:
-            successor.controller.resume()
+        if successor in up and isinstance(successor.membership, ZooKeeperMembership):
+            successor.membership.controller.resume()
         if up:
             self._step_until(lambda: self.controller_id() is not None)
             self._let_controller_finish(len(up))
@@ -352,7 +352,7 @@ class Cluster:
         limit_us = self.kernel.now + BOOT_LIMIT_US
         while self.kernel.now < limit_us:
             holder = self.controller_id()
-            controller = None if holder is None else self.brokers[holder].state.controller
+            controller = None if holder is None else self.controller_cache(holder)
             if (
                 controller is not None
                 and len(controller.live) == brokers
@@ -448,6 +448,17 @@ class Cluster:
                 break
             self.ledger.forget(batch.first_record)
 
+    def controller_cache(self, broker: int) -> ControllerState | None:
+        """The controller's cache of a broker that is, or believes to be, the controller."""
+        known = self.state.brokers[broker].membership
+        return known.controllership.state if isinstance(known, ZooKeeperMembershipState) else None
+
+    def kraft_membership(self, broker: int) -> KRaftMembershipState | None:
+        """What a broker has of the metadata log; None if there is no such broker in KRaft mode."""
+        state = self.state.brokers.get(broker)
+        known = None if state is None else state.membership
+        return known if isinstance(known, KRaftMembershipState) else None
+
     def replica(self, tp: str, broker: int) -> Replica | None:
         """A broker's replica of a partition, if its disk holds one."""
         state = self.state.brokers.get(broker)
@@ -513,7 +524,7 @@ class Cluster:
         is_unfenced = (
             registration is not None and registration.epoch == epoch and not registration.fenced
         )
-        return is_unfenced and self.kraft.brokers[broker].lifecycle.is_open
+        return is_unfenced and self.state.brokers[broker].process.ports != UNOPENED
 
     def host_works(self, broker: int) -> bool:
         """Whether a broker's process is up and not frozen."""
@@ -540,17 +551,14 @@ def _restored(spec: CreateCluster, image: ClusterImage) -> ClusterState:
     resolve(spec.version, static)
     ids = [broker.id for broker in image.brokers]
     kraft = None
-    if image.mode == "kraft":
-        snapshot = snapshot_of(image)
+    snapshot = snapshot_of(image) if image.mode == "kraft" else None
+    if snapshot is not None:
         kraft = KRaftState(
             dict(image.features or {}),
             {host: ControllerProcess(host) for host in controller_ids(image).values()},
-            {number: KRaftBrokerState() for number in ids},
         )
         for controller in kraft.controllers.values():
             controller.quorum.log.start_at(snapshot)
-        for broker in kraft.brokers.values():
-            broker.quorum.log.start_at(snapshot)
     controllers = [] if kraft is None else list(kraft.controllers)
     state = _state_of(spec, profile, ids, controllers, kraft)
     settings = state.settings
@@ -562,12 +570,14 @@ def _restored(spec: CreateCluster, image: ClusterImage) -> ClusterState:
     }
     for number, replicas in replicas_on_disk(image, profile).items():
         state.brokers[number].replicas.update(replicas)
-        if kraft is not None:
-            topic_ids = kraft.brokers[number].topic_ids
+    for number, broker in state.brokers.items():
+        if snapshot is not None and isinstance(broker.membership, KRaftMembershipState):
+            broker.membership.quorum.log.start_at(snapshot)
             for topic in image.topics:
                 for partition in topic.partitions:
                     if number in partition.replicas:
-                        topic_ids[f"{topic.name}-{partition.partition}"] = topic.id or ""
+                        tp = f"{topic.name}-{partition.partition}"
+                        broker.membership.topic_ids[tp] = topic.id or ""
     return state
 
 
@@ -618,7 +628,13 @@ def _state_of(
         ),
         ServerState(),
         settings,
-        {number: BrokerState(ProcessState(number)) for number in brokers},
+        {
+            number: BrokerState(
+                ProcessState(number),
+                ZooKeeperMembershipState() if kraft is None else KRaftMembershipState(),
+            )
+            for number in brokers
+        },
         ClientsState(),
         AuditState(),
         InvariantState(),
@@ -647,5 +663,4 @@ def _fresh_kraft(spec: CreateCluster, profile: Profile, brokers: list[int]) -> K
     return KRaftState(
         features,
         {number: ControllerProcess(number) for number in controllers},
-        {number: KRaftBrokerState() for number in brokers},
     )

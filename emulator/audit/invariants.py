@@ -85,13 +85,21 @@ class Invariants:
     """Checks the invariants as events are emitted."""
 
     def __init__(
-        self, state: InvariantState, kernel: Kernel, profile: Profile, replica_of: ReplicaOf
+        self,
+        state: InvariantState,
+        kernel: Kernel,
+        profile: Profile,
+        replica_of: ReplicaOf,
+        eligible_of: EligibleOf = nobody_eligible,
     ) -> None:
-        """Observe ``kernel``; look up LEOs and HWs through ``replica_of``."""
+        """Observe ``kernel``; look up LEOs and HWs through ``replica_of``.
+
+        ``eligible_of`` returns the eligible leader replicas of a partition, in KRaft mode.
+        """
         self.state = state
         self.kernel = kernel
         self.replica_of = replica_of
-        self.eligible_of: EligibleOf = nobody_eligible
+        self.eligible_of = eligible_of
         self.known = known_violations(profile)
         kernel.subscribe(self._high_watermark, [events.HighWatermarkChanged])
         kernel.subscribe(self._state_changed, [events.PartitionStateChanged])

@@ -1,11 +1,83 @@
-"""What any way of belonging to a cluster needs: the block of producer ids that a broker hands out.
+"""How a broker belongs to a cluster: what any membership does, and what any of them needs.
 
-Source: ``ProducerIdsBlock`` and ``ProducerIdManager`` 0.11 to 4.1 (KIP-98, KIP-730).
+A membership connects a broker's core to ZooKeeper, to a quorum of controllers, or to both. The core
+asks it about the cluster through :class:`emulator.broker_context.ClusterMetadata`, and for
+producers' ids through :class:`ProducerIdSource`. How a change of an ISR is stored is the reaction
+of one of its parts to :class:`emulator.replication.partition.ProposeIsr`.
+
+Source of the block of producer ids: ``ProducerIdsBlock``, ``ProducerIdManager`` 0.11 to 4.1
+(KIP-98, KIP-730).
 """
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
+
+from emulator.protocol import ConnectionLost, InitProducerIdRequest
+from emulator.simulation.kernel import Kernel
+
+Handler = Callable[[int, Any], None]
+"""Handles a message of one type from a source."""
+RequestHandler = Callable[[int, int, Any], None]
+"""Handles a request of one type: its source, its number, and the request."""
+Task = Callable[[], None]
+"""Runs when a timer is due."""
+
+
+class Membership(Protocol):
+    """How a broker belongs to a cluster."""
+
+    def requests(self) -> dict[type, Handler]:
+        """The messages that it handles, beside those of the core."""
+
+    def tasks(self) -> dict[str, Task]:
+        """Its timers."""
+
+    def start(self) -> None:
+        """Start the process."""
+
+    def stop(self) -> None:
+        """Begin a controlled shutdown."""
+
+    def thaw(self) -> None:
+        """Continue after a freeze, before the messages that were received meanwhile."""
+
+    def connection_lost(self, message: ConnectionLost) -> None:
+        """Handle a lost connection to a controller, to ZooKeeper, or to another broker."""
+
+    def replace_disk(self) -> None:
+        """Discard what it keeps on the disk of a process that is down."""
+
+    def end_process(self) -> None:
+        """Discard what is not on disk."""
+
+
+class ProducerIdSource(Protocol):
+    """Allocates producers' ids."""
+
+    def give_out(self, source: int, request: int, message: InitProducerIdRequest) -> None:
+        """Answer a request for an id, now or once there is one."""
+
+
+def with_request(kernel: Kernel, methods: Mapping[type, RequestHandler]) -> dict[type, Handler]:
+    """Pass the number of the request that the kernel is delivering to handlers of requests."""
+
+    def handler(method: RequestHandler) -> Handler:
+        return lambda source, message: method(source, kernel.cause, message)
+
+    return {kind: handler(method) for kind, method in methods.items()}
+
+
+def reset(state: Struct, fresh: Struct) -> None:
+    """Overwrite a struct in place with the fields of ``fresh``, keeping references to it valid."""
+    for name in state.__struct_fields__:
+        now, new = getattr(state, name), getattr(fresh, name)
+        if isinstance(now, Struct) and isinstance(new, Struct):
+            reset(now, new)
+        else:
+            setattr(state, name, new)
+
 
 BLOCK_SIZE: Final = 1_000
 PREFETCH_LEFT: Final = 99

@@ -27,8 +27,9 @@ from emulator.protocol import (
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 from emulator.zookeeper.data import PartitionState
-from emulator.zookeeper.metadata import VersionedState
+from emulator.zookeeper.metadata import PartitionMetadata, VersionedState
 
 NON_EXISTENT = "NonExistentPartition"
 NEW = "NewPartition"
@@ -221,8 +222,8 @@ class ControllerContext:
 
     state: ControllerState
 
-    def __init__(self, broker: BrokerContext, controllership: Controllership) -> None:
-        """Act for the broker of ``broker``, with the state ``controllership``."""
+    def __init__(self, broker: BrokerContext, controllership: Controllership, zk: ZkClient) -> None:
+        """Act for the broker of ``broker`` through ``zk``, with the state ``controllership``."""
         self.broker = broker
         self.controllership = controllership
         if controllership.state is not None:
@@ -234,8 +235,8 @@ class ControllerContext:
         self.profile = broker.profile
         self.checks_epoch = broker.profile.has("controller_multi")
         self.stepwise = broker.stepwise
-        self.zk = broker.zk
-        self.metadata = broker.metadata
+        self.zk = zk
+        self.metadata = PartitionMetadata(zk)
 
     def take_office(self, state: ControllerState) -> None:
         """Begin as controller, with the cache ``state``."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import ControllerKnown, RegistrationLost
 from emulator.controller.broker_changes import BrokerChanges
 from emulator.controller.channels import Batch, Channels
 from emulator.controller.context import (
@@ -57,7 +58,7 @@ from emulator.protocol import (
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
-from emulator.zookeeper.client import EXPIRED
+from emulator.zookeeper.client import EXPIRED, ZkClient
 from emulator.zookeeper.operations import Create, SetData
 
 RACE_US = 400
@@ -71,15 +72,14 @@ class Controller:
         self,
         broker: BrokerContext,
         controllership: Controllership,
-        controller_known: Callable[[], None],
+        zk: ZkClient,
     ) -> None:
-        """Act for ``broker``; ``controller_known`` is called after /controller was read."""
+        """Act for ``broker``, whose client of ZooKeeper is ``zk``."""
         self.broker = broker
         self.controllership = controllership
-        self.controller_known = controller_known
         self.profile = broker.profile
-        self.zk = broker.zk
-        context = self.context = ControllerContext(broker, controllership)
+        self.zk = zk
+        context = self.context = ControllerContext(broker, controllership, zk)
         channels = self.channels = Channels(context)
         partitions = self.partitions = PartitionStateMachine(context, channels)
         replicas = self.replicas = ReplicaStateMachine(
@@ -96,7 +96,6 @@ class Controller:
         self.failover = Failover(*machines, deletion, reassignment, rebalance, self.listeners)
         self.thread = controllership.thread
         self.expiry_clears_events = self.profile.has("session_expiry_fails_requests")
-        self.register_again: Callable[[], None] = _nothing
         self._handlers = self._table()
 
     @property
@@ -117,7 +116,7 @@ class Controller:
             Elect: lambda *_: self._guarded(self._elect),
             LookAgain: lambda *_: self._guarded(self._look_again),
             SessionExpired: lambda *_: self._expire(),
-            RegisterAgain: lambda *_: self.register_again(),
+            RegisterAgain: lambda *_: self.broker.carry_out(RegistrationLost()),
             ConfigTaken: lambda _source, _cause, event: self._config_taken(event),
             RebalanceLeaders: lambda *_: self._rebalance(),
             ReplicasStopped: lambda _source, _cause, event: self._replicas_stopped(event),
@@ -177,7 +176,7 @@ class Controller:
             self.zk.connect()
             self._take(SessionExpired())
             if self.profile.has("controller_event_queue"):
-                self.register_again()  # not on the controller's thread
+                self.broker.carry_out(RegistrationLost())  # not on the controller's thread
 
     def _clear_events(self) -> None:
         """ControllerEventManager.clearAndPut: drop the events queued for the thread."""
@@ -260,7 +259,7 @@ class Controller:
     def _note(self, data: str | None) -> None:
         holder = znodes.controller_in(data)
         self.broker.process.known_controller = -1 if holder is None else holder
-        self.controller_known()
+        self.broker.carry_out(ControllerKnown())
 
     def _run(self) -> None:
         """Create /controller; how the epoch is incremented depends on the release."""
@@ -340,7 +339,7 @@ class Controller:
         node = self.zk.find(znodes.CONTROLLER)
         return (
             node is not None
-            and node.ephemeral_owner == self.broker.session
+            and node.ephemeral_owner == self.zk.state.session
             and znodes.controller_in(node.data) == self.broker.id
         )
 
@@ -646,7 +645,3 @@ class Controller:
         waited = self.thread.waits
         self.channels.check_timeouts()
         self._send_threads_ended(waited=waited)
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no listener is set."""

@@ -48,7 +48,6 @@ from emulator.protocol import (
 )
 from emulator.protocol.record_batch import COMMIT, PLAIN, TRANSACTIONAL
 from emulator.storage.log import Log
-from emulator.zookeeper import errors
 
 ASKER: Final = "groups"
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
@@ -98,21 +97,8 @@ class GroupMetadataManager:
     # ---- groups
 
     def partition_of(self, group: str) -> str:
-        """The partition of __consumer_offsets that a group belongs to.
-
-        A process looks up the partition count once (in Kafka at startup). Until ZooKeeper has
-        responded, it uses its configuration.
-        """
-        state = self.state
-        count = state.partition_count
-        if not count:
-            try:
-                count = state.partition_count = internal_topics.partition_count(
-                    self.context, OFFSETS
-                )
-            except errors.ConnectionLoss:
-                count = self.context.config.offsets_topic_num_partitions
-        return OFFSETS.partition_of(group, count)
+        """The partition of __consumer_offsets that a group belongs to."""
+        return internal_topics.partition_of(self.context, OFFSETS, self.state, group)
 
     def group(self, name: str) -> Group | None:
         """A group that is coordinated here."""

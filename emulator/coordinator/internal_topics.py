@@ -7,14 +7,13 @@ FindCoordinator creates the topic if it is missing. Source: ``KafkaApis.getOrCre
 """
 
 from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from emulator.broker_context import BrokerContext
 from emulator.releases.config import BrokerConfig
-from emulator.replication import assignment
-from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 
 _MASK: Final = (1 << 32) - 1
@@ -84,18 +83,26 @@ def java_hash(text: str) -> int:
     return found
 
 
-def partition_count(context: BrokerContext, topic: InternalTopic) -> int:
-    """The topic's partition count, or the one that it would be created with.
+class PartitionCount(Protocol):
+    """A coordinator's state, which remembers the partition count of its topic (0: not read yet)."""
 
-    Raises:
-        ConnectionLoss: ZooKeeper does not respond.
+    partition_count: int
+
+
+def partition_of(
+    context: BrokerContext, topic: InternalTopic, known: PartitionCount, key: str
+) -> str:
+    """The partition of an internal topic that a key belongs to.
+
+    A process looks up the partition count once (in Kafka at startup): the topic's, or the one that
+    it would be created with. Until ZooKeeper has responded, it uses its configuration.
     """
-    configured = topic.partitions(context.config)
-    if context.topics is not None:
-        return context.topics.partition_count(topic.name) or configured
-    node = context.zk.find(znodes.topic_path(topic.name))
-    found = znodes.topic_in(None if node is None else node.data)
-    return len(found.replicas if found else ()) or configured
+    count = known.partition_count
+    if not count:
+        count = topic.partitions(context.config)
+        with suppress(errors.ConnectionLoss):
+            count = known.partition_count = context.metadata.partition_count(topic.name) or count
+    return topic.partition_of(key, count)
 
 
 def _factor(context: BrokerContext, topic: InternalTopic) -> int:
@@ -108,11 +115,7 @@ def _factor(context: BrokerContext, topic: InternalTopic) -> int:
 def hindrance(context: BrokerContext, topic: InternalTopic) -> str:
     """Why the topic cannot be created, as a message; empty if it can be, or already exists."""
     live, factor = len(context.process.live_brokers), _factor(context, topic)
-    if context.topics is not None:
-        exists = context.topics.partition_count(topic.name) > 0
-    else:  # this informs the waiting client and is no broker request: read the tree directly
-        exists = context.zk.zookeeper.find(znodes.topic_path(topic.name)) is not None
-    if exists or factor <= live:
+    if context.metadata.exists(topic.name) or factor <= live:
         return ""
     setting = topic.factor_setting
     return (
@@ -124,32 +127,10 @@ def hindrance(context: BrokerContext, topic: InternalTopic) -> str:
 def create(context: BrokerContext, topic: InternalTopic) -> None:
     """Create the topic if it is missing and enough brokers are alive.
 
-    If ZooKeeper does not respond, this is left to the next request.
+    If nobody responds who could create it, this is left to the next request.
     """
     live, factor = context.process.live_brokers, _factor(context, topic)
-    if not live or factor > len(live):
-        return
-    if context.topics is not None:
+    if live and factor <= len(live):
         config = context.config
-        context.topics.create(topic.name, topic.partitions(config), factor, topic.config(config))
-        return
-    try:
-        if context.zk.find(znodes.topic_path(topic.name)) is None:
-            _write(context, topic, live, factor)
-    except errors.ConnectionLoss:
-        return
-
-
-def _write(context: BrokerContext, topic: InternalTopic, live: list[int], factor: int) -> None:
-    draw = context.kernel.random_below
-    start, shift = draw(len(live)), draw(len(live))
-    partitions = topic.partitions(context.config)
-    racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
-    if racks and context.profile.has("broker_rack"):
-        lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
-    else:
-        lists = assignment.assign_kafka(live, partitions, factor, start, shift)
-    data = znodes.new_topic_json(context.profile, lists, draw)
-    config = znodes.config_json(topic.config(context.config))
-    context.zk.write(znodes.topic_config_path(topic.name), config)
-    context.zk.write(znodes.topic_path(topic.name), data)
+        partitions = topic.partitions(config)
+        context.metadata.create(topic.name, partitions, factor, topic.config(config))

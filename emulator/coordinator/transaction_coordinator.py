@@ -48,9 +48,12 @@ from emulator.protocol import (
     FindCoordinatorResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    ProduceRequest,
     TransactionDescription,
+    WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from emulator.storage.log import Log
 
 TASK: Final = "transactions"
 """The broker's timer for all deadlines of the coordinator."""
@@ -70,22 +73,26 @@ INVALID_STATE: Final = "INVALID_TXN_STATE"
 class TransactionCoordinator:
     """Handles transactional producers' requests, and aborts transactions that time out."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it involves logs, markers, ids and groups
         self,
         context: BrokerContext,
         state: TransactionCoordinatorState,
         own: OwnRequests,
         *,
-        log: TransactionLog,
-        markers: TransactionMarkers,
+        append: Callable[[int, int, ProduceRequest], None],
+        log_of: Callable[[str], tuple[Log, int]],
+        write_markers: Callable[[int, int, WriteTxnMarkersRequest], None],
         ask_producer_id: Callable[[int, int, InitProducerIdRequest], None],
         leader_epoch: Callable[[str], int],
         group_partition: Callable[[str], str],
     ) -> None:
         """Act in ``context``.
 
-        ``ask_producer_id`` handles a request for a producer id, ``leader_epoch`` returns the epoch
-        of a partition led here, and ``group_partition`` a group's partition of __consumer_offsets.
+        ``append`` handles a ProduceRequest as if a client had sent it, ``log_of`` returns this
+        broker's log of a partition and its high watermark, ``write_markers`` handles the markers
+        that this broker writes itself. ``ask_producer_id`` handles a request for a producer id,
+        ``leader_epoch`` returns the epoch of a partition led here, and ``group_partition`` a
+        group's partition of __consumer_offsets.
         """
         self.context = context
         self.state = state
@@ -93,10 +100,10 @@ class TransactionCoordinator:
         self.kernel = context.kernel
         self.timers = context.timers
         self.profile = context.profile
-        self.log = log
-        log.stored = self._stored
-        self.markers = markers
-        markers.completed = self._complete
+        self.log = TransactionLog(
+            context, state, own, append=append, log_of=log_of, stored=self._stored
+        )
+        self.markers = TransactionMarkers(context, state, own, write_markers, self._complete)
         self._ask_producer_id = ask_producer_id
         self._leader_epoch = leader_epoch
         self._group_partition = group_partition
@@ -285,7 +292,7 @@ class TransactionCoordinator:
     def add_partitions(self, client: int, request: int, message: AddPartitionsToTxnRequest) -> None:
         """Add partitions to a transaction, which begins with the first; or verify them."""
         name, named = message.transactional_id, message.partitions
-        missing = [tp for tp in named if not self.context.knows(tp)]
+        missing = [tp for tp in named if self.context.metadata.leader(tp) is None]
         error, known = self._known(name, message.producer_id, message.producer_epoch)
         if missing and error == NONE and not message.verify_only:
             errors = {

@@ -23,7 +23,6 @@ from emulator.coordinator.transaction_metadata import (
 )
 from emulator.protocol import ProduceRequest, ProduceResponse, RecordBatch
 from emulator.storage.log import Log
-from emulator.zookeeper import errors
 
 ASKER: Final = "transactions"
 UNAVAILABLE: Final = "COORDINATOR_NOT_AVAILABLE"
@@ -63,9 +62,6 @@ _decoder = msgspec.json.Decoder(TransactionRecord)
 class TransactionLog:
     """Writes and reads the partitions of __transaction_state that a broker leads."""
 
-    stored: Callable[[TransactionStore, str], None]
-    """Called with a completed write and its error."""
-
     def __init__(
         self,
         context: BrokerContext,
@@ -74,11 +70,13 @@ class TransactionLog:
         *,
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
+        stored: Callable[[TransactionStore, str], None],
     ) -> None:
         """Act in ``context``.
 
         ``append`` handles a ProduceRequest as if a client had sent it; ``log_of`` returns this
-        broker's log of a partition and its high watermark.
+        broker's log of a partition and its high watermark. ``stored`` is called with a completed
+        write and its error.
         """
         self.context = context
         self.state = state
@@ -86,24 +84,14 @@ class TransactionLog:
         self.kernel = context.kernel
         self._append = append
         self._log_of = log_of
+        self.stored = stored
         own.on_response(ASKER, self._appended)
 
     def partition_of(self, transactional_id: str) -> str:
-        """The partition of __transaction_state that a transactional id belongs to.
-
-        A process looks up the partition count once. Until ZooKeeper has responded, it uses its
-        configuration.
-        """
-        state = self.state
-        count = state.partition_count
-        if not count:
-            try:
-                count = state.partition_count = internal_topics.partition_count(
-                    self.context, TRANSACTIONS
-                )
-            except errors.ConnectionLoss:
-                count = TRANSACTIONS.partitions(self.context.config)
-        return TRANSACTIONS.partition_of(transactional_id, count)
+        """The partition of __transaction_state that a transactional id belongs to."""
+        return internal_topics.partition_of(
+            self.context, TRANSACTIONS, self.state, transactional_id
+        )
 
     def write(self, store: TransactionStore) -> None:
         """Append a transaction's new state; ``stored`` is called with the outcome."""

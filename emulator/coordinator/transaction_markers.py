@@ -34,30 +34,30 @@ Write = Callable[[int, int, WriteTxnMarkersRequest], None]
 class TransactionMarkers:
     """Sends the markers of the transactions that a broker coordinates."""
 
-    completed: Callable[[str], None]
-    """Called with a transaction whose markers are all written."""
-
     def __init__(
         self,
         context: BrokerContext,
         state: TransactionCoordinatorState,
         own: OwnRequests,
         write: Write,
+        completed: Callable[[str], None],
     ) -> None:
-        """Act in ``context``; ``write`` handles the markers that this broker writes itself."""
+        """Act in ``context``; ``write`` handles the markers that this broker writes itself.
+
+        ``completed`` is called with a transaction whose markers are all written.
+        """
         self.context = context
         self.state = state
         self.own = own
         own.on_response(ASKER, lambda number, message: self.on_response(-number, message))
         self.timers = context.timers
         self._write = write
+        self.completed = completed
 
     def send(self, transaction: Transaction, coordinator_epoch: int) -> None:
         """Send the markers not yet in flight; deleted partitions need none."""
-        name = transaction.id
-        transaction.partitions = [
-            tp for tp in transaction.partitions if self._leader(tp) is not None
-        ]
+        name, leader_of = transaction.id, self.context.metadata.leader
+        transaction.partitions = [tp for tp in transaction.partitions if leader_of(tp) is not None]
         under_way = {
             tp
             for each in self.state.sent.values()
@@ -66,7 +66,7 @@ class TransactionMarkers:
         }
         by_leader: dict[int, list[str]] = {}
         for tp in transaction.partitions:
-            leader = self._leader(tp)
+            leader = leader_of(tp)
             if leader is not None and tp not in under_way:
                 by_leader.setdefault(leader, []).append(tp)
         if by_leader.pop(-1, None):
@@ -93,16 +93,6 @@ class TransactionMarkers:
         seq = context.network.send(context.id, broker, request)
         self.state.sent[seq] = Markers(name, broker, request.partitions)
         self.timers.set_deadline(TASK, f"sent {seq}", context.kernel.now + TIMEOUT_US)
-
-    def _leader(self, tp: str) -> int | None:
-        """The leader of a partition known to this broker; -1 if there is none, None if deleted."""
-        context = self.context
-        if context.topics is not None:
-            return context.topics.leader(tp)
-        info = context.process.metadata.get(tp)
-        if info is None:
-            return None
-        return info.leader if info.leader in context.process.live_brokers else -1
 
     def on_response(self, request: int, message: WriteTxnMarkersResponse) -> None:
         """Handle a leader's response to a request to write markers."""

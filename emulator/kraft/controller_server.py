@@ -96,11 +96,11 @@ class ControllerServer:
             timers=self.timers,
             profile=self.profile,
             config=lambda: self.config,
+            on_leader=self._role_changed,
+            on_commit=self._committed,
+            on_progress=self._member_fetched,
+            metadata_version=self._metadata_version,
         )
-        self.raft.on_commit = self._committed
-        self.raft.member.on_progress = self._member_fetched
-        self.raft.metadata_version = self._metadata_version
-        self.raft.on_leader = self._role_changed
         self._tasks: dict[str, Callable[[], None]] = {
             QUORUM: self.raft.tick,
             "boot": self._boot,

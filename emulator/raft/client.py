@@ -27,7 +27,7 @@ FETCHED: Final = "fetched"
 class RaftClient:
     """Connects a member to the network."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a member depends on all of its host
         self,
         me: int,
         voters: Sequence[int],
@@ -38,8 +38,16 @@ class RaftClient:
         timers: Timers,
         profile: Profile,
         config: Callable[[], BrokerConfig],
+        on_leader: Callable[[], None],
+        on_commit: Callable[[], None],
+        on_progress: Callable[[int], None] = lambda _replica: None,
+        metadata_version: Callable[[], int] = lambda: 0,
     ) -> None:
-        """Create member ``me`` of the quorum of ``voters``; ``config`` is this host's."""
+        """Create member ``me`` of the quorum of ``voters``; ``config`` is this host's.
+
+        ``on_leader`` is called after a change of the quorum's leader, ``on_commit`` to read newly
+        committed records, and ``on_progress`` with a replica that has fetched.
+        """
         self.me = me
         self.state = state
         self.kernel = kernel
@@ -48,19 +56,19 @@ class RaftClient:
         self.profile = profile
         self.config = config
         self._config: BrokerConfig | None = None
-        self.metadata_version: Callable[[], int] = lambda: 0
         around = Surroundings(
             lambda: kernel.state.now_us,
             kernel.random_below,
             self._send,
             self._hang_up,
-            lambda records: batch_size(records, self.metadata_version()),
+            lambda records: batch_size(records, metadata_version()),
+            self._committed,
+            self._role_changed,
+            on_progress,
         )
         self.member = QuorumMember(me, voters, state, self._rules, around)
-        self.on_leader: Callable[[], None] = _nothing
-        self.on_commit: Callable[[], None] = _nothing
-        self.member.on_role = self._role_changed
-        self.member.on_commit = self._committed
+        self.on_leader = on_leader
+        self.on_commit = on_commit
 
     def _rules(self) -> QuorumRules:
         config = self.config()
@@ -175,7 +183,3 @@ class RaftClient:
         if self.member.is_voter:
             self.kernel.emit(events.QuorumRoleChanged, self.me, *now)
         self.on_leader()
-
-
-def _nothing() -> None:
-    """Ignore the notification."""

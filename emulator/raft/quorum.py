@@ -84,17 +84,20 @@ class QuorumRules(Struct, frozen=True):
 
 
 class Surroundings(Struct, frozen=True):
-    """What a member depends on: the clock, random numbers, the network, and record sizes."""
+    """What a member depends on: the clock, random numbers, the network, and record sizes.
+
+    ``on_commit`` is called after the high watermark has advanced, ``on_role`` after the role, the
+    epoch or the leader has changed, and ``on_progress`` with a replica that has fetched.
+    """
 
     now_us: Callable[[], int]
     draw: Callable[[int], int]
     send: Callable[[int, Any, int], int]
     hang_up: Callable[[int], None]
     size_of: Callable[[Sequence[AnyRecord]], int] = lambda _records: 0
-
-
-def _nothing() -> None:
-    """Ignore the notification."""
+    on_commit: Callable[[], None] = lambda: None
+    on_role: Callable[[], None] = lambda: None
+    on_progress: Callable[[int], None] = lambda _replica: None
 
 
 class QuorumMember:
@@ -115,9 +118,6 @@ class QuorumMember:
         self.rules = rules
         self.around = around
         self.is_voter = me in self.voters
-        self.on_commit: Callable[[], None] = _nothing
-        self.on_role: Callable[[], None] = _nothing
-        self.on_progress: Callable[[int], None] = lambda _replica: None
         self._handlers: dict[type[Message], Callable[[int, int, Any], None]] = {
             VoteRequest: self._asked_for_vote,
             VoteResponse: self._on_vote_response,
@@ -274,7 +274,7 @@ class QuorumMember:
             state.due_us = now_us + self._election_timeout_us()
         if role in (CANDIDATE, PROSPECTIVE):
             state.votes[self.me] = True
-        self.on_role()
+        self.around.on_role()
 
     def _await_leader(self) -> None:
         """Begin the fetch timeout: the leader has just been heard of."""
@@ -409,7 +409,7 @@ class QuorumMember:
         risen = self._raise_high_watermark()
         self._respond_to_parked()
         if risen:
-            self.on_commit()
+            self.around.on_commit()
         return state.log.end_offset
 
     def resign(self) -> None:
@@ -510,7 +510,7 @@ class QuorumMember:
         risen = self._raise_high_watermark()
         self._respond_to_parked(now_us)
         if risen:
-            self.on_commit()
+            self.around.on_commit()
 
     def _snapshot_fetched_from(
         self, source: int, request: int, message: FetchSnapshotRequest
@@ -562,7 +562,7 @@ class QuorumMember:
         found.end_offset, found.fetched_us = offset, now_us
         found.leader_end = state.log.end_offset
         if moved:
-            self.on_progress(replica)
+            self.around.on_progress(replica)
         if replica in self.voters:
             self._hear_majority()
 
@@ -673,7 +673,7 @@ class QuorumMember:
         committed = min(message.high_watermark, state.log.end_offset)
         if committed > state.high_watermark:
             state.high_watermark = committed
-            self.on_commit()
+            self.around.on_commit()
 
     def _on_snapshot_response(
         self, source: int, _request: int, message: FetchSnapshotResponse
@@ -696,7 +696,7 @@ class QuorumMember:
         state.fetching = None
         state.log.start_at(message.snapshot)
         state.high_watermark = max(state.high_watermark, message.snapshot.end_offset)
-        self.on_commit()
+        self.around.on_commit()
 
     # ---- requests in flight: at most one to each member
 

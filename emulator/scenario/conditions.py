@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.broker.replication.replica import OFFLINE, Replica
-from emulator.cluster import Cluster, KRaftState
+from emulator.cluster import Cluster
 from emulator.coordinator.internal_topics import is_internal
 from emulator.inputs.conditions import Clause, Subject, Value
 from emulator.protocol import PartitionInfo
@@ -167,7 +167,7 @@ def _remembered(cluster: Cluster, tp: str, broker: int, field: str) -> Value:
         return NOTHING
     if field == "remote_leo":
         return remote.leo
-    caught_up_us = cluster.brokers[info.leader].sessions.caught_up_us(leader, broker)
+    caught_up_us = cluster.brokers[info.leader].core.sessions.caught_up_us(leader, broker)
     return (cluster.now_us - caught_up_us) // 1000
 
 
@@ -245,7 +245,7 @@ def _quorum(cluster: Cluster, _name: str, field: str) -> Value:
     if active is None:
         return NOTHING
     if field in ("log_start", "snapshot"):
-        return _metadata_log(cluster.kraft, active, field)
+        return _metadata_log(cluster, active, field)
     return active if field == "leader" else cluster.kraft.controllers[active].quorum.epoch
 
 
@@ -254,7 +254,7 @@ def _member(cluster: Cluster, name: str, field: str) -> Value:
     if cluster.kraft is None:
         return NOTHING
     if field in ("log_start", "snapshot"):
-        return _metadata_log(cluster.kraft, int(name), field)
+        return _metadata_log(cluster, int(name), field)
     active = cluster.active_controller()
     if active is None:
         return NOTHING
@@ -267,14 +267,13 @@ def _member(cluster: Cluster, name: str, field: str) -> Value:
     return "equal" if progress.end_offset > leader.last_record else "behind"
 
 
-def _metadata_log(kraft: KRaftState, host: int, field: str) -> Value:
+def _metadata_log(cluster: Cluster, host: int, field: str) -> Value:
     """A host's metadata log on disk."""
-    if host in kraft.controllers:
-        log = kraft.controllers[host].quorum.log
-    elif host in kraft.brokers:
-        log = kraft.brokers[host].quorum.log
-    else:
+    controller = cluster.controllers.get(host)
+    member = cluster.kraft_membership(host) if controller is None else controller.state
+    if member is None:
         return NOTHING
+    log = member.quorum.log
     if field == "log_start":
         return log.start_offset
     return log.snapshots[-1].end_offset if log.snapshots else -1

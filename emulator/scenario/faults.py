@@ -103,7 +103,7 @@ class Processes:
         broker.end_process("crashed")
         if wanted.lose_unflushed:
             for replica in broker.state.replicas.values():
-                broker.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
+                broker.core.replicas.do(replica, LoseTail(replica.log.flushed, POWER_LOSS))
 
     def stop(self, wanted: inputs.StopBroker) -> None:
         """Start a controlled shutdown."""
@@ -221,7 +221,7 @@ class Processes:
         replica = self._replica(broker, wanted.tp)
         if not replica.paused:
             replica.paused = True
-            broker.fetchers.remove(wanted.tp)
+            broker.core.fetchers.remove(wanted.tp)
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, True)
 
     def resume_replica(self, wanted: inputs.ResumeReplica) -> None:
@@ -232,7 +232,7 @@ class Processes:
             replica.paused = False
             self.kernel.emit(events.ReplicaFetchPaused, wanted.tp, broker.id, False)
             if replica.role == FOLLOWER and replica.leader >= 0:
-                broker.fetchers.begin(replica)
+                broker.core.fetchers.begin(replica)
 
     def tick(self, wanted: inputs.Tick) -> None:
         """Run a periodic task now."""
@@ -243,10 +243,10 @@ class Processes:
             if broker.state.state in DOWN or self.kernel.state.hosts[broker.id].frozen:
                 continue
             if wanted.task == "isr":
-                broker.isr.expire()
+                broker.core.isr.expire()
             elif wanted.task == "checkpoint":
-                broker.replicas.checkpoint_high_watermarks()
-                broker.replicas.checkpoint_recovery_points()
+                broker.core.replicas.checkpoint_high_watermarks()
+                broker.core.replicas.checkpoint_recovery_points()
             else:
                 broker.context.arm("rebalance", self.kernel.now)
 

@@ -107,8 +107,8 @@ class KRaftAdmin:
                 "UNSUPPORTED_VERSION", "Eligible leader replicas exist only in KRaft mode."
             )
         broker = next(self._working_brokers(), None)
-        image = None if broker is None else cluster.kraft.brokers[broker].image
-        topic = None if image is None else image.topic(wanted.topic)
+        member = None if broker is None else cluster.kraft_membership(broker)
+        topic = None if member is None else member.image.topic(wanted.topic)
         if topic is None:
             return Outcome(output="no broker knows it")
         found = {

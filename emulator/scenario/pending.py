@@ -254,7 +254,7 @@ REFUSALS: Final = {
 def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcome | FetchRounds:
     """Check whether the round is complete, and start the next one."""
     broker = cluster.brokers[pending.broker]
-    if broker.state.fetchers.has_round(pending.tp):
+    if broker.state.core.fetchers.has_round(pending.tp):
         if _is_stuck(cluster, pending):
             return Outcome()
         return _late("The fetch") if is_up else pending
@@ -264,7 +264,7 @@ def _fetch_rounds(cluster: Cluster, pending: FetchRounds, is_up: bool) -> Outcom
     if replica is None:
         message = f"Broker {broker.id} has no replica of {pending.tp} any more."
         return Outcome("UNKNOWN_TOPIC_OR_PARTITION", message, refused=True)
-    broker.rounds.start(replica)
+    broker.core.rounds.start(replica)
     return replace(pending, left=pending.left - 1)
 
 

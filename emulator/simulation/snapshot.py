@@ -49,13 +49,17 @@ def _list_copier(of_item: Copier | None) -> Copier:
 
 
 def _union_copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
-    """The copier of a union of at most one mutable type with None or shared types."""
-    copiers = [found for part in get_args(kind) if (found := copier(part)) is not None]
+    """The copier of a union of shared types with one mutable type, or with several structs."""
+    copiers = {part: found for part in get_args(kind) if (found := copier(part)) is not None}
     if not copiers:
         return None
-    if len(copiers) > 1 or type(None) not in get_args(kind):
-        raise TypeError(f"{kind} has more than one mutable part: state has to be plainer.")
-    only = copiers[0]
+    if len(copiers) > 1:
+        if not all(isinstance(part, type) and issubclass(part, Struct) for part in copiers):
+            raise TypeError(f"{kind} has more than one mutable part: state has to be plainer.")
+        return lambda found: copiers[type(found)](found) if type(found) in copiers else found
+    if type(None) not in get_args(kind):
+        raise TypeError(f"{kind} has parts that cannot be told apart: state has to be plainer.")
+    (only,) = copiers.values()
     return lambda found: None if found is None else only(found)
 
 

@@ -50,11 +50,7 @@ class ZkClientState(Struct, array_like=True):
 
 
 class ZkClient:
-    """Keeps a host's session alive and detects its loss.
-
-    ``on_reconnected`` and ``on_expired`` are called when the connection works again and when the
-    server has expired the session.
-    """
+    """Keeps a host's session alive and detects its loss."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -79,8 +75,6 @@ class ZkClient:
         self.timers = timers
         self.timeout_us = timeout_us
         self.session_opened = session_opened
-        self.on_reconnected: Callable[[], None] = _nothing
-        self.on_expired: Callable[[], None] = _nothing
 
     def usable(self) -> bool:
         """Whether a request would succeed now.
@@ -342,30 +336,28 @@ class ZkClient:
             self._become(DISCONNECTED)
             self.timers.later("zk-ping", RECONNECT_US)
 
-    def ponged(self, message: ZkPong) -> None:
-        """Handle a ping response: the connection works."""
+    def ponged(self, message: ZkPong) -> bool:
+        """Handle a ping response: the connection works. Return whether it had been lost."""
         state = self.state
         if message.session != state.session:
-            return
+            return False
         state.heard_us = self.kernel.now
         state.unanswered = False
-        if state.connection == DISCONNECTED:
+        is_back = state.connection == DISCONNECTED
+        if is_back:
             self._become(CONNECTED)
-            self.on_reconnected()
+        return is_back
 
-    def expired(self, message: ZkExpired) -> None:
-        """Handle the session's expiry at the server: begin a new one."""
+    def expired(self, message: ZkExpired) -> bool:
+        """Handle the session's expiry at the server; return whether that is news."""
         state = self.state
-        if message.session == state.session and state.connection != EXPIRED:
+        is_news = message.session == state.session and state.connection != EXPIRED
+        if is_news:
             self._become(EXPIRED)
-            self.on_expired()
+        return is_news
 
     def _become(self, connection: str) -> None:
         state = self.state
         if state.connection != connection:
             state.connection = connection
             self.kernel.emit(events.ZkConnectionChanged, self.host, connection)
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no listener is set."""

@@ -79,7 +79,7 @@ def test_truncating_costs_the_same_however_long_the_log_is() -> None:
         cluster = cluster_with(1, brokers=2)
         given = Produce(topic="t", partition=0, value="v", count=batches, idempotent=True, acks=-1)
         do(cluster, given)
-        replica = cluster.brokers[1].replicas.by_name["t-0"]
+        replica = cluster.brokers[1].core.replicas.by_name["t-0"]
         assert replica.log_end == batches
         assert replica.producers.producers
         replica.log.truncate(batches - 5)
@@ -90,7 +90,7 @@ def test_truncating_costs_the_same_however_long_the_log_is() -> None:
 
 def group_states(cluster: Cluster) -> Iterator[int]:
     for broker in cluster.brokers.values():
-        yield len(broker.coordinator.state.groups)
+        yield len(broker.core.coordinator.state.groups)
 
 
 def test_a_group_costs_the_same_however_many_others_there_are() -> None:

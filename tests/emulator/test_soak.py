@@ -38,7 +38,7 @@ def test_a_dead_leader_is_a_disagreement_until_somebody_has_noticed() -> None:
     lab.do(Wait(duration_us=30 * SECOND_US))
     assert disagreements(lab.cluster) == []
     assert incomplete(lab.cluster) == ["t-0 has leader 2 and ISR [2] of [1, 2]"]
-    cache = lab.cluster.state.brokers[0].controller
+    cache = lab.cluster.controller_cache(0)
     assert cache is not None
     del cache.live[2]
     lab.cluster.state.brokers[2].process.metadata.clear()

@@ -32,13 +32,13 @@ def living(cluster: Cluster) -> list[int]:
 
 
 def _of_controller(cluster: Cluster) -> Iterator[str]:
-    active = [b for b in living(cluster) if cluster.state.brokers[b].controller is not None]
+    active = [b for b in living(cluster) if cluster.controller_cache(b) is not None]
     named = cluster.controller_id()
     if active != ([] if named is None else [named]):
         yield f"controllers by /controller {named}, by themselves {active}"
         return
     for broker in active:
-        cache = cluster.state.brokers[broker].controller
+        cache = cluster.controller_cache(broker)
         assert cache is not None
         yield from _of_cache(cluster, broker, cache)
 

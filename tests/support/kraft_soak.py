@@ -41,6 +41,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from tests.support.agreement import incomplete
+from tests.support.memberships import kraft_state
 from tests.support.soak import SECOND_US, RandomRun
 
 KRAFT_VERSIONS: Final = (
@@ -147,8 +148,8 @@ def disagreements(cluster: Cluster) -> list[str]:
     if active is None:
         return ["no controller is active"]
     committed, found = kraft.committed.image, []
-    for number, broker in kraft.brokers.items():
-        image = broker.image
+    for number in cluster.brokers:
+        image = kraft_state(cluster, number).image
         for what in ("topics", "brokers", "configs", "features"):
             if getattr(image, what) != getattr(committed, what):
                 found.append(f"broker {number} has other {what} than are committed")

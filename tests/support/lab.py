@@ -98,7 +98,7 @@ class Lab:
         cluster = self.cluster
         controller = cluster.controller_id()
         assert controller is not None
-        office = cluster.brokers[controller].state.controller
+        office = cluster.controller_cache(controller)
         assert office is not None
         live = sorted(office.live)
         replicas = cluster.assigned(tp) or []
@@ -129,7 +129,9 @@ class Lab:
 
     def lose_tail(self, broker: int, offset: int) -> None:
         """A broker's log of ``t-0`` ends at ``offset``, as if the rest had been lost on disk."""
-        self.cluster.brokers[broker].replicas.do(self.replica(broker), LoseTail(offset, "test"))
+        self.cluster.brokers[broker].core.replicas.do(
+            self.replica(broker), LoseTail(offset, "test")
+        )
 
     # ---- looking
 

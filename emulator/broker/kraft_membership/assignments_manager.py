@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from emulator.broker.kraft_membership.controller_channel import ControllerChannel
-from emulator.broker.kraft_membership.state import KRaftBrokerState, Pending
+from emulator.broker.kraft_membership.state import KRaftMembershipState, Pending
 from emulator.broker_context import BrokerContext
 from emulator.metadata_log.image import TopicIdPartition
 from emulator.protocol import (
@@ -28,7 +28,7 @@ TRY_US: Final = 30_000_000
 class AssignmentsManager:
     """Sends the assignments of one broker, one request at a time."""
 
-    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
+    def __init__(self, context: BrokerContext, state: KRaftMembershipState) -> None:
         """Send in ``context``."""
         self.context = context
         self.own = state

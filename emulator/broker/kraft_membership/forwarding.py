@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from emulator.broker.kraft_membership.controller_channel import ControllerChannel
 from emulator.broker.kraft_membership.metadata import config_layers
-from emulator.broker.kraft_membership.state import KRaftBrokerState, Pending
+from emulator.broker.kraft_membership.state import KRaftMembershipState, Pending
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
-from emulator.common.names import split
 from emulator.coordinator import internal_topics
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
@@ -64,7 +63,7 @@ FORWARDED: Final = (*OF_TOPICS, *OTHERS, DescribeQuorumRequest)
 class ForwardingManager:
     """Forwards requests to the controller, and the responses to the clients."""
 
-    def __init__(self, context: BrokerContext, state: KRaftBrokerState) -> None:
+    def __init__(self, context: BrokerContext, state: KRaftMembershipState) -> None:
         """Forward in ``context``."""
         self.context = context
         self.state = state
@@ -86,24 +85,6 @@ class ForwardingManager:
         self.channel.ask(EnvelopeRequest(message), PATIENCE_US, source, request)
 
     # ---- the broker's own requests (AutoTopicCreationManager)
-
-    def partition_count(self, topic: str) -> int:
-        """The number of partitions of a topic in this broker's image; 0 if the topic is unknown."""
-        found = self.state.image.topic(topic)
-        return 0 if found is None else len(found.partitions)
-
-    def has_id(self, topic_id: str) -> bool:
-        """Whether the broker's image has a topic with that id."""
-        return topic_id in self.state.image.topics
-
-    def replica_topic_id(self, tp: str) -> str:
-        """The topic id with which this broker created its replica of a partition."""
-        return self.state.topic_ids[tp]
-
-    def leader(self, tp: str) -> int | None:
-        """The leader of a partition in this broker's image; None if the partition is unknown."""
-        found = self.state.image.partition(*split(tp))
-        return None if found is None else found.leader
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Ask the controller to create a topic, unless that request is already in flight."""

@@ -3,7 +3,6 @@
 Source: ``kafka.server.BrokerLifecycleManager`` 3.9 to 4.1, KIP-631.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from emulator import events
@@ -14,12 +13,15 @@ from emulator.broker.kraft_membership.state import (
     RUNNING,
     SHUTTING_DOWN,
     STARTING,
-    KRaftBrokerState,
+    KRaftMembershipState,
     Pending,
 )
+from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.replica import Replicas
-from emulator.broker_context import BrokerContext
+from emulator.broker_context import CLOSED, OPEN, BrokerContext
+from emulator.broker_effects import MetadataPublished, PortsChanged, ProcessEnded, ProcessStarted
 from emulator.common.names import random_uuid
+from emulator.events import CLIENTS
 from emulator.metadata_log.metadata_version import is_cordoned_log_dirs_supported
 from emulator.metadata_log.registrations import BrokerRegistration
 from emulator.protocol import (
@@ -30,6 +32,7 @@ from emulator.protocol import (
     ConnectionLost,
 )
 from emulator.raft.client import RaftClient
+from emulator.simulation.network import LATENCY_MIN_US
 
 BOOT_US: Final = 2_750_000
 """How long a process takes from its start to contacting the quorum (observed: 0.8 to 4 s)."""
@@ -55,24 +58,18 @@ class BrokerLifecycle:
     def __init__(
         self,
         context: BrokerContext,
-        state: KRaftBrokerState,
+        state: KRaftMembershipState,
         *,
         replicas: Replicas,
+        fetchers: FetcherManager,
         raft: RaftClient,
-        start_tasks: Callable[[], None],
-        end_process: Callable[[str], None],
     ) -> None:
-        """Act in ``context``.
-
-        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
-        """
+        """Act in ``context``."""
         self.context = context
         self.own = state
         self.replicas = replicas
+        self.fetchers = fetchers
         self.raft = raft
-        self.start_tasks = start_tasks
-        self.end_process = end_process
-        self.on_close: Callable[[], None] = _nothing
         self.channel = ControllerChannel(
             context, state.heartbeats, TASK, self._try_us, self._on_response
         )
@@ -99,11 +96,13 @@ class BrokerLifecycle:
         context, life = self.context, self.own.lifecycle
         context.kernel.start_host(context.id)
         life.state, life.incarnation = RUNNING, registration.incarnation_id
-        life.ready = life.is_open = True
+        life.ready = True
+        context.process.ports = OPEN
+        context.carry_out(PortsChanged())
         context.process.broker_epoch = registration.epoch
         context.set_status("running")
         context.emit(events.BrokerRegistered, context.id, registration.epoch, 0)
-        self.start_tasks()
+        context.carry_out(ProcessStarted())
         self.raft.resume(leader, epoch)
         self.communicate()
 
@@ -140,7 +139,7 @@ class BrokerLifecycle:
             )
         self.channel.ask(request, self._try_us())
 
-    def metadata_published(self) -> None:
+    def metadata_published(self, _effect: MetadataPublished) -> None:
         """Note that the first metadata has been published: the broker may be unfenced now.
 
         On real brokers the rest of the start takes some time. It matters only where replicas are to
@@ -182,7 +181,7 @@ class BrokerLifecycle:
         context.process.broker_epoch = broker_epoch
         context.emit(events.BrokerRegistered, context.id, broker_epoch, 0)
         context.set_status("running")
-        self.start_tasks()
+        context.carry_out(ProcessStarted())
         self.communicate()
 
     def _heard(self, response: BrokerHeartbeatResponse) -> None:
@@ -212,7 +211,8 @@ class BrokerLifecycle:
 
     def open_ports(self) -> None:
         """Accept requests from here on (``BrokerServer.startup``: the last step)."""
-        self.own.lifecycle.is_open = True
+        self.context.process.ports = OPEN
+        self.context.carry_out(PortsChanged())
 
     # ---- responses
 
@@ -238,17 +238,30 @@ class BrokerLifecycle:
 
     def close(self) -> None:
         """Stop accepting requests and fetching; the process ends a little later."""
+        context, kernel = self.context, self.context.kernel
         self.own.lifecycle.state = SHUTTING_DOWN
-        self.on_close()
-        self.context.later("end", SHUTDOWN_US)
+        context.process.ports = CLOSED
+        context.carry_out(PortsChanged())
+        for tp in list(self.replicas.by_name):
+            self.fetchers.remove(tp)
+        at_us = kernel.now + LATENCY_MIN_US
+        for peer in (*self._peers(), CLIENTS):
+            lost = ConnectionLost(context.id)
+            kernel.schedule(at_us, peer, lost, kernel.cause, context.id)
+        context.later("end", SHUTDOWN_US)
+
+    def _peers(self) -> list[int]:
+        """The other brokers that are running and reachable."""
+        me, network, hosts = self.context.id, self.context.network, self.context.kernel.state.hosts
+        return [
+            broker
+            for broker in sorted(self.own.image.brokers)
+            if broker != me and hosts[broker].up and network.reachable(me, broker)
+        ]
 
     def end(self) -> None:
         """Flush logs, checkpoint HWs, write the clean-shutdown file with the broker epoch."""
         context, replicas = self.context, self.replicas
         replicas.store_all()
         self.own.clean_shutdown_epoch = context.process.broker_epoch or -1
-        self.end_process("stopped")
-
-
-def _nothing() -> None:
-    """Do nothing: the default where there is nothing to close."""
+        context.carry_out(ProcessEnded("stopped"))

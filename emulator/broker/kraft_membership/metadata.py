@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from emulator.broker.kraft_membership.state import KRaftBrokerState
+from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.common.limits import AUTO_CREATED_MAX
@@ -15,6 +15,8 @@ from emulator.protocol import (
     ApiVersionsResponse,
     ClusterMetadataRequest,
     ClusterMetadataResponse,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
     ListPartitionReassignmentsRequest,
@@ -52,12 +54,14 @@ class KRaftMetadata:
     def __init__(
         self,
         context: BrokerContext,
-        state: KRaftBrokerState,
+        state: KRaftMembershipState,
+        cluster_id: str,
         create_topics: Callable[[Iterable[str]], None],
     ) -> None:
         """Answer for the broker of ``context``; ``create_topics`` requests their creation."""
         self.context = context
         self.state = state
+        self.cluster_id = cluster_id
         self.create_topics = create_topics
 
     def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
@@ -103,7 +107,7 @@ class KRaftMetadata:
             )
             self.create_topics(islice(unknown, AUTO_CREATED_MAX))
         response = ClusterMetadataResponse(
-            request, brokers, self.context.id, self.context.cluster_id, topics
+            request, brokers, self.context.id, self.cluster_id, topics
         )
         self.context.respond(source, request, response)
 
@@ -139,6 +143,13 @@ class KRaftMetadata:
                 before = [broker for broker in each.replicas if broker not in each.adding_replicas]
                 moves[f"{topic.name}-{number}"] = (before, kept)
         response = ListPartitionReassignmentsResponse(request, NONE, moves)
+        self.context.respond(source, request, response)
+
+    def describe_controller(
+        self, source: int, request: int, _message: DescribeClusterRequest
+    ) -> None:
+        """Return its own id: clients cannot reach the controller, so brokers forward to it."""
+        response = DescribeClusterResponse(request, self.context.id)
         self.context.respond(source, request, response)
 
     def describe_configs(self, source: int, request: int, message: DescribeConfigsRequest) -> None:

@@ -5,16 +5,17 @@ controller. Source: ``MetadataLoader``, ``BrokerMetadataPublisher``, ``ReplicaMa
 and ``DynamicConfigPublisher`` 3.9 to 4.1.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from emulator import events
 from emulator.broker.kraft_membership.assignments_manager import AssignmentsManager
 from emulator.broker.kraft_membership.partition_order import map_order
-from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftBrokerState
+from emulator.broker.kraft_membership.state import SHUTTING_DOWN, KRaftMembershipState
 from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import MetadataPublished
 from emulator.coordinator.internal_topics import INTERNAL_TOPICS
 from emulator.metadata_log.image import Change, MetadataDelta, TopicIdPartition, config_key
 from emulator.metadata_log.metadata_version import is_directory_assignment_supported
@@ -41,19 +42,17 @@ class MetadataPublisher:
     def __init__(
         self,
         context: BrokerContext,
-        state: KRaftBrokerState,
+        state: KRaftMembershipState,
         *,
         replicas: Replicas,
         fetchers: FetcherManager,
-        published: Callable[[], None],
         assignments: AssignmentsManager,
     ) -> None:
-        """Publish on the broker of ``context``; ``published`` is called after the first delta."""
+        """Publish on the broker of ``context``."""
         self.context = context
         self.state = state
         self.replicas = replicas
         self.fetchers = fetchers
-        self.published = published
         self.assignments = assignments
 
     # ---- the log
@@ -102,7 +101,7 @@ class MetadataPublisher:
             self._publish_configs(delta, later)
         if is_first:
             self.assignments.assign(self._elsewhere([*changes.leaders, *changes.followers]))
-            self.published()
+            self.context.carry_out(MetadataPublished())
 
     def _elsewhere(self, keys: Iterable[TopicIdPartition]) -> list[TopicIdPartition]:
         """The replicas that the controller believes to be in another directory of this broker."""

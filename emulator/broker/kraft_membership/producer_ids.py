@@ -6,8 +6,8 @@ Source: ``RPCProducerIdManager`` 3.3 to 4.1.
 from typing import Any, Final
 
 from emulator.broker.kraft_membership.controller_channel import ControllerChannel
-from emulator.broker.kraft_membership.state import KRaftBrokerState, Pending
-from emulator.broker.membership import FIRST_EPOCH, ProducerIdBlock
+from emulator.broker.kraft_membership.state import KRaftMembershipState, Pending
+from emulator.broker.membership import FIRST_EPOCH
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING
 from emulator.protocol import (
@@ -28,13 +28,11 @@ class KRaftProducerIds:
     Without ids, requests wait for a block; from 3.6 on they are refused meanwhile (KAFKA-14694).
     """
 
-    def __init__(
-        self, context: BrokerContext, state: KRaftBrokerState, block: ProducerIdBlock
-    ) -> None:
-        """Allocate ids in ``context``, from ``block``."""
+    def __init__(self, context: BrokerContext, state: KRaftMembershipState) -> None:
+        """Allocate ids in ``context``, from the block in ``state``."""
         self.context = context
         self.state = state
-        self.block = block
+        self.block = state.block
         self.without_waiting = context.profile.has("producer_ids_without_waiting")
         self.channel = ControllerChannel(
             context, state.producer_ids, "producer-ids", lambda: TRY_US, self._on_response

@@ -4,6 +4,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from emulator.broker.membership import ProducerIdBlock
+from emulator.broker.replication.alter_partition_manager import AlterPartitionState
 from emulator.metadata_log.image import MetadataImage
 from emulator.protocol import AnyMessage
 from emulator.raft.log import MetadataLog
@@ -43,9 +45,9 @@ class BrokerLifecycleState(Struct, array_like=True):
     """The state of the broker's lifecycle (``BrokerLifecycleManager``).
 
     ``previous_epoch`` is the epoch in the clean-shutdown file when the process started.
-    ``failures`` counts consecutive failed attempts. ``ready``: it may be unfenced. ``is_open``: its
-    ports are open, from the first unfencing on. ``ready_us``: when it may become ready, if it has
-    to wait. ``shutdown_answered``: the controller knows that it wants to shut down.
+    ``failures`` counts consecutive failed attempts. ``ready``: it may be unfenced. ``ready_us``:
+    when it may become ready, if it has to wait. ``shutdown_answered``: the controller knows that it
+    wants to shut down.
     """
 
     state: str = STARTING
@@ -53,13 +55,12 @@ class BrokerLifecycleState(Struct, array_like=True):
     previous_epoch: int = -1
     failures: int = 0
     ready: bool = False
-    is_open: bool = False
     shutdown_answered: bool = False
     ready_us: int = 0
 
 
-class KRaftBrokerState(Struct, array_like=True):
-    """A broker in KRaft mode.
+class KRaftMembershipState(Struct, array_like=True, tag="kraft"):
+    """What a broker knows and waits for in KRaft mode.
 
     On disk are the log in ``quorum``, ``topic_ids`` (the partition.metadata file of each replica),
     ``folders`` (the renamed ones by name, with the times in microseconds at which they are removed;
@@ -79,6 +80,8 @@ class KRaftBrokerState(Struct, array_like=True):
     heartbeats: ChannelState = field(default_factory=ChannelState)
     forwarding: ChannelState = field(default_factory=ChannelState)
     producer_ids: ChannelState = field(default_factory=ChannelState)
+    block: ProducerIdBlock = field(default_factory=ProducerIdBlock)
+    alter_partition: AlterPartitionState = field(default_factory=AlterPartitionState)
     waits_for_ids: list[tuple[int, int]] = field(default_factory=list)
     directory: int = 0
     unassigned: list[tuple[str, int]] = field(default_factory=list)
@@ -96,10 +99,12 @@ class KRaftBrokerState(Struct, array_like=True):
     def end_process(self) -> None:
         """Discard what is not on disk."""
         self.quorum.end_process()
-        fresh = KRaftBrokerState()
+        fresh = KRaftMembershipState()
         self.image, self.published = fresh.image, False
         self.waits_for_ids, self.unassigned = [], []
         reset(self.lifecycle, fresh.lifecycle)
+        reset(self.block, fresh.block)
+        reset(self.alter_partition, fresh.alter_partition)
         for channel in (self.heartbeats, self.forwarding, self.producer_ids, self.assignments):
             reset(channel, ChannelState())
 

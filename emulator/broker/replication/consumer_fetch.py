@@ -84,8 +84,6 @@ class ConsumerReads:
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
         self.own_epoch = profile.has("newest_record_has_own_epoch")
-        for effect in (MoveHighWatermark, StopLeading):
-            replicas.on(effect, self._changed)
 
     # ---- fetch
 
@@ -99,7 +97,7 @@ class ConsumerReads:
         delayed = DelayedFetch(request, client, expanded)
         self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
 
-    def _changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
+    def changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
         """Check the waiting fetches: there may be more to read, or the leadership has ended."""
         self.delayed.check_and_complete(replica.tp)
 
@@ -121,7 +119,7 @@ class ConsumerReads:
         return rows if is_any or given_bytes >= message.min_bytes else None
 
     def _knows(self, tp: str) -> bool:
-        return self.replicas.served(tp) is not None or self.context.knows(tp)
+        return self.replicas.served(tp) is not None or self.context.metadata.leader(tp) is not None
 
     def _respond(self, delayed: DelayedFetch, rows: Rows) -> None:
         response = self.manager.respond(delayed.request, delayed.message, rows)

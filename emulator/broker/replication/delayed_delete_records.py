@@ -6,7 +6,7 @@ fetches, and the response has the lowest of all, the low watermark.
 
 from msgspec import Struct
 
-from emulator.broker.replication.fetch_session import FetchSessions
+from emulator.broker.replication.fetch_session import FetchSessionsState
 from emulator.broker.replication.purgatory import (
     DelayedOperation,
     DelayedOperationPurgatory,
@@ -50,7 +50,7 @@ class DelayedDeletes:
         context: BrokerContext,
         state: PurgatoryState,
         replicas: Replicas,
-        sessions: FetchSessions,
+        sessions: FetchSessionsState,
     ) -> None:
         """Keep the requests waiting for ``replicas``; ``sessions`` know what followers fetch."""
         self.context = context
@@ -65,10 +65,9 @@ class DelayedDeletes:
             on_expiration=self._results_so_far,
             on_complete=self._respond,
         )
-        sessions.fetched = self.purgatory.check_and_complete
-        replicas.on(StopLeading, self._stopped)
 
-    def _stopped(self, replica: Replica, _effect: StopLeading) -> None:
+    def stopped_leading(self, replica: Replica, _effect: StopLeading) -> None:
+        """Check the waiting requests: they end with the leadership."""
         self.purgatory.check_and_complete(replica.tp)
 
     def low_watermark(self, replica: Replica) -> int:

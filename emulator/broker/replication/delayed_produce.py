@@ -40,10 +40,9 @@ class DelayedProduces:
             on_expiration=lambda _delayed: "REQUEST_TIMED_OUT",  # the records stay in the log
             on_complete=self._respond,
         )
-        replicas.on(CompleteProduces, self._changed)
-        replicas.on(StopLeading, self._changed)
 
-    def _changed(self, replica: Replica, _effect: CompleteProduces | StopLeading) -> None:
+    def changed(self, replica: Replica, _effect: CompleteProduces | StopLeading) -> None:
+        """Check the waiting requests: the HW has moved, or the leadership has ended."""
         self.purgatory.check_and_complete(replica.tp)
 
     def _error(self, delayed: DelayedProduce) -> str | None:

@@ -87,6 +87,16 @@ class FetchSessionsState(Struct, array_like=True):
     single: dict[int, FetchSession] = field(default_factory=dict)
     parked: PurgatoryState = field(default_factory=PurgatoryState)
 
+    def partitions_of(self, follower: int) -> dict[str, FetchPartition]:
+        """The partitions in a follower's session."""
+        session = self.by_follower.get(follower)
+        return {} if session is None else session.partitions
+
+    def log_start_of(self, follower: int, tp: str) -> int:
+        """The start of a follower's log when it last fetched, or -1 if it has not."""
+        found = self.partitions_of(follower).get(tp)
+        return -1 if found is None else found.log_start
+
 
 class FetchSessions:
     """Answers followers' fetches."""
@@ -97,8 +107,12 @@ class FetchSessions:
         state: FetchSessionsState,
         replicas: Replicas,
         locks: PartitionLocks,
+        fetched: Callable[[str], None],
     ) -> None:
-        """Serve ``replicas`` in ``context``, waiting for ``locks``."""
+        """Serve ``replicas`` in ``context``, waiting for ``locks``.
+
+        ``fetched`` is called with each partition of which a follower has told what it has.
+        """
         self.context = context
         self.kernel = context.kernel
         self.state = state
@@ -108,8 +122,7 @@ class FetchSessions:
         self.gives_one_batch = context.profile.has("fetch_response_max_bytes")
         self.forgets_epochs = context.profile.has("incremental_fetch_without_epoch")
         self.quick = context.profile.has("delayed_fetch_completes_on_high_watermark")
-        self.fetched: Callable[[str], None] = _nothing
-        self.alive_broker_epoch: Callable[[int], int | None] = _unknown
+        self.fetched = fetched
         self.parked = DelayedOperationPurgatory[DelayedFetch, Rows](
             context,
             state.parked,
@@ -118,11 +131,6 @@ class FetchSessions:
             on_expiration=self._all,
             on_complete=self._respond,
         )
-        replicas.on(OfferRecords, self._offer_records)
-        replicas.on(CompleteFetches, self._high_watermark_moved)
-        replicas.on(BeginEpoch, self._epoch_began)
-        replicas.on(AnnounceIsr, self._isr_changed)
-        replicas.on(StopLeading, self._stopped_leading)
 
     # ---- when followers fetched
 
@@ -157,12 +165,6 @@ class FetchSessions:
                 return session.replica_epoch
         return -1
 
-    def log_start_of(self, follower: int, tp: str) -> int:
-        """The start of a follower's log when it last fetched, or -1 if it has not."""
-        session = self.state.by_follower.get(follower)
-        found = None if session is None else session.partitions.get(tp)
-        return -1 if found is None else found.log_start
-
     def last_fetches(self) -> Mapping[int, int]:
         """When each follower with a session last fetched (microseconds)."""
         sessions = self.state.by_follower
@@ -182,14 +184,15 @@ class FetchSessions:
             found += [each for each in self.state.single.values() if tp in each.partitions]
         return found
 
-    def _offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
+    def offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
         """Answer followers' parked fetches; the others see the records on their next fetch."""
         for session in self._sessions_with(replica):
             session.ready[replica.tp] = None
             if session.parked:
                 self.parked.check(session.parked)
 
-    def _isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
+    def isr_changed(self, replica: Replica, _effect: AnnounceIsr) -> None:
+        """Check the followers that the new ISR leaves out on every fetch."""
         self._note_outside(replica)
 
     def _note_outside(self, replica: Replica) -> None:
@@ -199,7 +202,7 @@ class FetchSessions:
             if session is not None and replica.tp in session.partitions:
                 _note_membership(session, replica)
 
-    def _epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
+    def epoch_began(self, replica: Replica, _effect: BeginEpoch) -> None:
         """Check on its next fetch what each follower sent under the previous epoch (KIP-320)."""
         if not self.state.by_follower:
             return
@@ -210,14 +213,14 @@ class FetchSessions:
                     session.ready[replica.tp] = None
         self._note_outside(replica)
 
-    def _high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
+    def high_watermark_moved(self, replica: Replica, _effect: CompleteFetches) -> None:
         """Send followers the new HW with their next response, in 2.4 and 2.5 at once."""
         for session in self._sessions_with(replica):
             session.news[replica.tp] = True
             if self.quick and session.parked:
                 self.parked.check(session.parked)
 
-    def _stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
+    def stopped_leading(self, replica: Replica, effect: StopLeading) -> None:
         """Answer parked fetches that include the partition at once."""
         for session in [*self.state.by_follower.values(), *self.state.single.values()]:
             delayed = self.parked.find(session.parked)
@@ -316,13 +319,13 @@ class FetchSessions:
         first non-empty partition is returned however large it is, so that the follower progresses.
         """
         rows: Rows = {}
-        topics = self.context.topics
+        known_ids = self.context.metadata.known_topic_ids
         left_bytes, at_least_one = session.max_bytes, self.gives_one_batch
         for tp in due:
             requested = session.partitions.get(tp)
             if requested is None:
                 continue
-            if topics is not None and not topics.has_id(requested.topic_id):
+            if known_ids is not None and requested.topic_id not in known_ids:
                 rows[tp] = self._refuse_unknown(session, tp)
                 continue
             row = self._read(session, tp, requested, left_bytes, at_least_one)
@@ -359,7 +362,7 @@ class FetchSessions:
             return _without_records(response)
         is_current = True
         if session.replica_epoch >= 0:
-            known = self.alive_broker_epoch(follower)
+            known = self.context.metadata.broker_epoch(follower)
             if known is not None and session.replica_epoch < known:
                 return self._refuse_stale(session, tp, known)
             # A newer epoch than this broker knows is a matter of its own metadata being behind: the
@@ -535,12 +538,3 @@ def _without_records(response: LogReadResult) -> FetchedPartition:
     return FetchedPartition(
         response.error, response.high_watermark, response.log_start, [], response.diverging
     )
-
-
-def _nothing(_tp: str) -> None:
-    """Do nothing: the default where nobody waits for followers."""
-
-
-def _unknown(_broker: int) -> int | None:
-    """No broker epoch: only an image of KRaft's metadata has them."""
-    return None

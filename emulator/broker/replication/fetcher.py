@@ -6,12 +6,11 @@ always the replica's LEO, which is how the leader learns what the follower has. 
 kafka.server.AbstractFetcherThread, ReplicaFetcherThread.
 """
 
-from collections.abc import Callable
-
 from msgspec import Struct, field
 
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import FetcherIdle
 from emulator.common.errors import NONE
 from emulator.common.names import split
 from emulator.protocol import (
@@ -120,19 +119,15 @@ class FetcherManager:
         self.rules = replicas.rules
         self.waits_for_idle = context.profile.has("leader_and_isr_waits_for_idle_fetchers")
         self.exited_is_awaited = not context.profile.has("exiting_thread_has_ended")
-        self.sends_broker_epoch = bool(context.voters) and context.profile.has(
+        self.sends_broker_epoch = context.metadata.has_broker_epochs and context.profile.has(
             "fetch_carries_broker_epoch"
         )
-        self.on_idle: Callable[[], None] = _nothing
-        self.on_halt: Callable[[], None] = _nothing
+        self.starts_late = context.metadata.fetchers_start_late and not context.stepwise
         self._gathers = False
-        replicas.on(StartFetching, self._start)
-        replicas.on(KeepFetching, self._keep)
-        replicas.on(StopFetching, lambda replica, _effect: self.remove(replica.tp))
 
     # ---- which partitions
 
-    def _start(self, replica: Replica, effect: StartFetching) -> None:
+    def start(self, replica: Replica, effect: StartFetching) -> None:
         """Start fetching, unless the broker is shutting down (ReplicaManager.isShuttingDown)."""
         if not replica.paused and self.context.process.status != "controlled_shutdown":
             self.begin(replica, asks_ends=effect.asks_ends)
@@ -165,12 +160,12 @@ class FetcherManager:
     def _new_fetcher(self, source: int) -> Fetcher:
         """Create a fetcher for a broker; its thread takes a while to start.
 
-        By then, a leader elected while its broker was being unfenced has opened its ports. In
-        ZooKeeper mode the controller's requests take that time instead.
+        By then, a leader elected while its broker was being unfenced has opened its ports. With
+        ZooKeeper the controller's requests take that time instead.
         """
         state = self.state
         fetcher = state.by_source[source] = Fetcher(source)
-        if self.context.voters and not self.context.stepwise:
+        if self.starts_late:
             now_us, before_us = self.kernel.state.now_us, state.started_us
             pause_us = THREAD_US if before_us else FIRST_THREAD_US
             if before_us:
@@ -178,7 +173,12 @@ class FetcherManager:
             fetcher.resume_us = state.started_us = self._resume(source, pause_us)
         return fetcher
 
-    def _keep(self, replica: Replica, _effect: KeepFetching) -> None:
+    def stop(self, replica: Replica, _effect: StopFetching) -> None:
+        """Stop fetching."""
+        self.remove(replica.tp)
+
+    def keep(self, replica: Replica, _effect: KeepFetching) -> None:
+        """Go on fetching in a new leader epoch of the same leader."""
         fetcher = self.state.by_source.get(replica.leader)
         fetch_state = None if fetcher is None else fetcher.partitions.get(replica.tp)
         if fetch_state is not None:
@@ -235,7 +235,7 @@ class FetcherManager:
         if fetcher.request or self.context.stepwise or self._gathers:
             return
         if not fetcher.partitions:
-            self.on_idle()
+            self.context.carry_out(FetcherIdle())
             return
         now = self.kernel.state.now_us
         if fetcher.resume_us > now:
@@ -327,8 +327,7 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        topics = self.context.topics
-        topic_id = "" if topics is None else topics.replica_topic_id(replica.tp)
+        topic_id = self.context.metadata.topic_ids.get(replica.tp, "")
         return FetchPartition(
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
         )
@@ -457,10 +456,7 @@ class FetcherManager:
         topic, _ = split(replica.tp)
         unclean = self.context.unclean_election(topic)
         command = AdjustToLeader(message.log_start, message.log_end_offset, unclean)
-        if HALT in self.replicas.do(replica, command):
-            self.on_halt()
-            return False
-        return True
+        return HALT not in self.replicas.do(replica, command)
 
     # ---- delays and lost connections
 
@@ -507,7 +503,7 @@ class FetcherManager:
             elif fetch_state.phase == COMPARING:
                 fetcher.out_of_range[tp] = None
         fetcher.resume_us = self._resume(source)
-        self.on_idle()
+        self.context.carry_out(FetcherIdle())
 
     def check_timeouts(self) -> None:
         """Close connections whose request has been unanswered for replica.socket.timeout.ms."""
@@ -516,7 +512,3 @@ class FetcherManager:
             if self.state.by_source[source].request > 0:  # each request resets the deadline
                 self.context.network.give_up(self.context.id, source)
                 self.connection_lost(source)
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no listener is set."""

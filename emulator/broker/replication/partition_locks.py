@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct, field
 
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import LocksChanged
 from emulator.protocol import (
     AnyMessage,
     FetchRequest,
@@ -85,7 +86,6 @@ class PartitionLocks:
         self.state = state
         self.session_partitions = session_partitions
         self.reads_need_lock = context.profile.has("reads_need_partition_lock")
-        self.on_change: Callable[[], None] = _nothing
 
     @property
     def expiring(self) -> bool:
@@ -95,17 +95,17 @@ class PartitionLocks:
     def hold(self, tp: str, proposed: ProposeIsr) -> None:
         """Hold a partition's lock until ZooKeeper responds."""
         self.state.held[tp] = proposed
-        self.on_change()
+        self.context.carry_out(LocksChanged())
 
     def release(self, tp: str) -> None:
         """Release a partition's lock: ZooKeeper has responded, or the session is over."""
         del self.state.held[tp]
-        self.on_change()
+        self.context.carry_out(LocksChanged())
 
     def hold_fetchers(self, lock: str) -> None:
         """Hold a lock until the last requests of idle fetchers have completed."""
         self.state.fetchers = lock
-        self.on_change()
+        self.context.carry_out(LocksChanged())
 
     def freed(self) -> list[Waiting]:
         """Remove and return the unblocked requests, in order; send delayed fetch responses."""
@@ -180,7 +180,3 @@ class PartitionLocks:
             and (self.reads_need_lock or (held.change == EXPAND and held.follower == follower))
             for tp, held in self.state.held.items()
         )
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no listener is set."""

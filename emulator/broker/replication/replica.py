@@ -18,7 +18,6 @@ from emulator.replication.partition import (
     FOLLOWER,
     LEADER,
     OFFLINE,
-    TRANSITIONS,
     AdoptIsr,
     AppendAsFollower,
     AppendAsLeader,
@@ -41,6 +40,7 @@ from emulator.replication.partition import (
     StoreEpochs,
     Then,
     TruncateLog,
+    step,
 )
 from emulator.storage.log import NO_BATCHES, Log, tail_of
 from emulator.storage.producer_state import NO_PRODUCERS, ProducerStates
@@ -113,7 +113,9 @@ class Replicas:
         self.index = index
         self.rules = Rules.of(context.profile)
         self._stores_high_watermarks = context.profile.has("high_watermark_stored_at_once")
-        self._needs_metadata = context.profile.has("requests_need_metadata")
+        self._needs_metadata = context.metadata.arrives_in_requests and context.profile.has(
+            "requests_need_metadata"
+        )
         self.moment = Moment()
         self._min_isr: dict[str, int] = {}
         self._min_isr_version = -1
@@ -136,7 +138,7 @@ class Replicas:
         }
 
     def on(self, effect: type, handler: Handler) -> None:
-        """Register ``handler`` for effects of a type, after the handlers registered before."""
+        """Let ``handler`` react to effects of a type, after the log and those added before."""
         earlier = self._handlers[effect]
         self._handlers[effect] = handler if earlier is _ignore else _both(earlier, handler)
 
@@ -147,12 +149,7 @@ class Replicas:
         that is being deleted are refused (``KafkaApis``: ``metadataCache.contains``). Those for a
         new one are served a moment early, before its first UpdateMetadata arrives.
         """
-        if (
-            tp in self._process.metadata
-            or not self._needs_metadata
-            or tp in self.index.unannounced
-            or self.context.topics is not None  # KRaft: it has what the log says
-        ):
+        if tp in self._process.metadata or not self._needs_metadata or tp in self.index.unannounced:
             return self.by_name.get(tp)
         return None
 
@@ -184,8 +181,7 @@ class Replicas:
             moment.now_us = self._clock.now_us
         else:
             self.at(replica)
-        # Inlined from :func:`emulator.replication.partition.step`, to save a call.
-        effects = TRANSITIONS[kind](replica, command, self.rules, moment)
+        effects = step(replica, command, self.rules, moment)
         handlers = self._handlers
         for effect in effects:
             handlers[type(effect)](replica, effect)

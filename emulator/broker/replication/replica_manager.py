@@ -1,12 +1,8 @@
 """Handling of requests for partitions by their replicas (kafka.server.ReplicaManager).
 
-Produce requests, the controller's LeaderAndIsr and StopReplica, and the requests of followers and
-consumers to a leader other than fetches.
+Produce requests, and the requests of followers and consumers to a leader other than fetches.
 """
 
-from collections.abc import Callable
-
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator.broker.replication.delayed_delete_records import (
@@ -16,8 +12,7 @@ from emulator.broker.replication.delayed_delete_records import (
 )
 from emulator.broker.replication.delayed_produce import DelayedProduce, DelayedProduces
 from emulator.broker.replication.fetch_session import FENCING_ERRORS, FetchSessions
-from emulator.broker.replication.fetcher import FetcherManager
-from emulator.broker.replication.partition_locks import MAP, STATE_CHANGE, PartitionLocks
+from emulator.broker.replication.partition_locks import PartitionLocks
 from emulator.broker.replication.replica import LEADER, OFFLINE, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
@@ -30,27 +25,19 @@ from emulator.protocol import (
     DescribeLogDirsResponse,
     DescribeProducersRequest,
     DescribeProducersResponse,
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     OffsetsForLeaderEpochRequest,
     OffsetsForLeaderEpochResponse,
-    PartitionInfo,
     ProducerDescription,
     ProduceRequest,
     ProduceResponse,
     RecordBatch,
-    StopReplicaRequest,
-    StopReplicaResponse,
 )
 from emulator.replication.leader_epoch_cache import UNDEFINED
 from emulator.replication.partition import (
     Append,
-    BecomeFollower,
-    BecomeLeader,
     DeleteRecords,
-    Stop,
     end_offset_for,
     epoch_error,
     log_end_for,
@@ -62,41 +49,28 @@ TO_HIGH_WATERMARK = -1
 """The offset that means the high watermark (``DeleteRecordsRequest``)."""
 
 
-class ReplicaManagerState(Struct, array_like=True):
-    """LeaderAndIsr requests waiting for idle fetchers: source and errors by request."""
-
-    unanswered: dict[int, tuple[int, dict[str, str]]] = field(default_factory=dict)
-
-
 class ReplicaManager:
     """Handles requests for a broker's partitions."""
 
     def __init__(
         self,
         context: BrokerContext,
-        state: ReplicaManagerState,
         *,
         replicas: Replicas,
         produces: DelayedProduces,
         deletes: DelayedDeletes,
         sessions: FetchSessions,
-        fetchers: FetcherManager,
         locks: PartitionLocks,
     ) -> None:
         """Handle requests in ``context`` for ``replicas``."""
         self.context = context
-        self.state = state
         self.replicas = replicas
         self.produces = produces
         self.deletes = deletes
         self.sessions = sessions
-        self.fetchers = fetchers
         self.locks = locks
-        self.on_fetchers_shut_down: Callable[[], None] = _nothing
-        self.log_created: Callable[[str], None]
         self.profile = context.profile
         self.rules = replicas.rules
-        fetchers.on_idle = self._fetcher_ended
 
     # ---- produce
 
@@ -195,111 +169,6 @@ class ReplicaManager:
         in_range = 0 <= offset <= replica.high_watermark
         return NONE if in_range else "OFFSET_OUT_OF_RANGE"
 
-    # ---- LeaderAndIsr (ReplicaManager.becomeLeaderOrFollower)
-
-    def leader_and_isr(self, source: int, request: int, message: LeaderAndIsrRequest) -> None:
-        """Become leader or follower; reject partitions whose leader epoch is not newer."""
-        error = self.context.fence_controller(
-            message.controller, message.controller_epoch, message.broker_epoch
-        )
-        errors: dict[str, str] = {}
-        if error == NONE:
-            mine, do = self.context.id, self.replicas.do
-            lead: list[tuple[Replica, PartitionInfo]] = []
-            follow: list[tuple[Replica, PartitionInfo]] = []
-            configured: dict[str, None] = {}
-            for tp, info in message.partitions.items():
-                replica = self.replicas.get(tp)
-                if replica is not None and _is_stale(info, replica):
-                    # Not FENCED_LEADER_EPOCH: to Kafka, who names an old leader epoch is a
-                    # controller that has been replaced (ReplicaManager.becomeLeaderOrFollower).
-                    errors[tp] = "STALE_CONTROLLER_EPOCH"
-                    self.context.refuse(
-                        source, request, tp, errors[tp], info.leader_epoch, replica.leader_epoch
-                    )
-                elif mine not in info.replicas:
-                    errors[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
-                else:
-                    if replica is None:
-                        replica = self._create(tp, info, configured)
-                    (lead if info.leader == mine else follow).append((replica, info))
-            # Leaders come first in every release (makeLeaders, makeFollowers).
-            for replica, info in lead:
-                do(
-                    replica,
-                    BecomeLeader(
-                        info.leader_epoch,
-                        info.controller_epoch,
-                        info.isr,
-                        info.replicas,
-                        info.zk_version,
-                    ),
-                )
-            live = frozenset((*message.live_brokers, *self.context.process.live_brokers))
-            for replica, info in follow:
-                do(
-                    replica,
-                    BecomeFollower(
-                        info.leader,
-                        info.leader_epoch,
-                        info.controller_epoch,
-                        info.replicas,
-                        info.zk_version,
-                        info.leader in live,
-                    ),
-                )
-            if self.fetchers.has_idle_request():
-                self.state.unanswered[request] = (source, errors)
-                self.locks.hold_fetchers(STATE_CHANGE)
-                return
-        self._respond_to_leader_and_isr(source, request, error, errors)
-
-    def _create(self, tp: str, info: PartitionInfo, configured: dict[str, None]) -> Replica:
-        """Create a log; the request's logs of one topic share one read of its configuration."""
-        topic = tp.rpartition("-")[0]
-        if topic not in configured:
-            configured[topic] = None
-            self.log_created(topic)
-        if info.is_new:
-            self.replicas.index.unannounced[tp] = None
-        return self.replicas.create(tp)
-
-    def _respond_to_leader_and_isr(
-        self, source: int, request: int, error: str, errors: dict[str, str]
-    ) -> None:
-        response = LeaderAndIsrResponse(request, self.context.id, error, errors)
-        self.context.respond(source, request, response)
-
-    def _fetcher_ended(self) -> None:
-        """Answer the LeaderAndIsr requests that waited for a fetcher's request to complete."""
-        if not self.locks.state.fetchers or self.fetchers.has_idle_request():
-            return
-        unanswered, self.state.unanswered = self.state.unanswered, {}
-        for request, (source, errors) in unanswered.items():
-            self._respond_to_leader_and_isr(source, request, NONE, errors)
-        self.locks.hold_fetchers("")
-        self.on_fetchers_shut_down()
-
-    # ---- StopReplica
-
-    def stop_replica(self, source: int, request: int, message: StopReplicaRequest) -> None:
-        """Stop replicas, and delete their logs if ``delete`` is set."""
-        error = self.context.fence_controller(
-            message.controller, message.controller_epoch, message.broker_epoch
-        )
-        if error == NONE:
-            for tp in message.partitions:
-                replica = self.replicas.get(tp)
-                if replica is not None:
-                    self.replicas.do(replica, Stop())
-                    if message.delete:
-                        self.fetchers.forget(tp)
-                        self.replicas.delete(replica)
-        response = StopReplicaResponse(request, self.context.id, error, {})
-        self.context.respond(source, request, response)
-        if self.fetchers.has_idle_request():
-            self.locks.hold_fetchers(MAP)
-
     # ---- queries to a leader's log
 
     def offsets_for_leader_epoch(
@@ -340,9 +209,13 @@ class ReplicaManager:
         replica = self.replicas.get(tp)
         if replica is not None and replica.role != OFFLINE:
             return NONE
-        if self.profile.has("log_dir_moves_need_metadata") and not self.context.knows(tp):
+        if self.profile.has("log_dir_moves_need_metadata") and not self._knows(tp):
             return "UNKNOWN_TOPIC_OR_PARTITION"
         return "REPLICA_NOT_AVAILABLE"
+
+    def _knows(self, tp: str) -> bool:
+        """Whether the broker's metadata has a partition."""
+        return self.context.metadata.leader(tp) is not None
 
     def describe_producers(
         self, client: int, request: int, message: DescribeProducersRequest
@@ -353,13 +226,13 @@ class ReplicaManager:
         """
         found: dict[str, tuple[str, list[ProducerDescription]]] = {}
         topics = {split(tp)[0] for tp in message.partitions}
-        unknown = sorted(topic for topic in topics if not self.context.knows(f"{topic}-0"))
+        unknown = sorted(topic for topic in topics if not self._knows(f"{topic}-0"))
         for tp in message.partitions:
             replica = self.replicas.get(tp)
             if replica is not None and replica.role != OFFLINE:
                 found[tp] = (NONE, self._producers(replica))
             else:
-                is_known = self.context.knows(tp)
+                is_known = self._knows(tp)
                 found[tp] = (NOT_LEADER if is_known else "UNKNOWN_TOPIC_OR_PARTITION", [])
         response = DescribeProducersResponse(request, found, unknown)
         self.context.respond(client, request, response)
@@ -393,6 +266,13 @@ class ReplicaManager:
             response = ListOffsetsResponse(request, message.tp, NONE, replica.log_start, log_end)
         self.context.respond(source, request, response)
 
+    def append_own(self, client: int, request: int, message: ProduceRequest) -> None:
+        """Append a record of this broker's coordinators, which waits for locks as producers' do."""
+        if self.locks.state.held and self.locks.blocks(client, message):
+            self.locks.wait(client, request, message)
+        else:
+            self.produce(client, request, message)
+
     # ---- inspection
 
     def log_of(self, tp: str) -> tuple[Log, int]:
@@ -401,17 +281,8 @@ class ReplicaManager:
         return replica.log, replica.high_watermark
 
 
-def _is_stale(info: PartitionInfo, replica: Replica) -> bool:
-    """Whether a replica has seen a leader epoch that is as new."""
-    return replica.is_known and info.leader_epoch <= replica.leader_epoch
-
-
 def _offset_lag(replica: Replica) -> int:
     """How far a log ends below its high watermark; -1 if the broker does not replicate it."""
     if replica.role == OFFLINE:
         return -1
     return max(replica.high_watermark - replica.log_end, 0)
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no idle fetchers are waited for."""

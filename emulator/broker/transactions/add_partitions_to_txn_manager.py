@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from emulator.broker.replication.replica import LEADER, Replicas
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import CoordinatorAsked
 from emulator.common.errors import NONE
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import (
@@ -80,11 +81,6 @@ class VerificationState(Struct, array_like=True):
 class AddPartitionsToTxnManager:
     """Appends a producer's records, after verification if they begin a transaction here."""
 
-    ask: Callable[[int, int, AddPartitionsToTxnRequest], None]
-    """Handles a request to this broker's own coordinator."""
-    partition_of: Callable[[str], str]
-    """Returns a transactional id's partition of __transaction_state."""
-
     def __init__(
         self,
         context: BrokerContext,
@@ -92,14 +88,19 @@ class AddPartitionsToTxnManager:
         own: OwnRequests,
         replicas: Replicas,
         append: Produce,
+        partition_of: Callable[[str], str],
     ) -> None:
-        """Act in ``context`` for ``replicas``; ``append`` handles a verified ProduceRequest."""
+        """Act in ``context`` for ``replicas``; ``append`` handles a verified ProduceRequest.
+
+        ``partition_of`` returns a transactional id's partition of __transaction_state.
+        """
         self.context = context
         self.state = state
         self.own = own
         self.replicas = replicas
         self.is_on = context.profile.has("transaction_partition_verification")
         self._append = append
+        self._partition_of = partition_of
         own.on_response(ASKER, lambda number, response: self.on_response(-number, response))
 
     def produce(self, client: int, request: int, message: ProduceRequest) -> None:
@@ -129,7 +130,7 @@ class AddPartitionsToTxnManager:
         if coordinator == context.id:
             number = self.own.number(ASKER)
             self.state.waiting[-number] = verification
-            self.ask(context.id, number, asked)
+            context.carry_out(CoordinatorAsked(number, asked))
             return
         seq = context.network.send(context.id, coordinator, asked)
         self.state.waiting[seq] = verification
@@ -158,14 +159,8 @@ class AddPartitionsToTxnManager:
 
     def _coordinator(self, transactional_id: str) -> int:
         """The coordinator's id, or -1 if there is none now."""
-        context, tp = self.context, self.partition_of(transactional_id)
-        if context.topics is not None:
-            leader = context.topics.leader(tp)
-            return -1 if leader is None else leader
-        info = context.process.metadata.get(tp)
-        if info is None or info.leader not in context.process.live_brokers:
-            return -1
-        return info.leader
+        leader = self.context.metadata.leader(self._partition_of(transactional_id))
+        return -1 if leader is None else leader
 
     # ---- responses
 

@@ -51,9 +51,6 @@ class MarkerWriterState(Struct, array_like=True):
 class MarkerWriter:
     """Appends markers like a producer's batches, and responds once they are replicated."""
 
-    ended: Callable[[str, int, bool], None]
-    """Called when a producer's transaction has ended in a partition of __consumer_offsets."""
-
     def __init__(
         self,
         context: BrokerContext,
@@ -61,13 +58,19 @@ class MarkerWriter:
         own: OwnRequests,
         replicas: Replicas,
         append: Callable[[int, int, ProduceRequest], None],
+        ended: Callable[[str, int, bool], None],
     ) -> None:
-        """Write in ``context``; ``append`` handles a ProduceRequest as if a client had sent it."""
+        """Write in ``context``; ``append`` handles a ProduceRequest as if a client had sent it.
+
+        ``ended`` is called when a producer's transaction has ended in a partition of
+        __consumer_offsets.
+        """
         self.context = context
         self.state = state
         self.own = own
         self.replicas = replicas
         self._append = append
+        self._ended = ended
         own.on_response(ASKER, self._appended)
 
     def write(self, source: int, request: int, message: WriteTxnMarkersRequest) -> None:
@@ -119,7 +122,7 @@ class MarkerWriter:
         tp = under_way.waiting.pop(number)
         under_way.errors[tp] = response.error
         if response.error == NONE and OFFSETS.holds(tp):
-            self.ended(tp, under_way.message.producer_id, under_way.message.commit)
+            self._ended(tp, under_way.message.producer_id, under_way.message.commit)
         if not under_way.waiting:
             self._respond(under_way)
 

@@ -53,6 +53,7 @@ from emulator.releases.config_descriptions import (
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 
 TIMEOUT: Final = "admin-timeout"
 
@@ -88,11 +89,16 @@ class ZkAdminManager:
     """Creates and changes topics, and describes and alters their configuration."""
 
     def __init__(
-        self, context: BrokerContext, state: AdminRequestsState, is_controller: Callable[[], bool]
+        self,
+        context: BrokerContext,
+        state: AdminRequestsState,
+        zk: ZkClient,
+        is_controller: Callable[[], bool],
     ) -> None:
         """Act in ``context``; waiting requests are kept in ``state``."""
         self.context = context
         self.state = state
+        self.zk = zk
         self.is_controller = is_controller
 
     # ---- topics
@@ -136,7 +142,7 @@ class ZkAdminManager:
             if not self._exists(topic):
                 raise _unknown(topic)
             with suppress(errors.NodeExistsError):  # its deletion has already been requested
-                self.context.zk.create(znodes.delete_topic_path(topic), None)
+                self.zk.create(znodes.delete_topic_path(topic), None)
             return -1
 
         self._each(client, request, message.topics, message.timeout_us, delete)
@@ -242,8 +248,8 @@ class ZkAdminManager:
         if write:
             context = self.context
             data = znodes.new_topic_json(context.profile, lists, context.kernel.random_below)
-            context.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
-            context.zk.write(znodes.topic_path(topic), data)
+            self.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
+            self.zk.write(znodes.topic_path(topic), data)
             topic_id = znodes.topic_id_in(data)
         entries = describe_topic(self.context.settings.version, config, self._layers())
         return TopicCreated(topic_id, len(lists), len(lists[0]), entries)
@@ -252,7 +258,7 @@ class ZkAdminManager:
         """Reject names that differ only in '.' and '_', as in metrics (``Topic.hasCollision``)."""
         if not {".", "_"} & set(topic):
             return
-        for other in self.context.zk.children(znodes.TOPICS):
+        for other in self.zk.children(znodes.TOPICS):
             if other.replace(".", "_") == topic.replace(".", "_"):
                 raise RefusedTopicError(
                     "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
@@ -296,7 +302,7 @@ class ZkAdminManager:
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
     def _grow(self, topic: str, count: int, given: list[list[int]], *, write: bool) -> None:
-        zk, path = self.context.zk, znodes.topic_path(topic)
+        zk, path = self.zk, znodes.topic_path(topic)
         node = zk.find(path)
         found = znodes.topic_in(None if node is None else node.data)
         if found is None or not found.replicas:
@@ -321,10 +327,10 @@ class ZkAdminManager:
             zk.set_data(path, znodes.changed_topic_json(found, added))
 
     def _exists(self, topic: str) -> bool:
-        return self.context.zk.find(znodes.topic_path(topic)) is not None
+        return self.zk.find(znodes.topic_path(topic)) is not None
 
     def _count(self, topic: str) -> int:
-        node = self.context.zk.find(znodes.topic_path(topic))
+        node = self.zk.find(znodes.topic_path(topic))
         found = znodes.topic_in(None if node is None else node.data)
         return 0 if found is None else len(found.replicas)
 
@@ -335,7 +341,7 @@ class ZkAdminManager:
         context, version = self.context, self.context.settings.version
         layers = self._layers()
         if message.topic is not None:
-            if context.zk.usable() and self._exists(message.topic):
+            if self.zk.usable() and self._exists(message.topic):
                 entries = describe_topic(version, self._own_values(message.topic), layers)
                 response = DescribeConfigsResponse(request, NONE, entries)
             else:
@@ -384,7 +390,7 @@ class ZkAdminManager:
         told_plainly = self.context.profile.has("wrong_value_is_invalid_config")
         merged = self._checked(values, "INVALID_CONFIG" if told_plainly else "INVALID_REQUEST")
         if not message.validate_only:
-            zk = self.context.zk
+            zk = self.zk
             zk.write(znodes.topic_config_path(topic), znodes.config_json(merged))
             change = znodes.config_change_json(self.context.profile, "topics", topic)
             zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
@@ -417,15 +423,15 @@ class ZkAdminManager:
         values = {k: v for k, v in {**before, **message.values}.items() if v is not None}
         resolve(settings.version, settings.defaults | with_effect(values, settings.version))
         if not message.validate_only:
-            context.zk.write(path, znodes.config_json(values))
+            self.zk.write(path, znodes.config_json(values))
             change = znodes.config_change_json(profile, "brokers", name or znodes.ALL_BROKERS)
-            context.zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
+            self.zk.create(znodes.CONFIG_CHANGE, change, sequential=True)
 
     def _own_values(self, topic: str) -> dict[str, str]:
         return self._config_at(znodes.topic_config_path(topic))
 
     def _config_at(self, path: str) -> dict[str, str]:
-        data = self.context.zk.data(path)
+        data = self.zk.data(path)
         return (znodes.config_in(data) if data else None) or {}
 
     def _check_partitions(self, count: int) -> None:

@@ -10,24 +10,41 @@ Source: ``DynamicConfigManager``, ``ZkNodeChangeNotificationListener``, ``TopicC
 
 from collections.abc import Callable
 
+from msgspec import Struct, field
+
 from emulator.broker_context import BrokerContext
 from emulator.releases.config import ConfigError, resolve, resolve_topic
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 from emulator.zookeeper.metadata import state_changes
 
 ConfigListener = Callable[[str, str], None]
 """Called with ``topics`` or ``brokers`` and the name of the entity that was read again."""
 
 
+class DynamicConfigState(Struct, array_like=True):
+    """The last change notification that was processed (-1: none), and topics still to be read."""
+
+    last_change: int = -1
+    unread_topics: dict[str, None] = field(default_factory=dict)
+
+
 class DynamicConfig:
     """Keeps one broker's view of the configuration in ZooKeeper."""
 
-    def __init__(self, context: BrokerContext, taken: ConfigListener) -> None:
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: DynamicConfigState,
+        zk: ZkClient,
+        taken: ConfigListener,
+    ) -> None:
         """Read for the broker of ``context``; ``taken`` is called after each notification."""
         self.context = context
+        self.state = state
         self.process = context.process
-        self.zk = context.zk
+        self.zk = zk
         self.taken = taken
         self._texts: dict[str, str | None] = {}
 
@@ -40,7 +57,7 @@ class DynamicConfig:
         self._texts.clear()
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         numbers = [number for number, _ in self._notifications()]
-        self.process.config_change = max(numbers, default=-1)
+        self.state.last_change = max(numbers, default=-1)
         self._read_brokers(is_start=True)
         for topic in self.zk.children(znodes.TOPIC_CONFIGS):
             self._read_topic(topic)
@@ -53,9 +70,9 @@ class DynamicConfig:
         """
         self.zk.watch_children(znodes.CONFIG_CHANGES)
         for number, name in self._notifications():
-            if number > self.process.config_change:
+            if number > self.state.last_change:
                 data = self.zk.data(f"{znodes.CONFIG_CHANGES}/{name}")
-                self.process.config_change = number
+                self.state.last_change = number
                 change = znodes.config_change_in(data)
                 if change is not None:
                     self._take(*change)
@@ -65,15 +82,15 @@ class DynamicConfig:
         try:
             self._read_topic(topic)
         except errors.ConnectionLoss:
-            self.process.unread_topics[topic] = None
+            self.state.unread_topics[topic] = None
 
     def reconnected(self) -> None:
         """Catch up on missed changes after reconnecting (``afterInitializingSession``)."""
         try:
             self.changed()
-            for topic in list(self.process.unread_topics):
+            for topic in list(self.state.unread_topics):
                 self._read_topic(topic)
-                del self.process.unread_topics[topic]
+                del self.state.unread_topics[topic]
         except errors.ConnectionLoss:
             return
 

@@ -1,7 +1,5 @@
 """A broker's lifecycle with ZooKeeper: required paths, registration, controlled shutdown."""
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
 from emulator import events
@@ -9,7 +7,8 @@ from emulator.broker.replication.partition_locks import PartitionLocks
 from emulator.broker.replication.replica import Replicas
 from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig
 from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
-from emulator.broker_context import BrokerContext
+from emulator.broker_context import CLOSED, OPEN, UNOPENED, BrokerContext
+from emulator.broker_effects import PortsChanged, ProcessEnded, ProcessStarted, RegistrationLost
 from emulator.common.names import random_uuid
 from emulator.controller.controller import Controller
 from emulator.events import CLIENTS, ZOOKEEPER
@@ -23,6 +22,7 @@ from emulator.replication.partition import End, Restart
 from emulator.simulation.network import LATENCY_MIN_US
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 from emulator.zookeeper.operations import Create, Operation, SetData
 
 PATHS = (
@@ -76,7 +76,6 @@ class LifecycleState(Struct, array_like=True):
     """A controlled shutdown in progress: its request (0: none), the controller asked, the attempt.
 
     ``asks_zookeeper``: it waits to read the controller's id from ZooKeeper.
-    ``sockets_closed``: the broker accepts no more requests, but its fetchers still run.
     ``closes_session``: all that is left to do is to close its ZooKeeper session.
     """
 
@@ -84,40 +83,33 @@ class LifecycleState(Struct, array_like=True):
     shutdown_tries: int = 0
     shutdown_controller: int = -1
     asks_zookeeper: bool = False
-    sockets_closed: bool = False
     closes_session: bool = False
 
 
 class Lifecycle:
     """Starts, registers and ends a broker."""
 
-    def __init__(  # noqa: PLR0913 - it involves every part
+    def __init__(
         self,
         context: BrokerContext,
         state: LifecycleState,
+        zk: ZkClient,
         *,
         replicas: Replicas,
         locks: PartitionLocks,
         config: DynamicConfig,
         producer_ids: ProducerIds,
         controller: Controller,
-        start_tasks: Callable[[], None],
-        end_process: Callable[[str], None],
     ) -> None:
-        """Act in ``context``.
-
-        ``start_tasks`` starts the periodic tasks, ``end_process`` ends the process with a status.
-        """
+        """Act in ``context``, through ``zk``."""
         self.context = context
         self.state = state
         self.replicas = replicas
         self.locks = locks
         self.config = config
-        self.zk = context.zk
+        self.zk = zk
         self.producer_ids = producer_ids
         self.controller = controller
-        self.start_tasks = start_tasks
-        self.end_process = end_process
         has = context.profile.has
         self.goes_slowly = has("controlled_shutdown_one_by_one")
         self.asks_zookeeper = has("controlled_shutdown_asks_zookeeper")
@@ -125,7 +117,6 @@ class Lifecycle:
         self.waits_after_last_try = has("controlled_shutdown_waits_after_last_try")
         self.elects_first = has("election_before_registration")
         self.expired_session_fails = has("session_expiry_fails_requests")
-        self.on_sockets_closed: Callable[[], None] = _nothing
         self.kernel = context.kernel
         self.profile = context.profile
 
@@ -152,11 +143,11 @@ class Lifecycle:
             self.context.later("boot", RECONNECT_US)
             return
         self.context.set_status("running")
-        self.start_tasks()
+        self.context.carry_out(ProcessStarted())
         self.producer_ids.start()
         self.register()
 
-    def register_again(self) -> None:
+    def register_again(self, _effect: RegistrationLost) -> None:
         """Open a new session after an expiry, register again, and stand for election."""
         if self.zk.usable() or self.zk.connect():
             self.config.reconnected()
@@ -186,7 +177,7 @@ class Lifecycle:
         context, zk = self.context, self.zk
         path = znodes.broker_path(context.id)
         node = zk.find(path)
-        if node is not None and node.ephemeral_owner != context.session:
+        if node is not None and node.ephemeral_owner != zk.state.session:
             return False
         if node is None:
             settings = context.settings
@@ -209,7 +200,10 @@ class Lifecycle:
         czxid = zk.get(path).czxid
         if czxid != context.process.broker_epoch:
             context.process.broker_epoch = czxid
-            context.emit(events.BrokerRegistered, context.id, czxid, context.session)
+            if context.process.ports == UNOPENED:
+                context.process.ports = OPEN
+                context.carry_out(PortsChanged())
+            context.emit(events.BrokerRegistered, context.id, czxid, zk.state.session)
         return True
 
     def _make_paths(self) -> None:
@@ -270,7 +264,7 @@ class Lifecycle:
     def ask_to_leave(self) -> None:
         """Make one attempt at the controlled shutdown."""
         state, context = self.state, self.context
-        if context.process.status != "controlled_shutdown" or state.sockets_closed:
+        if context.process.status != "controlled_shutdown" or context.process.ports == CLOSED:
             return
         if state.shutdown_tries >= context.config.controlled_shutdown_max_retries:
             self.leave()
@@ -356,8 +350,8 @@ class Lifecycle:
 
     def _refuse_requests(self) -> None:
         context, kernel = self.context, self.kernel
-        self.state.sockets_closed = True
-        self.on_sockets_closed()
+        context.process.ports = CLOSED
+        context.carry_out(PortsChanged())
         at_us = kernel.now + LATENCY_MIN_US
         kernel.schedule(at_us, CLIENTS, ConnectionLost(context.id), kernel.cause, context.id)
 
@@ -379,25 +373,21 @@ class Lifecycle:
             self._await_session(closing_us)
             return
         if context.network.reachable(context.id, ZOOKEEPER):
-            context.zk.close()
-        self.end_process("stopped")
+            self.zk.close()
+        context.carry_out(ProcessEnded("stopped"))
 
     def _closing_us(self) -> int:
         """How long the session outlives the controller, which has been shut down."""
         if self.context.profile.has("failover_checks_running"):
-            return self.context.zk.closing_us() or CLOSE_SESSION_US
-        return self.context.zk.closing_us()
+            return self.zk.closing_us() or CLOSE_SESSION_US
+        return self.zk.closing_us()
 
     def _await_session(self, closing_us: int) -> None:
         """Keep only the ZooKeeper client until its session can be closed."""
         state, replicas = self.state, self.replicas
-        if not state.sockets_closed:
+        if self.context.process.ports != CLOSED:
             self._refuse_requests()
         state.closes_session = True
         for replica in replicas.by_name.values():
             replicas.do(replica, End())
         self.context.later("close-fetchers", closing_us)
-
-
-def _nothing() -> None:
-    """Do nothing: the default where no listener is set."""

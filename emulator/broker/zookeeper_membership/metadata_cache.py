@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.broker_effects import ControllerKnown
 from emulator.common.errors import NONE
 from emulator.common.limits import AUTO_CREATED_MAX
 from emulator.common.names import is_topic_name, split
@@ -24,6 +25,7 @@ from emulator.protocol import (
 from emulator.protocol.controller import DURING_DELETE
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 
 
 class MetadataCache:
@@ -32,16 +34,16 @@ class MetadataCache:
     def __init__(
         self,
         context: BrokerContext,
-        controller_known: Callable[[], None],
+        zk: ZkClient,
         create_topic: Callable[[str], str],
     ) -> None:
         """Store the metadata in ``context``'s process.
 
-        ``controller_known`` is called after each UpdateMetadata request; ``create_topic``
-        creates a topic that a client asks for, and returns the error for the client.
+        ``create_topic`` creates a topic that a client asks for, and returns the error for the
+        client.
         """
         self.context = context
-        self.controller_known = controller_known
+        self.zk = zk
         self.create_topic = create_topic
         self.tells_epochs = context.profile.has("leader_epoch_fencing")
 
@@ -68,7 +70,7 @@ class MetadataCache:
                 message.live_brokers,
                 request,
             )
-            self.controller_known()
+            context.carry_out(ControllerKnown())
         context.respond(source, request, UpdateMetadataResponse(request, context.id, error, {}))
         return going
 
@@ -87,7 +89,7 @@ class MetadataCache:
 
     def describe_features(self, source: int, request: int, _message: ApiVersionsRequest) -> None:
         """Return the version of the znode /feature, which has no features in this mode (2.7+)."""
-        node = self.context.zk.zookeeper.find(znodes.FEATURE)
+        node = self.zk.zookeeper.find(znodes.FEATURE)
         response = ApiVersionsResponse(request, epoch=-1 if node is None else node.version)
         self.context.respond(source, request, response)
 
@@ -106,7 +108,7 @@ class MetadataCache:
             may_create = message.creates and unknown < AUTO_CREATED_MAX
             topics[topic] = self._description(topic, may_create)
             unknown += not topics[topic].partitions
-        cluster = self.context.zk.zookeeper.find(znodes.CLUSTER_ID)
+        cluster = self.zk.zookeeper.find(znodes.CLUSTER_ID)
         response = ClusterMetadataResponse(
             request,
             sorted(process.live_brokers),
@@ -126,12 +128,12 @@ class MetadataCache:
             if (info := metadata.get(f"{topic}-{number}")) is not None
         }
         if found:
-            node = self.context.zk.zookeeper.find(znodes.topic_path(topic))
+            node = self.zk.zookeeper.find(znodes.topic_path(topic))
             topic_id = znodes.topic_id_in(None if node is None else node.data)
             return TopicDescription(NONE, topic_id, found)
         error = self._error_for_unknown(topic)
         may_create = creates and self.context.config.auto_create_topics_enable
-        if may_create and error != "LEADER_NOT_AVAILABLE" and self.context.zk.usable():
+        if may_create and error != "LEADER_NOT_AVAILABLE" and self.zk.usable():
             error = self.create_topic(topic)
         return TopicDescription(error)
 
@@ -155,7 +157,7 @@ class MetadataCache:
         A broker that would auto-create the topic discovers that it exists already
         (``KafkaApis.createTopic``, auto.create.topics.enable), if ZooKeeper responds.
         """
-        zk = self.context.zk
+        zk = self.zk
         try:
             exists = zk.find(znodes.topic_path(topic)) is not None
             going = zk.find(znodes.delete_topic_path(topic)) is not None
@@ -170,6 +172,6 @@ class MetadataCache:
             known[len(known)] = None
         # Partition numbers are read from their znodes, to save an index of the metadata by topic;
         # everything reported about them comes from the metadata alone.
-        names = self.context.zk.zookeeper.names(znodes.partitions_path(topic))
+        names = self.zk.zookeeper.names(znodes.partitions_path(topic))
         made = [number for name in names if (number := znodes.number_in(name)) is not None]
         return sorted(known | dict.fromkeys(made))

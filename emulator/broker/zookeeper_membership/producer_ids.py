@@ -17,6 +17,7 @@ from emulator.common.errors import LOADING
 from emulator.protocol import InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
 
 ID_MAX: Final = znodes.LONG_MAX
 
@@ -24,10 +25,11 @@ ID_MAX: Final = znodes.LONG_MAX
 class ProducerIds:
     """Allocates a broker's producer ids."""
 
-    def __init__(self, context: BrokerContext, state: ProducerIdBlock) -> None:
+    def __init__(self, context: BrokerContext, state: ProducerIdBlock, zk: ZkClient) -> None:
         """Allocate ids in ``context``, from the block in ``state``."""
         self.context = context
         self.state = state
+        self.zk = zk
         self.on_demand = self.context.profile.has("producer_ids_on_demand")
         self.without_waiting = self.context.profile.has("producer_ids_without_waiting")
 
@@ -64,7 +66,7 @@ class ProducerIds:
         Raises:
             ConnectionLoss: ZooKeeper does not respond.
         """
-        zk = self.context.zk
+        zk = self.zk
         try:
             node = zk.get(znodes.PRODUCER_IDS)
             start = _following(node.data)

@@ -2,6 +2,8 @@
 
 from emulator import events
 from emulator.broker.broker import Broker, BrokerState
+from emulator.broker.core import CoreState
+from emulator.broker.zookeeper_membership.membership import ZooKeeperMembershipState
 from emulator.broker_context import ProcessState
 from emulator.inputs.statements import CrashBroker, Settle, StartBroker, StopBroker, Wait
 from emulator.scenario.conditions import value_of
@@ -12,7 +14,11 @@ def test_only_the_disk_outlives_the_process() -> None:
     cluster, _ = with_topic(1, 2)
     do(cluster, produce("a", count=2), Settle(), CrashBroker(broker=2))
     state = cluster.brokers[2].state
-    fresh = BrokerState(ProcessState(2, "crashed"), state.replicas, clean_shutdown=False)
+    fresh = BrokerState(
+        ProcessState(2, "crashed"),
+        ZooKeeperMembershipState(),
+        CoreState(state.replicas, clean_shutdown=False),
+    )
     assert state == fresh
     assert state.replicas["t-0"].log.end == 2
     assert not state.replicas["t-0"].is_known

@@ -176,7 +176,7 @@ def test_a_member_finds_the_next_coordinator_and_is_still_in(version: str) -> No
     made.do(CrashBroker(broker=0))
     made.wait(40_000)
     assert made.seen.of(MemberLeft) == []
-    group = made.cluster.brokers[1].coordinator.group("g")
+    group = made.cluster.brokers[1].core.coordinator.group("g")
     assert group is not None
     assert (group.state, group.generation) == ("Stable", 1)
 

@@ -68,7 +68,7 @@ def test_a_partition_that_is_named_needs_no_member() -> None:
     made.produce("a", "b")
     assert consume(made, partition=0).error == "NONE"
     assert offsets(made) == {"t-0": 2}
-    group = made.cluster.brokers[0].coordinator.group("g")
+    group = made.cluster.brokers[0].core.coordinator.group("g")
     assert group is not None
     assert group.members == {}
 
@@ -121,9 +121,11 @@ def test_a_commit_that_finds_the_group_gone_on_fails_the_statement() -> None:
     made.do(HoldMessages(source=CLIENTS, destination=1, api="Fetch"))
     ticket = made.submit(Consume(topic="t", group="g", consumer="c1"))
     made.wait(1_000)
-    group = made.cluster.brokers[0].coordinator.group("g")
+    group = made.cluster.brokers[0].core.coordinator.group("g")
     assert group is not None
-    made.cluster.brokers[0].coordinator.members.remove(group, next(iter(group.members)), "left")
+    made.cluster.brokers[0].core.coordinator.members.remove(
+        group, next(iter(group.members)), "left"
+    )
     made.do(ReleaseMessages(source=CLIENTS, destination=1))
     made.wait(1_000)
     assert ticket.outcome is not None

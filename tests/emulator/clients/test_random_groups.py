@@ -104,7 +104,7 @@ def test_each_partition_that_a_group_wants_has_one_reader_in_the_end(seed: int) 
     for name, members in memberships(lab).items():
         wanted = [f"{t}-{n}" for t in sorted({m.topic for m in members}) for n in range(TOPICS[t])]
         assert sorted(tp for member in members for tp in member.partitions) == wanted
-        groups = [b.coordinator.group(name) for b in lab.cluster.brokers.values()]
+        groups = [b.core.coordinator.group(name) for b in lab.cluster.brokers.values()]
         (group,) = [each for each in groups if each is not None]
         assert group.state == "Stable"
         assert sorted(group.members) == sorted(member.member_id for member in members)

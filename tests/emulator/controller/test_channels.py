@@ -8,18 +8,19 @@ from emulator.events import MessageLost, MessageSent
 from emulator.inputs.statements import CrashBroker, CutLink, FreezeBroker, HealLinks, ThawBroker
 from emulator.protocol import PartitionInfo
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership
 
 INFO = PartitionInfo(1, 9, [1, 2], 9, [1, 2], 1)
 
 
 def active_controller(lab: Lab) -> ControllerState:
-    state = lab.cluster.brokers[0].state.controller
+    state = lab.cluster.controller_cache(0)
     assert state is not None
     return state
 
 
 def channels(lab: Lab) -> Channels:
-    return lab.cluster.brokers[0].controller.channels
+    return zookeeper_membership(lab.cluster, 0).controller.channels
 
 
 def requests(lab: Lab, broker: int) -> list[str]:

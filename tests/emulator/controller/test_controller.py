@@ -27,6 +27,7 @@ from emulator.releases.profiles import VERSIONS
 from emulator.zookeeper.data import CONTROLLER, CONTROLLER_EPOCH
 from tests.support.generations import since
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership, zookeeper_state
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -42,7 +43,7 @@ def test_who_holds_the_office_stands_in_its_znode(version: str) -> None:
     lab = Lab(version)
     node = lab.cluster.zookeeper.get(CONTROLLER)
     assert json.loads(node.data or "")["brokerid"] == 0
-    assert node.ephemeral_owner == lab.cluster.brokers[0].state.session
+    assert node.ephemeral_owner == zookeeper_state(lab.cluster, 0).zk.session
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -52,9 +53,9 @@ def test_when_its_znode_goes_all_race_and_one_wins(version: str) -> None:
     lab.wait(100)
     elected = lab.seen.of(ControllerElected)
     assert [each.epoch for each in elected] == [1, 2]
-    assert [b.id for b in lab.cluster.brokers.values() if b.state.controller is not None] == [
-        elected[-1].broker
-    ]
+    cluster = lab.cluster
+    believers = [b for b in cluster.brokers if cluster.controller_cache(b) is not None]
+    assert believers == [elected[-1].broker]
     assert lab.cluster.zookeeper.get(CONTROLLER_EPOCH).data == "2"
 
 
@@ -90,7 +91,7 @@ def test_an_expired_controller_resigns_before_it_stands_again() -> None:
     resigned = lab.seen.of(ControllerResigned)
     assert [each.broker for each in resigned] == [0]
     assert lab.cluster.controller_id() != 0
-    assert lab.cluster.brokers[0].state.controller is None
+    assert lab.cluster.controller_cache(0) is None
 
 
 def test_without_zookeeper_nobody_stands_and_the_candidate_waits() -> None:
@@ -117,7 +118,7 @@ def test_leaders_move_home_once_zookeeper_answers_again(source: int) -> None:
     destination = ZOOKEEPER if source == 0 else 0
     lab.do(CutLink(source=source, destination=destination, one_way=True))
     lab.do(Tick(task="rebalance", broker=0))
-    assert lab.cluster.brokers[0].zk.state.unanswered
+    assert zookeeper_membership(lab.cluster, 0).zk.state.unanswered
     assert lab.state().startswith("leader 0")
     lab.do(HealLinks())
     lab.wait(2_000)
@@ -242,11 +243,10 @@ def test_a_controller_that_missed_the_end_of_its_office_finds_out(version: str) 
     lab.do(ZkCommand(command="delete", path=CONTROLLER))
     lab.wait(100)
     assert lab.cluster.controller_id() == 1
-    first = lab.cluster.state.brokers[0]
-    believes = [first.controller is not None]
+    believes = [lab.cluster.controller_cache(0) is not None]
     lab.do(ReleaseMessages(source=ZOOKEEPER, destination=0, lose=True))
     lab.wait(3_000)
-    believes.append(first.controller is not None)
+    believes.append(lab.cluster.controller_cache(0) is not None)
     assert believes == [True, False]
     assert lab.cluster.state.brokers[0].process.known_controller == 1
 

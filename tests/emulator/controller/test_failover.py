@@ -8,6 +8,7 @@ from emulator.inputs.statements import CrashBroker, FreezeBroker, StartBroker, Z
 from emulator.releases.profiles import VERSIONS
 from tests.support.generations import since
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership
 
 BOTH_DEAD_MS = 21_000
 
@@ -109,10 +110,10 @@ def test_the_epoch_is_read_and_incremented_before_all_else(version: str) -> None
 @pytest.mark.parametrize("version", ["documents", "0.10.2"])
 def test_a_broker_that_is_not_running_any_more_takes_no_office(version: str) -> None:
     lab = Lab(version)
-    broker = lab.cluster.brokers[0]
+    controller = zookeeper_membership(lab.cluster, 0).controller
     before = lab.cluster.controller_epoch()
-    broker.controller.shut_down()
-    assert broker.controller.failover.next_epoch() is None
+    controller.shut_down()
+    assert controller.failover.next_epoch() is None
     last = lab.seen.of(ControllerStep)[-1]
     logged = "Controller has been shut down, aborting startup/failover"
     assert (last.name, last.detail) == ("isRunning", logged)
@@ -152,7 +153,7 @@ def test_it_knows_all_partitions_and_elects_for_those_without_a_leader(version: 
     lab.wait(BOTH_DEAD_MS)
     holder = lab.cluster.controller_id()
     assert holder in (1, 2)
-    office = lab.cluster.brokers[holder].state.controller
+    office = lab.cluster.controller_cache(holder)
     assert office is not None
     assert office.assignments == {"t-0": [0, 1]}
     assert office.infos["t-0"].leader == 1
@@ -194,4 +195,4 @@ def test_a_controller_that_returns_is_no_controller() -> None:
     lab.do(StartBroker(broker=0))
     lab.wait(1000)
     assert lab.cluster.controller_id() == 1
-    assert lab.cluster.brokers[0].state.controller is None
+    assert lab.cluster.controller_cache(0) is None

@@ -21,12 +21,13 @@ from emulator.releases.profiles import VERSIONS
 from emulator.zookeeper.data import topic_id_in, topic_in
 from tests.support.generations import since
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership
 
 PREFERRED = "/admin/preferred_replica_election"
 
 
 def context_of(lab: Lab) -> ControllerContext:
-    return lab.cluster.brokers[0].controller.context
+    return zookeeper_membership(lab.cluster, 0).controller.context
 
 
 def create(lab: Lab, path: str, data: object) -> None:

@@ -13,6 +13,7 @@ from emulator.releases.profiles import VERSIONS
 from emulator.zookeeper.errors import BadVersionError
 from tests.support.generations import since
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership
 
 STATE = "/brokers/topics/t/partitions/0/state"
 FENCED = since("2.1")
@@ -23,7 +24,7 @@ def led_by_1(version: str = "3.9") -> tuple[Lab, Controller]:
     """t-0 on 1 and 2, led by 1; 0 is controller."""
     lab = Lab(version, brokers=4, stepwise=True)
     lab.topic(1, 2)
-    return lab, lab.cluster.brokers[0].controller
+    return lab, zookeeper_membership(lab.cluster, 0).controller
 
 
 def outsider_writes(lab: Lab, **fields: object) -> None:

@@ -28,6 +28,7 @@ from emulator.protocol import (
 )
 from emulator.replication.partition import SHRINK, ProposeIsr
 from tests.support.lab import TP, Lab
+from tests.support.memberships import zookeeper_membership
 
 STATE = "/brokers/topics/t/partitions/0/state"
 
@@ -121,7 +122,9 @@ def test_a_leader_whose_isr_write_was_carried_out_unheard_finds_that_out() -> No
     lab.do(CutLink(source=ZOOKEEPER, destination=1, one_way=True))
     leader = lab.replica(1)
     written = lab.cluster.zookeeper.get(STATE).version
-    lab.cluster.brokers[1].isr._propose(leader, ProposeIsr([1], SHRINK, 2))
+    manager = zookeeper_membership(lab.cluster, 1).zk_isr
+    assert manager is not None
+    manager.propose(leader, ProposeIsr([1], SHRINK, 2))
     assert lab.cluster.zookeeper.get(STATE).version == written + 1
     assert leader.isr == [1, 2]
     lab.do(HealLinks())

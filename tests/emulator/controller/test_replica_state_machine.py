@@ -31,6 +31,7 @@ from emulator.inputs.statements import (
 from emulator.replication.election import Choice
 from emulator.scenario.runner import Runner
 from tests.support.lab import TP, Lab
+from tests.support.memberships import zookeeper_membership
 from tests.support.random_scripts import run, script_of, spec_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "controller.md"
@@ -59,7 +60,7 @@ def pairs(text: str) -> set[tuple[str, str]]:
 def with_controller() -> tuple[Lab, Controller]:
     lab = Lab(brokers=4, config={"delete.topic.enable": "true"})
     lab.topic(1, 2)
-    return lab, lab.cluster.brokers[0].controller
+    return lab, zookeeper_membership(lab.cluster, 0).controller
 
 
 def refused(lab: Lab) -> list[str]:
@@ -128,7 +129,7 @@ def test_a_new_controller_holds_dead_replicas_for_offline() -> None:
     lab.wait(40_000)
     holder = lab.cluster.controller_id()
     assert holder is not None
-    controller = lab.cluster.brokers[holder].controller
+    controller = zookeeper_membership(lab.cluster, holder).controller
     assert controller.replicas.of(TP, 2) in (REPLICA_OFFLINE, DELETION_INELIGIBLE)
     assert controller.partitions.of(TP) == ONLINE
 

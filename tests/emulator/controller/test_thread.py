@@ -24,6 +24,7 @@ from emulator.inputs.statements import (
     Wait,
 )
 from emulator.scenario.conditions import value_of
+from tests.support.memberships import zookeeper_membership, zookeeper_state
 from tests.support.running import do, partition, until, with_topic
 
 SECOND_US = 1_000_000
@@ -44,7 +45,7 @@ def with_frozen_broker(version: str) -> tuple[Cluster, list[Event]]:
 def test_the_controller_waits_for_the_last_response_of_a_broker_that_is_gone(version: str) -> None:
     cluster, _ = with_frozen_broker(version)
     assert cluster.zookeeper.find("/brokers/ids/3") is None
-    thread = cluster.brokers[0].state.controllership.thread
+    thread = zookeeper_state(cluster, 0).controllership.thread
     assert list(thread.closing) == [3]
     assert value_of(cluster, partition("t-0", "isr")) == [1, 2, 3]
     do(cluster, CrashBroker(broker=1), Wait(duration_us=6 * SECOND_US))
@@ -58,14 +59,14 @@ def test_the_controller_waits_for_the_last_response_of_a_broker_that_is_gone(ver
 @pytest.mark.parametrize("version", GOING_ON)
 def test_before_and_after_it_closes_the_connection_and_goes_on(version: str) -> None:
     cluster, _ = with_frozen_broker(version)
-    assert cluster.brokers[0].state.controllership.thread.closing == {}
+    assert zookeeper_state(cluster, 0).controllership.thread.closing == {}
     assert value_of(cluster, partition("t-0", "isr")) == [1, 2]
 
 
 def test_it_waits_no_longer_than_the_request_may_take() -> None:
     cluster, _ = with_frozen_broker("1.1")
     do(cluster, Wait(duration_us=30 * SECOND_US))
-    assert cluster.brokers[0].state.controllership.thread.closing == {}
+    assert zookeeper_state(cluster, 0).controllership.thread.closing == {}
     assert value_of(cluster, partition("t-0", "isr")) == [1, 2]
 
 
@@ -84,7 +85,7 @@ def responses(seen: list[Event]) -> list[int]:
 @pytest.mark.parametrize("version", ["0.11", "1.1"])
 def test_a_request_to_the_controller_waits_for_its_thread(version: str) -> None:
     cluster, seen = with_frozen_broker(version)
-    cluster.brokers[2].lifecycle.stop()
+    zookeeper_membership(cluster, 2).lifecycle.stop()
     do(cluster, Wait(duration_us=3 * SECOND_US))
     assert responses(seen) == []
     do(cluster, ThawBroker(broker=3), Wait(duration_us=SECOND_US))
@@ -104,13 +105,13 @@ def test_up_to_1_0_what_waited_goes_on_in_the_next_session_after_the_office_is_l
     assert state is not None
     assert (state.isr, state.leader_epoch) == (([1, 2], 1) if writes else ([1, 2, 3], 0))
     assert state.controller_epoch == 1
-    assert cluster.brokers[0].state.controller is None
+    assert cluster.controller_cache(0) is None
 
 
 def test_from_1_1_an_expired_session_drops_the_events_that_wait() -> None:
     cluster, seen = with_frozen_broker("1.1")
     do(cluster, CrashBroker(broker=1), Wait(duration_us=6 * SECOND_US))
-    thread = cluster.brokers[0].state.controllership.thread
+    thread = zookeeper_state(cluster, 0).controllership.thread
     assert len(thread.events) >= 1
     do(cluster, CutLink(source=0, destination=ZOOKEEPER), Wait(duration_us=8 * SECOND_US))
     do(cluster, HealLinks(), Wait(duration_us=2 * SECOND_US))
@@ -152,7 +153,7 @@ def test_new_brokers_are_started_before_the_dead_are_mourned(version: str) -> No
     cluster, seen = with_topic(1, 2, version=version)
     do(cluster, CrashBroker(broker=3), Wait(duration_us=8 * SECOND_US))
     before = len(seen)
-    brokers = cluster.brokers[0].controller.brokers
+    brokers = zookeeper_membership(cluster, 0).controller.brokers
     state = brokers.state
     change = [broker for broker in state.live if broker != 2]
     registered = {broker: state.live[broker] for broker in change} | {3: 10**12}

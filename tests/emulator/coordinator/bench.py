@@ -122,7 +122,7 @@ class Bench:
         return responses
 
     def group(self, broker: int = 0) -> Group:
-        found = self.lab.cluster.brokers[broker].coordinator.group("g")
+        found = self.lab.cluster.brokers[broker].core.coordinator.group("g")
         assert found is not None
         return found
 

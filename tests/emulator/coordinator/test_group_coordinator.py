@@ -30,12 +30,12 @@ def test_a_broker_that_does_not_lead_the_partition_is_not_the_coordinator() -> N
     bench = Bench(brokers=2)
     errors = [bench.ask(request, broker=1).error for request in REQUESTS]
     assert errors == ["NOT_COORDINATOR"] * len(REQUESTS)
-    assert isinstance(bench.lab.cluster.brokers[1].coordinator, GroupCoordinator)
+    assert isinstance(bench.lab.cluster.brokers[1].core.coordinator, GroupCoordinator)
 
 
 def test_a_coordinator_that_loads_answers_heartbeats_only() -> None:
     bench = Bench()
-    state = bench.lab.cluster.brokers[0].state.coordinator
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
     state.partitions["__consumer_offsets-0"] = bench.lab.cluster.now_us + 60_000_000
     errors = {type(request): bench.ask(request).error for request in REQUESTS}
     assert errors.pop(HeartbeatRequest) == "NONE"
@@ -45,7 +45,7 @@ def test_a_coordinator_that_loads_answers_heartbeats_only() -> None:
 
 def test_a_new_leader_loads_before_it_coordinates() -> None:
     bench = Bench(brokers=2)
-    state = bench.lab.cluster.brokers[1].state.coordinator
+    state = bench.lab.cluster.brokers[1].state.core.coordinator
     bench.lab.do(StopBroker(broker=0, wait=False))
     while not state.partitions:
         bench.lab.cluster.step()
@@ -68,7 +68,7 @@ def test_who_waits_is_told_when_the_coordinator_is_another() -> None:
     assert response.error == "NOT_COORDINATOR"
     states = [e.state for e in bench.lab.seen.of(GroupStateChanged, broker=0)]
     assert states[-1] == "Dead"
-    assert bench.lab.cluster.brokers[0].state.coordinator.groups == {}
+    assert bench.lab.cluster.brokers[0].state.core.coordinator.groups == {}
     assert leader.member_id in bench.group(1).members
 
 
@@ -76,7 +76,7 @@ def test_other_topics_concern_no_coordinator() -> None:
     bench = Bench()
     bench.lab.do(CreateTopic(topic="t"))
     bench.lab.wait(100)
-    assert list(bench.lab.cluster.brokers[0].state.coordinator.partitions) == [
+    assert list(bench.lab.cluster.brokers[0].state.core.coordinator.partitions) == [
         "__consumer_offsets-0"
     ]
 

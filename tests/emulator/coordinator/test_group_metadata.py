@@ -31,7 +31,7 @@ def test_a_commit_is_a_record_that_tells_what_it_is() -> None:
     assert (written.keys, written.values) == (["g t-0"], [text % written.time_us])
     assert bench.lab.cluster.clients.value_of(written.first_record) == written.values[0]
     assert [event.offset for event in bench.lab.seen.of(OffsetCommitted)] == [5]
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.offsets, GroupMetadataManager)
+    assert isinstance(bench.lab.cluster.brokers[0].core.coordinator.offsets, GroupMetadataManager)
 
 
 def test_a_commit_is_answered_when_it_is_replicated() -> None:
@@ -99,7 +99,7 @@ def test_who_is_no_member_commits_to_an_empty_group_only() -> None:
 def test_a_generation_of_a_group_that_nobody_knows_is_illegal() -> None:
     bench = Bench()
     (member,) = bench.stable("a")
-    del bench.lab.cluster.brokers[0].state.coordinator.groups["g"]
+    del bench.lab.cluster.brokers[0].state.core.coordinator.groups["g"]
     assert bench.response_to(bench.commit(1, member)).error == "ILLEGAL_GENERATION"
 
 
@@ -146,13 +146,13 @@ def test_a_restarted_coordinator_loads_the_last_of_what_it_wrote() -> None:
 def test_what_others_wrote_to_the_topic_is_passed_over() -> None:
     bench = Bench()
     bench.commit(1)
-    coordinator = bench.lab.cluster.brokers[0].coordinator
+    coordinator = bench.lab.cluster.brokers[0].core.coordinator
     first = bench.lab.cluster.ledger.enter(
         "somebody", OFFSETS, ["k"], ["nonsense"], acks=-1, now_us=0
     )
     log = bench.lab.replica(0, OFFSETS).log
     log.append(type(log.batches[0])(log.end, 1, 0, first))
-    bench.lab.cluster.brokers[0].state.coordinator.groups.clear()
+    bench.lab.cluster.brokers[0].state.core.coordinator.groups.clear()
     coordinator.offsets.load(OFFSETS)
     assert bench.group().offsets == {"t-0": 1}
 
@@ -163,6 +163,6 @@ def test_up_to_0_10_2_loading_stops_at_the_hw(version: str, known: int) -> None:
     bench.commit(7)
     replica = bench.lab.replica(0, OFFSETS)
     replica.high_watermark = 0
-    bench.lab.cluster.brokers[0].state.coordinator.groups.clear()
-    bench.lab.cluster.brokers[0].coordinator.offsets.load(OFFSETS)
+    bench.lab.cluster.brokers[0].state.core.coordinator.groups.clear()
+    bench.lab.cluster.brokers[0].core.coordinator.offsets.load(OFFSETS)
     assert bench.committed().offsets["t-0"] == known

@@ -71,5 +71,5 @@ def test_nobody_coordinates_before_there_is_a_topic_and_its_leader_afterwards() 
 def test_a_topic_made_by_hand_counts_as_it_is() -> None:
     lab = Lab("3.9", brokers=1)
     lab.do(CreateTopic(topic=OFFSETS.name, assignment=[[0], [0], [0]]))
-    coordinator = lab.cluster.brokers[0].coordinator
+    coordinator = lab.cluster.brokers[0].core.coordinator
     assert coordinator.partition_of("consumer-group") == f"{OFFSETS.name}-1"

@@ -19,7 +19,7 @@ def test_a_lone_member_leads_and_learns_who_is_there() -> None:
     assert (joined.error, joined.generation, joined.leader) == ("NONE", 1, joined.member_id)
     assert joined.members == {joined.member_id: Subscription(["t"])}
     assert joined.member_id.startswith("a-")
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.members, GroupMembership)
+    assert isinstance(bench.lab.cluster.brokers[0].core.coordinator.members, GroupMembership)
 
 
 def test_a_follower_does_not_learn_who_is_there() -> None:

@@ -45,7 +45,7 @@ def test_a_position_without_a_group_lives_for_its_time_from_its_commit(version: 
     bench.lab.wait(11_000)
     assert position(bench) == -1
     assert expired(bench) == [("g", "t-0", 5)]
-    assert isinstance(bench.lab.cluster.brokers[0].coordinator.expiry, OffsetExpiration)
+    assert isinstance(bench.lab.cluster.brokers[0].core.coordinator.expiry, OffsetExpiration)
 
 
 @pytest.mark.parametrize("version", SOME)
@@ -88,7 +88,7 @@ def test_an_empty_group_without_positions_is_forgotten_too(version: str) -> None
     bench.leave(member)
     bench.lab.wait(72_000)
     assert bench.states()[-1] == "Dead"
-    assert bench.lab.cluster.brokers[0].coordinator.group("g") is None
+    assert bench.lab.cluster.brokers[0].core.coordinator.group("g") is None
     last = bench.lab.seen.of(GroupRecordsWritten)[-1]
     assert last.keys == ["g t-0", "g"]
     assert '"generation":-1' in last.values[1]
@@ -104,7 +104,7 @@ def test_what_was_forgotten_is_not_loaded_by_the_next_coordinator(version: str) 
     bench.lab.do(CrashBroker(broker=0))
     bench.lab.wait(30_000)
     assert position(bench, broker=1) == -1
-    assert bench.lab.cluster.brokers[1].coordinator.group("g") is None
+    assert bench.lab.cluster.brokers[1].core.coordinator.group("g") is None
 
 
 @pytest.mark.parametrize("version", SOME)
@@ -122,7 +122,7 @@ def test_the_next_coordinator_goes_on_counting_from_the_same_moment(version: str
 def test_a_commit_that_is_under_way_is_not_forgotten() -> None:
     bench = bench_of("3.9")
     bench.commit(5)
-    state = bench.lab.cluster.brokers[0].state.coordinator
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
     group = bench.group()
     group.committed_us["t-0"] = 0
     state.stores[99] = Store("g", offsets={"t-0": 6})
@@ -135,8 +135,8 @@ def test_a_commit_that_is_under_way_is_not_forgotten() -> None:
 
 def test_a_coordinator_without_groups_looks_at_nothing() -> None:
     bench = bench_of("3.9")
-    state = bench.lab.cluster.brokers[0].state.coordinator
-    assert bench.lab.cluster.brokers[0].coordinator.expiry.due_us() is None
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
+    assert bench.lab.cluster.brokers[0].core.coordinator.expiry.due_us() is None
     before_us = state.next_look_us
     bench.lab.wait(60_000)
     assert state.next_look_us == before_us
@@ -151,7 +151,7 @@ def written(bench: Bench) -> list[Record | None]:
 
 
 def expiry_of(bench: Bench) -> OffsetExpiration:
-    return bench.lab.cluster.brokers[0].coordinator.expiry
+    return bench.lab.cluster.brokers[0].core.coordinator.expiry
 
 
 def test_an_expired_offset_leaves_a_tombstone() -> None:
@@ -165,7 +165,7 @@ def test_an_offset_expires_at_the_very_end_of_its_retention() -> None:
     bench = bench_of("3.9")
     bench.lab.wait(70_000)
     bench.commit(5)
-    state = bench.lab.cluster.brokers[0].state.coordinator
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
     now_us = bench.lab.cluster.now_us
     for age_us, expected in ((59_999_999, []), (60_000_000, [("g", "t-0", 5)])):
         bench.group().committed_us["t-0"] = now_us - age_us
@@ -178,7 +178,7 @@ def test_an_offset_expires_at_the_very_end_of_its_retention() -> None:
 def test_a_second_begin_does_not_delay_the_first_check() -> None:
     bench = bench_of("3.9")
     bench.commit(5)
-    state = bench.lab.cluster.brokers[0].state.coordinator
+    state = bench.lab.cluster.brokers[0].state.core.coordinator
     before_us = state.next_look_us
     bench.lab.wait(1_000)
     expiry_of(bench).begin()
@@ -198,7 +198,7 @@ def test_a_deleted_group_leaves_nothing_but_tombstones(version: str) -> None:
     bench.lab.do(CrashBroker(broker=0))
     bench.lab.wait(30_000)
     assert position(bench, broker=1) == -1
-    assert bench.lab.cluster.brokers[1].coordinator.group("g") is None
+    assert bench.lab.cluster.brokers[1].core.coordinator.group("g") is None
 
 
 def test_only_offsets_that_a_group_has_are_deleted() -> None:

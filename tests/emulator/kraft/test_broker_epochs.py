@@ -89,6 +89,6 @@ def test_the_proposal_names_the_epochs_that_the_members_fetched_with() -> None:
     cluster = runner.cluster
     epochs = [cluster.state.brokers[member].broker_epoch for member in (0, 1, 2)]
     leader = cluster.brokers[0]
-    replica = leader.replicas.by_name["t-0"]
-    assert leader.sessions.replica_epochs(replica, [0, 1, 2]) == epochs
-    assert leader.sessions.replica_epochs(replica, [0, 7]) == [epochs[0], -1]
+    replica = leader.core.replicas.by_name["t-0"]
+    assert leader.core.sessions.replica_epochs(replica, [0, 1, 2]) == epochs
+    assert leader.core.sessions.replica_epochs(replica, [0, 7]) == [epochs[0], -1]

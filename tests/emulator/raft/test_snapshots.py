@@ -27,6 +27,7 @@ from emulator.raft.state import QuorumState, SnapshotFetch
 from emulator.scenario.runner import Runner
 from tests.golden_kraft.metadata_snapshots import MAX_BYTES, SNAPSHOTS, batches
 from tests.support.kraft_faults import end_faults, faults
+from tests.support.memberships import kraft_state
 
 CONFIG = {
     "metadata.log.max.record.bytes.between.snapshots": "4000",
@@ -191,13 +192,14 @@ class Lab:
         self.runner.run_until(self.runner.now_us + seconds * 1_000_000)
 
     def agrees(self) -> bool:
-        kraft = self.runner.cluster.kraft
-        assert kraft is not None
-        committed = kraft.committed.image
+        cluster = self.runner.cluster
+        assert cluster.kraft is not None
+        committed = cluster.kraft.committed.image
+        images = [kraft_state(cluster, broker).image for broker in cluster.brokers]
         return all(
-            (each.image.topics, each.image.brokers, each.image.configs)
+            (image.topics, image.brokers, image.configs)
             == (committed.topics, committed.brokers, committed.configs)
-            for each in kraft.brokers.values()
+            for image in images
         )
 
 
@@ -272,13 +274,13 @@ def test_a_large_snapshot_comes_in_parts() -> None:
     positions = set()
     for _ in range(60_000):
         lab.runner.run_until(lab.runner.now_us + 100)
-        fetching = kraft.brokers[2].quorum.fetching
+        fetching = kraft_state(lab.runner.cluster, 2).quorum.fetching
         if isinstance(fetching, SnapshotFetch):
             positions.add(fetching.position)
         elif positions:
             break
     assert positions == {0, SNAPSHOT_CHUNK_BYTES, 2 * SNAPSHOT_CHUNK_BYTES}
-    assert kraft.brokers[2].quorum.log.start_offset == latest.end_offset
+    assert kraft_state(lab.runner.cluster, 2).quorum.log.start_offset == latest.end_offset
 
 
 def test_a_fork_with_snapshots_goes_on_as_its_original() -> None:
@@ -307,9 +309,11 @@ def test_after_faults_everybody_agrees_although_logs_begin_at_snapshots(
     assert {each.reason for each in lab.taken} >= {snapshots.BYTES}
     assert lab.agrees()
     assert invariants_hold(lab)
-    kraft = lab.runner.cluster.kraft
+    cluster = lab.runner.cluster
+    kraft = cluster.kraft
     assert kraft is not None
-    logs = [each.quorum.log for each in kraft.controllers.values()]
-    for log in logs + [each.quorum.log for each in kraft.brokers.values()]:
+    logs = [controller.quorum.log for controller in kraft.controllers.values()]
+    logs += [kraft_state(cluster, broker).quorum.log for broker in cluster.brokers]
+    for log in logs:
         assert log.start_offset > 0
         assert abs(log.end_offset - kraft.committed.image.offset) <= 2

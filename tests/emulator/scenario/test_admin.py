@@ -27,6 +27,7 @@ from emulator.inputs.statements import (
 from emulator.replication import assignment
 from emulator.scenario.refusals import RefusedError
 from tests.support.lab import Lab
+from tests.support.memberships import kraft_state
 from tests.support.running import do, until, with_topic
 
 
@@ -134,7 +135,7 @@ def test_without_zookeeper_only_none_deletes_a_value(*, broker: bool) -> None:
 
     def configs() -> dict[str, dict[str, str]]:
         assert lab.cluster.kraft is not None
-        return lab.cluster.kraft.brokers[0].image.configs
+        return kraft_state(lab.cluster, 0).image.configs
 
     key = "broker:" if broker else "topic:t"
     assert configure("2") == "NONE"

@@ -274,7 +274,7 @@ def test_a_round_of_a_replica_that_is_gone_is_refused() -> None:
     hold = HoldMessages(source=1, destination=2, api="FetchResponse")
     runner.execute(given(hold))
     ticket = runner.submit(given(FetchRound(tp="t-0", broker=2, times=2)))
-    runner.cluster.brokers[2].state.fetchers.single_rounds.clear()
+    runner.cluster.brokers[2].state.core.fetchers.single_rounds.clear()
     del runner.cluster.brokers[2].state.replicas["t-0"]
     runner.run_until(runner.now_us + SECOND_US)
     assert ticket.outcome is not None

@@ -19,6 +19,7 @@ from emulator.inputs.statements import (
 )
 from emulator.scenario.runner import Runner
 from tests.support.lab import TP, Lab
+from tests.support.memberships import zookeeper_state
 from tests.support.random_scripts import run, script_of, spec_of
 
 MANY = range(24)
@@ -116,7 +117,7 @@ def test_what_a_broker_has_read_already_makes_no_difference_to_a_fork() -> None:
         Runner(cluster).run_until(cluster.now_us + 1_000_000)
         assert list(cluster.state.brokers[broker].replicas) == ["t-0", "t-1"]
     assert fork.state_hash == lab.cluster.state_hash
-    assert list(fork.state.brokers[broker].process.unread_topics) == ["t"]
+    assert list(zookeeper_state(fork, broker).config.unread_topics) == ["t"]
 
 
 def test_many_futures_start_from_one_present() -> None:

@@ -331,7 +331,7 @@ def test_v21_a_frozen_controller_is_replaced_and_resigns_when_it_wakes(version: 
     lab.do(ThawBroker(broker=0))
     lab.wait(2000)
     assert [each.broker for each in lab.seen.of(ControllerResigned)] == [0]
-    assert lab.cluster.brokers[0].state.controller is None
+    assert lab.cluster.controller_cache(0) is None
 
 
 @pytest.mark.parametrize("version", since("2.2"))

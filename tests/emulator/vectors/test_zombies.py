@@ -14,6 +14,7 @@ from emulator.inputs.statements import (
 from emulator.releases.profiles import VERSIONS
 from tests.support.generations import since
 from tests.support.lab import Lab
+from tests.support.memberships import zookeeper_membership
 
 CONFIG = {
     "zookeeper.session.timeout.ms": "4000",
@@ -40,7 +41,7 @@ def with_a_zombie(version: str) -> Lab:
     lab.do(Reassign(tp="p-0", replicas=[4, 3]))
     lab.wait(1000)
     lab.do(ThawBroker(broker=0))
-    zombie = lab.cluster.brokers[0].controller
+    zombie = zookeeper_membership(lab.cluster, 0).controller
     assert zombie.state is not None
     zombie.state.live.pop(3)
     zombie._guarded(lambda: zombie.brokers.failed([3]))
@@ -74,4 +75,4 @@ def test_v21_from_2_1_a_zombie_finds_out_at_its_first_write(version: str) -> Non
     (resigned,) = lab.seen.of(ControllerResigned, broker=0)
     assert (resigned.epoch, resigned.reason) == (1, "controller moved")
     assert lab.state("q-0") == "leader 3 e0 isr [3, 2] v0"
-    assert lab.cluster.brokers[0].state.controller is None
+    assert lab.cluster.controller_cache(0) is None

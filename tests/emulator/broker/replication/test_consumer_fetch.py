@@ -26,7 +26,7 @@ def lab(version: str = "3.9", racks: str = "abb", **spec: object) -> Lab:
 
 def chosen(made: Lab, rack: str, offset: int = 0) -> int:
     """The broker that the leader names for a consumer of that rack."""
-    reads: ConsumerReads = made.cluster.brokers[0].reads
+    reads: ConsumerReads = made.cluster.brokers[0].core.reads
     return reads.preferred(made.replica(0), offset, rack)
 
 
@@ -224,7 +224,7 @@ def test_records_above_the_high_watermark_end_no_wait_and_committed_ones_do() ->
     made.fetch(2, times=2)
     made.wait(20)
     assert hand.records(number) == 1
-    assert made.cluster.brokers[0].state.consumer_fetches == PurgatoryState()
+    assert made.cluster.brokers[0].state.core.consumer_fetches == PurgatoryState()
 
 
 def test_a_fetch_may_wait_for_more_bytes_than_there_are() -> None:
@@ -254,7 +254,7 @@ def test_what_waits_ends_with_the_process() -> None:
     made.do(CrashBroker(broker=0))
     made.wait(6_000)
     assert hand.responses.get(number) is None
-    assert made.cluster.brokers[0].state.consumer_fetches == PurgatoryState()
+    assert made.cluster.brokers[0].state.core.consumer_fetches == PurgatoryState()
 
 
 def test_an_offset_is_found_by_time() -> None:

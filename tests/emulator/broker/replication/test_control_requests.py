@@ -16,6 +16,7 @@ from emulator.protocol.controller import DURING_DELETE
 from emulator.releases.profiles import VERSIONS
 from tests.support.generations import since
 from tests.support.lab import TP, Lab
+from tests.support.memberships import zookeeper_membership
 
 NEW = "n-0"
 
@@ -143,8 +144,8 @@ def test_without_a_live_leader_only_the_log_is_made() -> None:
     told.order(2, {NEW: info(1, epoch=3)}, live=(0, 2))
     replica = told.lab.replica(2, NEW)
     assert (replica.leader, replica.leader_epoch) == (-1, -1)
-    assert told.lab.cluster.brokers[2].state.fetchers.by_source.get(1) is None or (
-        NEW not in told.lab.cluster.brokers[2].state.fetchers.by_source[1].partitions
+    assert told.lab.cluster.brokers[2].state.core.fetchers.by_source.get(1) is None or (
+        NEW not in told.lab.cluster.brokers[2].state.core.fetchers.by_source[1].partitions
     )
 
 
@@ -246,7 +247,7 @@ def test_a_broker_that_has_not_registered_takes_no_orders() -> None:
     told = Told("2.0.1")
     lab = told.lab
     lab.do(CrashBroker(broker=2))
-    lab.cluster.brokers[2].lifecycle.start()
+    zookeeper_membership(lab.cluster, 2).lifecycle.start()
     lab.cluster.network.send(0, 2, LeaderAndIsrRequest(0, 1, 0, {NEW: info(2)}, [0, 1, 2]))
     lab.wait(10)
     assert lab.cluster.replica(NEW, 2) is None

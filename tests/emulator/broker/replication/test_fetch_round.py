@@ -23,7 +23,7 @@ def followed_by_1(version: str = "3.9") -> Lab:
 
 
 def rounds(lab: Lab) -> SingleRounds:
-    return lab.cluster.brokers[1].rounds
+    return lab.cluster.brokers[1].core.rounds
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -32,7 +32,7 @@ def test_a_round_is_a_request_a_response_and_what_is_written_of_it(version: str)
     lab.produce("a", "b")
     assert lab.fetch(1).error == "NONE"
     assert lab.values(1) == "a b"
-    assert lab.cluster.brokers[1].state.fetchers.single_rounds == {}
+    assert lab.cluster.brokers[1].state.core.fetchers.single_rounds == {}
 
 
 def test_an_empty_round_takes_as_long_as_the_leader_parks_it() -> None:
@@ -102,7 +102,7 @@ def test_a_round_whose_response_is_lost_can_be_made_again() -> None:
     lab.fetch(1)
     lab.do(ReleaseMessages(source=0, destination=1, lose=True))
     lab.wait(1)
-    assert lab.cluster.brokers[1].state.fetchers.single_rounds == {}
+    assert lab.cluster.brokers[1].state.core.fetchers.single_rounds == {}
     before_us = lab.cluster.now_us
     assert lab.fetch(1).error == "NONE"
     assert lab.cluster.now_us - before_us < 2_000

@@ -166,7 +166,7 @@ def test_a_parked_fetch_is_answered_at_once_when_leadership_goes() -> None:
 
 
 def session(lab: Lab, follower: int = 1) -> FetchSession:
-    return lab.cluster.brokers[0].state.fetch_sessions.by_follower[follower]
+    return lab.cluster.brokers[0].state.core.fetch_sessions.by_follower[follower]
 
 
 def following(version: str = "3.9") -> Lab:
@@ -211,8 +211,8 @@ def test_the_partitions_answered_last_are_at_the_end_of_a_session() -> None:
 def test_a_session_that_the_leader_does_not_know_is_begun_anew() -> None:
     lab = following()
     leader = lab.cluster.brokers[0]
-    leader.sessions.connection_lost(1)
-    leader.state.fetch_sessions.by_follower.clear()
+    leader.core.sessions.connection_lost(1)
+    leader.state.core.fetch_sessions.by_follower.clear()
     lab.wait(35_000)
     assert sorted(session(lab).partitions) == ["t-0", "u-0"]
 

@@ -54,17 +54,17 @@ def append(lab: Lab, row: FetchedPartition, broker: int = 1) -> bool:
     """Give a follower what a fetch brought; True if it wrote anything."""
     replica = lab.replica(broker)
     before = replica.log_end
-    lab.cluster.brokers[broker].fetchers.take_records(replica, row)
+    lab.cluster.brokers[broker].core.fetchers.take_records(replica, row)
     return replica.log_end != before
 
 
 def truncate(lab: Lab, offset: int) -> None:
     """Truncate 1's log, as if its tail had been lost."""
-    lab.cluster.brokers[1].replicas.do(lab.replica(1), LoseTail(offset, "for the test"))
+    lab.cluster.brokers[1].core.replicas.do(lab.replica(1), LoseTail(offset, "for the test"))
 
 
 def fetch_state(lab: Lab, leader: int = 0) -> FetchState:
-    return lab.cluster.brokers[1].state.fetchers.by_source[leader].partitions[TP]
+    return lab.cluster.brokers[1].state.core.fetchers.by_source[leader].partitions[TP]
 
 
 # ---- what it writes
@@ -201,7 +201,7 @@ def test_an_empty_cache_makes_it_truncate_to_its_hw(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_a_fetch_says_of_epochs(version: str) -> None:
     lab = followed_by_1(version, "a")
-    asked = lab.cluster.brokers[1].fetchers.fetch_partition(lab.replica(1), 1_000)
+    asked = lab.cluster.brokers[1].core.fetchers.fetch_partition(lab.replica(1), 1_000)
     assert (asked.offset, asked.max_bytes) == (1, 1_000)
     assert asked.current_leader_epoch == (0 if version in since("2.1") else -1)
     assert asked.last_fetched_epoch == (0 if version in ON_FETCH else -1)
@@ -395,7 +395,7 @@ def test_an_epoch_response_for_a_paused_partition_settles_the_next_one(version: 
     lab.do(PauseReplica(tp="t-1", broker=1))
     lab.do(ReleaseMessages(source=0, destination=1))
     lab.wait(1)
-    followed = lab.cluster.brokers[1].state.fetchers.by_source[0].partitions
+    followed = lab.cluster.brokers[1].state.core.fetchers.by_source[0].partitions
     assert {tp: state.phase for tp, state in followed.items()} == {"t-0": FETCHING, "t-2": FETCHING}
 
 
@@ -424,7 +424,7 @@ def test_which_request_the_end_of_idle_fetchers_waits_for(
     (KAFKA-4039).
     ``AbstractFetcherManager.shutdownIdleFetcherThreads``, ``ShutdownableThread.shutdown``.
     """
-    fetchers = several_partitions(version, 1).cluster.brokers[1].fetchers
+    fetchers = several_partitions(version, 1).cluster.brokers[1].core.fetchers
     fetcher = fetchers.state.by_source[0]
     fetcher.request = request_number
     if not follows:
@@ -433,7 +433,7 @@ def test_which_request_the_end_of_idle_fetchers_waits_for(
 
 
 def test_idle_fetchers_are_ended_and_others_are_not() -> None:
-    fetchers = several_partitions("3.9", 1).cluster.brokers[1].fetchers
+    fetchers = several_partitions("3.9", 1).cluster.brokers[1].core.fetchers
     fetchers.state.by_source[2] = Fetcher(2)
     fetchers.shut_down_idle()
     assert list(fetchers.state.by_source) == [0]
@@ -441,7 +441,7 @@ def test_idle_fetchers_are_ended_and_others_are_not() -> None:
 
 def test_partitions_that_are_gathered_are_fetched_by_one_request() -> None:
     lab = several_partitions("3.9", 2)
-    fetchers = lab.cluster.brokers[1].fetchers
+    fetchers = lab.cluster.brokers[1].core.fetchers
     for tp in ("t-0", "t-1"):
         fetchers.remove(tp)
     fetchers.state.by_source[0].request = 0
@@ -461,7 +461,7 @@ def test_partitions_that_are_gathered_are_fetched_by_one_request() -> None:
 @pytest.mark.parametrize("version", ASKING_FIRST)
 def test_the_question_for_an_epochs_end_names_the_latest_epoch_of_the_log(version: str) -> None:
     lab = followed_by_1(version, "a")
-    fetchers, replica = lab.cluster.brokers[1].fetchers, lab.replica(1)
+    fetchers, replica = lab.cluster.brokers[1].core.fetchers, lab.replica(1)
     fences = version in since("2.1")
     assert fetchers.epoch_question(replica) == (replica.leader_epoch if fences else -1, 0)
     assert replica.epochs is not None
@@ -480,14 +480,14 @@ def test_fetches_carry_the_broker_epoch_without_zookeeper_from_3_5(
     do(cluster, Wait(duration_us=2_000_000))
     broker = cluster.brokers[1]
     expected = broker.context.process.broker_epoch if is_sent else -1
-    assert (broker.fetchers.replica_epoch(), expected > 0) == (expected, is_sent)
+    assert (broker.core.fetchers.replica_epoch(), expected > 0) == (expected, is_sent)
 
 
 def test_without_zookeeper_a_fetchers_thread_takes_a_while_to_start() -> None:
     """The first of a process longest; two of them do not start at the same moment."""
     cluster = Cluster(CreateCluster(brokers=3, version="4.1"))
     do(cluster, Wait(duration_us=2_000_000))
-    fetchers = cluster.brokers[2].fetchers
+    fetchers = cluster.brokers[2].core.fetchers
     now_us = cluster.kernel.now
     pauses = [fetchers._new_fetcher(source).resume_us - now_us for source in (0, 1)]
     assert pauses == [FIRST_THREAD_US, FIRST_THREAD_US + NEXT_THREAD_US]

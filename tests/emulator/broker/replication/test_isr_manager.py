@@ -5,7 +5,7 @@ import json
 import pytest
 
 from emulator import events
-from emulator.broker.replication.isr_manager import ALTER_RETRY_US
+from emulator.broker.replication.alter_partition_manager import ALTER_RETRY_US
 from emulator.inputs.statements import (
     FreezeBroker,
     HoldMessages,
@@ -19,6 +19,7 @@ from emulator.protocol import AlterPartitionRequest
 from emulator.releases.profiles import VERSIONS
 from emulator.scenario.conditions import value_of
 from emulator.zookeeper.data import state_json, state_path
+from tests.support.memberships import zookeeper_membership, zookeeper_state
 from tests.support.running import do, partition, produce, until, with_topic
 
 SECOND_US = 1_000_000
@@ -69,7 +70,7 @@ def test_a_change_waits_for_a_controller_that_does_not_answer() -> None:
     do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1), FreezeBroker(broker=0))
     do(cluster, Wait(duration_us=2 * config.replica_lag_time_max_us))
     do(cluster, ThawBroker(broker=0), until("t-0", "isr", [1]), Wait(duration_us=SECOND_US))
-    assert cluster.brokers[1].state.isr.pending == {}
+    assert zookeeper_state(cluster, 1).alter_partition.pending == {}
     assert ALTER_RETRY_US == 50_000
 
 
@@ -153,7 +154,8 @@ def test_notifications_wait_for_5_quiet_seconds_but_not_longer_than_a_minute(
 ) -> None:
     cluster, seen = with_topic(1, 2, 3, version="2.5")
     do(cluster, Wait(duration_us=70 * SECOND_US))
-    manager, now_us = cluster.brokers[1].isr, cluster.now_us
+    manager, now_us = zookeeper_membership(cluster, 1).zk_isr, cluster.now_us
+    assert manager is not None
     manager.state.changes["t-0"] = None
     manager.state.changed_us = now_us - quiet_us
     manager.state.told_us = now_us - since_told_us
@@ -165,7 +167,9 @@ def test_notifications_wait_for_5_quiet_seconds_but_not_longer_than_a_minute(
 
 def test_without_a_change_nobody_is_notified() -> None:
     cluster, seen = with_topic(1, 2, 3, version="2.5")
-    cluster.brokers[1].isr.propagate_changes()
+    manager = zookeeper_membership(cluster, 1).zk_isr
+    assert manager is not None
+    manager.propagate_changes()
     do(cluster, Wait(duration_us=20 * SECOND_US))
     assert notified(seen) == 0
 
@@ -174,13 +178,13 @@ def test_without_a_change_nobody_is_notified() -> None:
 def test_members_are_checked_after_half_the_lag_time_from_0_10_2(version: str, share: int) -> None:
     cluster, _ = with_topic(1, 2, version=version)
     lag_us = cluster.brokers[1].context.config.replica_lag_time_max_us
-    assert cluster.brokers[1].isr.period_us() == lag_us // share
+    assert cluster.brokers[1].core.isr.period_us() == lag_us // share
 
 
 def test_up_to_2_6_a_change_under_an_old_version_is_skipped() -> None:
     """The controller has written, and its LeaderAndIsr is on the way (Partition.updateIsr)."""
     cluster, seen = with_topic(1, 2, version="2.5")
-    replica = cluster.brokers[1].replicas.by_name["t-0"]
+    replica = cluster.brokers[1].core.replicas.by_name["t-0"]
     replica.zk_version = 7
     do(cluster, PauseReplica(tp="t-0", broker=2), produce("a", acks=1))
     do(cluster, Wait(duration_us=60 * SECOND_US))
@@ -195,10 +199,11 @@ def test_a_controller_that_failed_is_not_asked_again_at_once(
 ) -> None:
     cluster, _ = with_topic(1, 2, 3, version="3.9")
     leader = cluster.brokers[2]
-    isr = leader.isr
-    state = isr.state
+    manager = zookeeper_membership(cluster, 2).alter_partition
+    assert manager is not None
+    state = manager.state
     asked = AlterPartitionRequest(2, 1, {})
     state.controller, state.request, state.unanswered = 1, 4711, asked
     leader.context.process.known_controller = known
-    isr.look_again()
+    manager.look_again()
     assert (state.request > 0, state.controller) == (asks_at_once, known if asks_at_once else -1)

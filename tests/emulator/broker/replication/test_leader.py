@@ -123,7 +123,7 @@ def test_each_waiting_request_has_its_own_time() -> None:
     assert response_to(lab, late) is None
     lab.wait(2000)
     assert response_to(lab, late) == ["REQUEST_TIMED_OUT", -1]
-    assert lab.cluster.brokers[0].state.produces == PurgatoryState()
+    assert lab.cluster.brokers[0].state.core.produces == PurgatoryState()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -143,7 +143,7 @@ MIN_ISR_4 = {"min.insync.replicas": "4"}
 @pytest.mark.parametrize("version", VERSIONS)
 def test_min_insync_replicas_counts_at_most_the_replicas_from_3_7(version: str) -> None:
     lab = led_by_0(version, config=MIN_ISR_4)
-    replicas, replica = lab.cluster.brokers[0].replicas, lab.replica(0)
+    replicas, replica = lab.cluster.brokers[0].core.replicas, lab.replica(0)
     effective = effective_min_isr(replica, replicas.rules, replicas.at(replica))
     assert effective == (3 if version in since("3.9") else 4)
 
@@ -245,7 +245,7 @@ def test_a_question_of_another_epoch_is_refused(version: str, current: int, erro
 
 def test_epochs_are_checked_before_leadership() -> None:
     lab = led_by_0()
-    rules = lab.cluster.brokers[1].replicas.rules
+    rules = lab.cluster.brokers[1].core.replicas.rules
     replica = lab.replica(1)
     assert epoch_error(None, 0, rules) == "UNKNOWN_TOPIC_OR_PARTITION"
     assert epoch_error(replica, 5, rules) == "UNKNOWN_LEADER_EPOCH"
@@ -263,7 +263,7 @@ def test_a_follower_at_the_log_end_is_caught_up_at_its_last_fetch_though_nothing
     lab.topic(0, 1)
     lab.produce("a")
     lab.wait(5000)
-    remote_us = lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1)
+    remote_us = lab.cluster.brokers[0].core.sessions.caught_up_us(lab.replica(0), 1)
     assert lab.cluster.now_us - remote_us <= 501_000
 
 
@@ -273,9 +273,9 @@ def test_a_paused_follower_is_not_caught_up_any_longer() -> None:
     lab.wait(1000)
     lab.do(PauseReplica(tp=TP, broker=1))
     lab.produce("a")
-    before_us = lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1)
+    before_us = lab.cluster.brokers[0].core.sessions.caught_up_us(lab.replica(0), 1)
     lab.wait(5000)
-    assert lab.cluster.brokers[0].sessions.caught_up_us(lab.replica(0), 1) == before_us
+    assert lab.cluster.brokers[0].core.sessions.caught_up_us(lab.replica(0), 1) == before_us
 
 
 def test_a_request_over_the_limit_of_the_socket_closes_its_connection() -> None:

@@ -59,7 +59,7 @@ def test_v22_a_log_that_has_grown_past_the_follower_since_is_fetched_on_from_0_9
     lab, leader = asleep(version)
     lab.produce(*"fgh")
     leader.log.start = leader.log_start = 3
-    fetchers = lab.cluster.brokers[1].fetchers
+    fetchers = lab.cluster.brokers[1].core.fetchers
     assert fetchers.adjust(lab.replica(1), ListOffsetsResponse(0, TP, "NONE", 3, 8))
     wiped = version in since("0.8.1", "0.8.2")
     ends = (lab.replica(1).log.start, lab.replica(1).log.end)
@@ -108,7 +108,7 @@ def test_a_shorter_log_ends_the_process_where_it_is_not_allowed(version: str) ->
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_question_carries_the_epoch_from_2_1(version: str) -> None:
     lab, _ = asleep(version)
-    fetchers = lab.cluster.brokers[1].fetchers
+    fetchers = lab.cluster.brokers[1].core.fetchers
     fenced = version in since("2.1")
     assert fetchers.ends_question(TP) == ListOffsetsRequest(1, TP, 0 if fenced else -1)
 
@@ -126,7 +126,7 @@ def test_while_it_asks_it_fetches_nothing() -> None:
 def asking(lab: Lab, phase: str = OUT_OF_RANGE) -> Fetcher:
     """1's fetcher from 0, as if it had asked request 77 where the leader's log ends."""
     lab.do(ResumeReplica(tp=TP, broker=1))
-    fetcher = lab.cluster.brokers[1].state.fetchers.by_source[0]
+    fetcher = lab.cluster.brokers[1].state.core.fetchers.by_source[0]
     fetcher.request, fetcher.partitions[TP].phase = 77, phase
     return fetcher
 
@@ -136,7 +136,7 @@ def test_who_is_fenced_while_it_asks_gives_up_until_the_controllers_next_word() 
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
     response = ListOffsetsResponse(77, TP, "FENCED_LEADER_EPOCH", 0, 2)
-    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
+    lab.cluster.brokers[1].core.fetchers.on_ends_response(0, response)
     assert fetcher.partitions[TP].phase == FAILED
     assert TP not in fetcher.in_session
     assert TP not in fetcher.changed
@@ -147,7 +147,7 @@ def test_who_is_refused_a_response_asks_again_after_a_while(error: str) -> None:
     lab, _ = asleep("3.9")
     fetcher = asking(lab)
     response = ListOffsetsResponse(77, TP, error, 0, 2)
-    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
+    lab.cluster.brokers[1].core.fetchers.on_ends_response(0, response)
     assert fetcher.partitions[TP].resume_us == lab.cluster.now_us + SECOND_US
     assert lab.replica(1).log.end == 5
 
@@ -159,7 +159,7 @@ def test_a_response_that_nobody_waits_for_truncates_nothing(number: int, phase: 
     lab, _ = asleep("3.9")
     asking(lab, phase)
     response = ListOffsetsResponse(number, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
+    lab.cluster.brokers[1].core.fetchers.on_ends_response(0, response)
     assert lab.replica(1).log.end == 5
 
 
@@ -170,7 +170,7 @@ def test_a_log_that_ends_or_begins_just_where_the_followers_ends_leaves_it(
     lab, _ = asleep("0.10.2", unclean="false")
     asking(lab)
     response = ListOffsetsResponse(77, TP, "NONE", log_start, end)
-    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
+    lab.cluster.brokers[1].core.fetchers.on_ends_response(0, response)
     assert (lab.replica(1).log.start, lab.replica(1).log.end) == (0, 5)
     assert lab.cluster.broker_state(1) == "running"
 
@@ -180,7 +180,7 @@ def test_who_leads_by_now_truncates_nothing() -> None:
     asking(lab)
     lab.replica(1).role = LEADER
     response = ListOffsetsResponse(77, TP, "NONE", 0, 2)
-    lab.cluster.brokers[1].fetchers.on_ends_response(0, response)
+    lab.cluster.brokers[1].core.fetchers.on_ends_response(0, response)
     assert lab.replica(1).log.end == 5
 
 
@@ -188,10 +188,10 @@ def test_who_leads_by_now_truncates_nothing() -> None:
 def test_a_single_round_that_is_refused_a_response_truncates_nothing(error: str) -> None:
     lab, _ = asleep("3.9")
     broker = lab.cluster.brokers[1]
-    broker.state.fetchers.single_rounds[77] = SingleRound(TP, 0)
-    broker.rounds.on_ends_response(ListOffsetsResponse(77, TP, error, 0, 2))
+    broker.state.core.fetchers.single_rounds[77] = SingleRound(TP, 0)
+    broker.core.rounds.on_ends_response(ListOffsetsResponse(77, TP, error, 0, 2))
     assert lab.replica(1).log.end == 5
-    assert broker.state.fetchers.single_rounds == {}
+    assert broker.state.core.fetchers.single_rounds == {}
 
 
 @pytest.mark.parametrize("version", since("0.8.1", "0.10.2"))
@@ -234,7 +234,7 @@ def test_a_log_that_begins_anew_knows_no_producers() -> None:
     lab.produce("a", "b", acks=-1, idempotent=True, retries=None)
     follower = lab.replica(2)
     assert (follower.log_end, len(follower.producers.producers)) == (2, 1)
-    replicas = lab.cluster.brokers[2].replicas
+    replicas = lab.cluster.brokers[2].core.replicas
     replicas.do(follower, AdjustToLeader(log_start=9, log_end=9, unclean_allowed=False))
     assert (follower.log_start, follower.log_end) == (9, 9)
     assert follower.producers.producers == {}

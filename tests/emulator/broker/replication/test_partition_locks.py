@@ -44,22 +44,22 @@ def write(cluster: Cluster, value: str) -> Outcome:
 @pytest.mark.parametrize("version", HOLDING)
 def test_up_to_2_6_records_wait_for_the_lock_and_are_written_when_it_is_free(version: str) -> None:
     cluster, _ = leader_without_zookeeper(version)
-    assert list(cluster.brokers[1].state.locks.held) == ["t-0"]
+    assert list(cluster.brokers[1].state.core.locks.held) == ["t-0"]
     leader = cluster.replica("t-0", 1)
     assert leader is not None
     before = leader.log_end
     write(cluster, "b")
     assert leader.log_end == before
-    assert len(cluster.brokers[1].state.locks.waiting) >= 1
+    assert len(cluster.brokers[1].state.core.locks.waiting) >= 1
     do(cluster, HealLinks(), Settle())
-    assert cluster.brokers[1].state.locks.held == {}
-    assert cluster.brokers[1].state.locks.waiting == []
+    assert cluster.brokers[1].state.core.locks.held == {}
+    assert cluster.brokers[1].state.core.locks.waiting == []
 
 
 @pytest.mark.parametrize("version", ASKING)
 def test_from_2_7_a_leader_holds_no_lock_while_the_controller_is_asked(version: str) -> None:
     cluster, _ = leader_without_zookeeper(version)
-    assert cluster.brokers[1].state.locks.held == {}
+    assert cluster.brokers[1].state.core.locks.held == {}
     leader = cluster.replica("t-0", 1)
     assert leader is not None
     before = leader.log_end
@@ -75,7 +75,7 @@ def test_the_isr_is_stored_once_zookeeper_answers_again() -> None:
     do(cluster, CutLink(source=1, destination=ZOOKEEPER))
     Runner(cluster).run_until(cluster.now_us + lag_us)
     do(cluster, HealLinks(), until("t-0", "isr", [1, 2]))
-    assert cluster.brokers[1].state.locks.held == {}
+    assert cluster.brokers[1].state.core.locks.held == {}
 
 
 @pytest.mark.parametrize(("version", "parked_waits"), [("2.0.1", False), ("2.1", True)])
@@ -88,7 +88,7 @@ def test_a_followers_fetch_waits_and_from_2_1_what_is_parked_too(
     do(cluster, CreateTopic(topic="t", assignment=[[1, 2, 3]]), until("t-0", "leader", 1), Settle())
     do(cluster, CutLink(source=1, destination=ZOOKEEPER), PauseReplica(tp="t-0", broker=3))
     do(cluster, produce("a", acks=1), Wait(duration_us=5 * SECOND_US))
-    locks = cluster.brokers[1].state.locks
+    locks = cluster.brokers[1].state.core.locks
     assert list(locks.held) == ["t-0"]
     assert [source for source, _, _ in locks.waiting] == ([] if parked_waits else [2])
     assert [follower for follower, _ in locks.responses.values()] == ([2] if parked_waits else [])
@@ -128,4 +128,4 @@ def test_a_held_lock_is_part_of_a_copy_of_the_cluster() -> None:
     for each in (cluster, copy):
         do(each, HealLinks(), Settle())
     assert copy.state_hash == cluster.state_hash
-    assert copy.brokers[1].state.locks.held == {}
+    assert copy.brokers[1].state.core.locks.held == {}

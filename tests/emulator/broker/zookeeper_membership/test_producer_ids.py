@@ -18,6 +18,7 @@ from emulator.inputs.statements import (
 from emulator.protocol import AnyMessage, InitProducerIdRequest, InitProducerIdResponse
 from emulator.zookeeper.data import PRODUCER_IDS as PATH
 from tests.support.lab import Lab
+from tests.support.memberships import producer_ids
 
 RESPONSE_US = 50_000
 
@@ -76,7 +77,7 @@ def test_from_3_6_a_broker_does_not_wait_for_its_block(mode: str) -> None:
 def test_from_3_6_a_broker_asks_early_for_the_next_block(mode: str) -> None:
     lab = Lab("3.9", brokers=2, mode=mode)
     assert ask(lab) == [LOADING]
-    state = lab.cluster.brokers[0].state.producer_ids
+    state = producer_ids(lab.cluster, 0)
     state.next = 900
     assert ask(lab) == [("NONE", 900, 0)]
     assert ask(lab, 1) == [LOADING]
@@ -99,7 +100,7 @@ def test_before_0_11_there_is_no_such_znode() -> None:
 
 def test_a_used_up_block_is_followed_by_another() -> None:
     lab = Lab("2.4", brokers=1)
-    lab.cluster.brokers[0].state.producer_ids.next = BLOCK_SIZE - 1
+    producer_ids(lab.cluster, 0).next = BLOCK_SIZE - 1
     assert ask(lab, 0, 2) == [("NONE", 999, 0), ("NONE", 1000, 0)]
 
 
@@ -115,14 +116,14 @@ def test_a_broker_without_zookeeper_gives_out_what_it_has_and_then_does_not_answ
     lab = Lab("2.4", brokers=1)
     lab.do(CutLink(source=0, destination=-1))
     assert ask(lab) == [("NONE", 0, 0)]
-    lab.cluster.brokers[0].state.producer_ids.next = -1
+    producer_ids(lab.cluster, 0).next = -1
     assert ask(lab) == []
 
 
 @pytest.mark.parametrize("version", ["2.4", "3.5"])
 def test_a_lost_response_of_zookeeper_gives_no_id_until_there_is_one(version: str) -> None:
     lab = Lab(version, brokers=1)
-    lab.cluster.brokers[0].state.producer_ids.next = -1
+    producer_ids(lab.cluster, 0).next = -1
     before = block(lab)
     lab.do(CutLink(source=-1, destination=0, one_way=True))
     assert ask(lab) == []

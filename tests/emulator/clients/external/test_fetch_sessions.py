@@ -153,7 +153,7 @@ def test_a_full_fetch_closes_the_session_it_names() -> None:
 def test_a_fetch_without_session_gets_none_nor_does_one_before_1_1() -> None:
     lab = lab_of()
     assert lab.ask(lab.connect(), fetch(NO_SESSION, {0: 0}), 11).session_id == 0
-    assert lab.cluster.state.brokers[0].fetch_cache.sessions == {}
+    assert lab.cluster.state.brokers[0].core.fetch_cache.sessions == {}
     old = WireLab.made(version="1.0", brokers=1)
     old.run(CreateTopic(topic="t", assignment=[[0]]))
     old.pass_time(100_000)

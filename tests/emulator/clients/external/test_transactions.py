@@ -329,7 +329,7 @@ def test_a_transaction_survives_the_crash_of_a_leader() -> None:
     assert read(lab, "t-0") == ["a", "b"]
     lab.run(StartBroker(broker=0))
     lab.pass_time(30_000_000)
-    replica = lab.cluster.brokers[0].replicas.by_name["t-0"]
+    replica = lab.cluster.brokers[0].core.replicas.by_name["t-0"]
     assert replica.last_stable_offset == replica.high_watermark == replica.log_end
 
 
@@ -422,7 +422,7 @@ def test_the_same_inputs_come_to_the_same_state_without_a_client(version: str) -
     assert again.state_hash == lab.runner.state_hash
     copy = WireLab(lab.runner.fork())
     copy.pass_time(120_000_000)
-    assert copy.cluster.brokers[0].replicas.by_name["t-0"].last_stable_offset == 4
+    assert copy.cluster.brokers[0].core.replicas.by_name["t-0"].last_stable_offset == 4
     lab.pass_time(120_000_000)
     assert copy.runner.state_hash == lab.runner.state_hash
 
@@ -461,7 +461,7 @@ def test_a_producer_that_has_used_up_its_epochs_goes_on_with_a_new_id() -> None:
     producer = TransactionalProducer(lab, version="newer")
     producer.init()
     coordinator = lab.external.state.connections[producer.coordinator()].broker
-    known = lab.cluster.brokers[coordinator].state.transactions.transactions[producer.name]
+    known = lab.cluster.brokers[coordinator].state.core.transactions.transactions[producer.name]
     known.epoch = producer.epoch = EPOCH_MAX
     first = producer.id
     assert producer.send("t-0", "a") == "NONE"
@@ -482,7 +482,7 @@ def test_a_leader_waits_a_while_for_the_end_of_a_producers_previous_transaction(
     lab = made("4.1")
     producer = TransactionalProducer(lab, version="newer")
     producer.init()
-    coordinator = leader_of(lab, lab.cluster.brokers[0].transactions.log.partition_of("x"))
+    coordinator = leader_of(lab, lab.cluster.brokers[0].core.transactions.log.partition_of("x"))
     topic = next(tp for tp in ("t-0", "t-1") if leader_of(lab, tp) != coordinator)
     asked: list[int] = []
 

@@ -164,7 +164,7 @@ def who_believes(cluster: Cluster, view: ClusterView) -> list[int]:
     """Brokers that were told anything, and the controller if there is one."""
     told = [b.id for b in view.state.brokers.values() if b.live_brokers is not None]
     broker = view.state.controller.broker
-    is_active = broker is not None and cluster.brokers[broker].state.controller is not None
+    is_active = broker is not None and cluster.controller_cache(broker) is not None
     return [*told, *[CACHE] * is_active]
 
 
@@ -181,7 +181,7 @@ def in_mind(cluster: Cluster, view: ClusterView, tp: str) -> dict[int, Words]:
     found: dict[int, Words] = {}
     for who in who_believes(cluster, view):
         if who == CACHE:
-            controller = cluster.brokers[view.state.controller.broker or 0].state.controller
+            controller = cluster.controller_cache(view.state.controller.broker or 0)
             infos = {} if controller is None else controller.infos
         else:
             infos = cluster.brokers[who].state.process.metadata

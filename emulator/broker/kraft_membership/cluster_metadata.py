@@ -1,0 +1,61 @@
+"""What a broker in KRaft mode knows of its cluster: its image of the metadata log."""
+
+from collections.abc import Container, Mapping, Sequence
+
+from emulator.broker.kraft_membership.forwarding import ForwardingManager
+from emulator.broker.kraft_membership.state import KRaftMembershipState
+from emulator.broker_context import BrokerContext
+from emulator.common.names import split
+
+
+class ImageMetadata:
+    """Answers what a broker's parts ask about the cluster."""
+
+    arrives_in_requests = False
+    has_broker_epochs = True
+    fetchers_start_late = True
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: KRaftMembershipState,
+        voters: Sequence[int],
+        forwarding: ForwardingManager,
+    ) -> None:
+        """Look in the image of ``state``; ``voters`` are the controllers."""
+        self.process = context.process
+        self.state = state
+        self.voters = voters
+        self.forwarding = forwarding
+        self.create = forwarding.create
+        self.topic_ids: Mapping[str, str] = state.topic_ids
+
+    @property
+    def known_topic_ids(self) -> Container[str]:
+        """The ids of the topics in the image."""
+        return self.state.image.topics
+
+    @property
+    def controller(self) -> int:
+        """The quorum's leader that the broker was last told of; -1 if it knows none."""
+        known = self.process.known_controller
+        return known if known in self.voters else -1
+
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions of a topic in the image; 0 if the topic is unknown."""
+        found = self.state.image.topic(topic)
+        return 0 if found is None else len(found.partitions)
+
+    def exists(self, topic: str) -> bool:
+        """Whether the image has a topic."""
+        return self.partition_count(topic) > 0
+
+    def leader(self, tp: str) -> int | None:
+        """The leader of a partition in the image; None if the partition is unknown."""
+        found = self.state.image.partition(*split(tp))
+        return None if found is None else found.leader
+
+    def broker_epoch(self, broker: int) -> int | None:
+        """The epoch of a broker that is not fenced (``KRaftMetadataCache.getAliveBrokerEpoch``)."""
+        registration = self.state.image.brokers.get(broker)
+        return None if registration is None or registration.fenced else registration.epoch

@@ -1,0 +1,78 @@
+"""What a broker knows of a cluster whose metadata is in ZooKeeper.
+
+The controller's requests tell it who leads and who lives; topics it reads in ZooKeeper itself.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
+
+from emulator.broker_context import BrokerContext
+from emulator.replication import assignment
+from emulator.zookeeper import data as znodes
+from emulator.zookeeper import errors
+from emulator.zookeeper.client import ZkClient
+
+
+class ZooKeeperMetadata:
+    """Answers what a broker's parts ask about the cluster."""
+
+    topic_ids: Mapping[str, str] = MappingProxyType({})
+    known_topic_ids: None = None
+    arrives_in_requests = True
+    has_broker_epochs = False
+    fetchers_start_late = False
+
+    def __init__(self, context: BrokerContext, zk: ZkClient) -> None:
+        """Read through ``zk``, and in what the process of ``context`` was told."""
+        self.context = context
+        self.process = context.process
+        self.zk = zk
+
+    @property
+    def controller(self) -> int:
+        """The controller that requests can be sent to; -1 if no live broker is known to be it."""
+        known = self.process.known_controller
+        return known if known in self.process.live_brokers else -1
+
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions in a topic's znode; 0 if it does not exist.
+
+        Raises:
+            ConnectionLoss: ZooKeeper does not respond.
+        """
+        node = self.zk.find(znodes.topic_path(topic))
+        found = znodes.topic_in(None if node is None else node.data)
+        return len(found.replicas if found else ())
+
+    def exists(self, topic: str) -> bool:
+        """Whether a topic has a znode, whether or not this broker could read it now."""
+        return self.zk.zookeeper.find(znodes.topic_path(topic)) is not None
+
+    def leader(self, tp: str) -> int | None:
+        """The live leader of a partition; -1 if it has none, None if there is no such partition."""
+        info = self.process.metadata.get(tp)
+        if info is None:
+            return None
+        return info.leader if info.leader in self.process.live_brokers else -1
+
+    def broker_epoch(self, _broker: int) -> int | None:
+        """The epoch of a broker: unknown, as the controller does not tell it."""
+        return None
+
+    def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
+        """Write a topic's znodes, unless it exists or ZooKeeper does not respond."""
+        context, zk = self.context, self.zk
+        live, draw = self.process.live_brokers, context.kernel.random_below
+        with suppress(errors.ConnectionLoss):
+            if zk.find(znodes.topic_path(topic)) is not None:
+                return
+            start, shift = draw(len(live)), draw(len(live))
+            racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
+            if racks and context.profile.has("broker_rack"):
+                lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
+            else:
+                lists = assignment.assign_kafka(live, partitions, factor, start, shift)
+            data = znodes.new_topic_json(context.profile, lists, draw)
+            zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
+            zk.write(znodes.topic_path(topic), data)
