@@ -63,7 +63,7 @@ def _controllers_and_fencing(state: ViewState) -> Iterator[tuple[Cell, ...]]:
     if quorum is None or metadata is None:
         return
     yield "controllers up", f"{controllers_running(quorum)} of {len(quorum.controllers)}"
-    yield "fenced brokers", sum(each["fenced"] for each in metadata.image.brokers.values())
+    yield "fenced brokers", sum(broker.fenced for broker in metadata.image.brokers.values())
 
 
 def _partitions(view: ClusterView, topic: str) -> list[Grid]:

@@ -122,5 +122,5 @@ def _registration(stage: Stage, host: BrokerState) -> list[Line]:
     known = None if metadata is None else metadata.image.brokers.get(host.id)
     if known is None:
         return []
-    count = known["registrations"]
+    count = known.epoch
     return [line(Span(" registered ", "muted"), "once" if count == 1 else f"{count} times")]

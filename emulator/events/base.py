@@ -1,5 +1,6 @@
 """The base of all events, and what the class of an event says about it."""
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
@@ -84,6 +85,6 @@ class Event(Struct, metaclass=EventType, frozen=True, array_like=True, tag=True,
         """How much the event matters; for some classes it depends on the values."""
         return self.usual_level
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Iterable[str]:
         """Return the names of objects that the event touches and that no field of it holds."""
         return ()

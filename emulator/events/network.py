@@ -1,5 +1,7 @@
 """Brokers and the messages between hosts."""
 
+from collections.abc import Iterable
+
 from emulator.events import fields
 from emulator.events.base import BROKEN_STATES, CHANGE, FAULT, TRAFFIC, Attribute, Event, Row
 from emulator.events.fields import Touched
@@ -78,9 +80,9 @@ class MessageSent(Event, frozen=True, label="SEND", level=TRAFFIC):
     request: fields.Request
     detail: list[list[str | int]]
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Iterable[str]:
         """Return the partitions, groups and others that its content is about."""
-        return tuple([str(item[0]) for item in self.detail if item])
+        return [str(item[0]) for item in self.detail if item]
 
 
 class MessageLost(Event, frozen=True, label="LOST", level=TRAFFIC):

@@ -1,5 +1,7 @@
 """Changes to replicas and their logs."""
 
+from collections.abc import Iterable
+
 from emulator.events import fields
 from emulator.events.base import FAULT, TRAFFIC, Attribute, Event, Row
 from emulator.events.fields import Touched
@@ -148,9 +150,9 @@ class HighWatermarksCheckpointed(Event, frozen=True, label="CHECK", level=TRAFFI
     broker: fields.BrokerId
     high_watermarks: fields.HighWatermarks
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Iterable[str]:
         """Return the partitions."""
-        return tuple(self.high_watermarks)
+        return self.high_watermarks
 
 
 class RecoveryPointsCheckpointed(Event, frozen=True, label="CHECK", level=TRAFFIC):
@@ -162,9 +164,9 @@ class RecoveryPointsCheckpointed(Event, frozen=True, label="CHECK", level=TRAFFI
     broker: fields.BrokerId
     recovery_points: dict[str, int]
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Iterable[str]:
         """Return the partitions."""
-        return tuple(self.recovery_points)
+        return self.recovery_points
 
 
 class IsrChangeStarted(Event, frozen=True, label="ISR?", row=Row("isr_changes", step="asked")):

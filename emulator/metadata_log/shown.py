@@ -2,12 +2,14 @@
 
 Topic ids are random and broker epochs are offsets, so neither is meaningful. Here a topic is shown
 by name (``t#2``: the second topic called t) and a broker epoch as ``ID.N``, the Nth registration of
-broker ID. Null and "no change" values are omitted, as are incarnation ids and racks.
+broker ID. Null and "no change" values are omitted, as are incarnation ids and racks. A shown record
+can be read back (:func:`read_back`), so that an image is built from it as from the log.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from msgspec.structs import fields
 
 from emulator.metadata_log.metadata_version import METADATA_VERSION
@@ -84,6 +86,26 @@ def show(record: AnyRecord, names: LogNames) -> ShownRecord:
     return ShownRecord(type_of(record), version, data)
 
 
+def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
+    """Return the record that is shown so: topics' names are their ids, ``ID.N`` the epoch N.
+
+    Raises:
+        ValueError: there is no such record, or its data is not complete or of another type.
+    """
+    kind = _KINDS.get(type_)
+    if kind is None:
+        raise ValueError(f"there is no record '{type_}'")
+    values: list[object] = [kind.__name__]
+    for each in fields(kind):
+        key = _camel_case(each.name)
+        value = data.get(key, None if each.required else each.default)
+        if key == "brokerEpoch" and isinstance(value, str):
+            value = int(value.rpartition(".")[2])
+        values.append("" if value is None and each.name in kind.hidden and each.required else value)
+    record: AnyRecord = convert(values, kind)
+    return record
+
+
 def _means_no_change(record: AnyRecord, name: str, value: object, version: int) -> bool:
     if isinstance(record, PartitionChangeRecord):
         unchanged = {"leader": NO_LEADER_CHANGE, "leader_recovery_state": NO_RECOVERY_CHANGE}
@@ -100,5 +122,9 @@ def _camel_case(name: str) -> str:
 
 _KEYS: Final = {
     kind: [(f.name, _camel_case(f.name)) for f in fields(kind) if f.name not in kind.hidden]
+    for kind in AnyRecord.__args__
+}
+_KINDS: Final = {
+    kind.__name__.removesuffix("Record").removesuffix("Message"): kind
     for kind in AnyRecord.__args__
 }

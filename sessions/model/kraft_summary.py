@@ -3,12 +3,22 @@
 Its shape is that of recordings of real clusters. See :mod:`sessions.model.summary`.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.records import ClearElrRecord
+from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.decoding import decode_object
 from sessions.model.cluster_view import ClusterView
-from sessions.model.metadata_log import Image, end_of
+from sessions.model.metadata_log import (
+    broker_fields,
+    end_of,
+    image_of,
+    partition_fields,
+    record_of,
+)
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
@@ -37,7 +47,12 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
     """
     state = view.state.quorum
     assert state is not None
-    image = Image().take(state.log)
+    image, cleared = MetadataImage(), Counter[TopicIdPartition]()
+    for committed in state.log:
+        delta, record = MetadataDelta(), record_of(committed)
+        image.replay(record, committed.offset, committed.epoch, delta)
+        if isinstance(record, ClearElrRecord):
+            cleared.update(delta.partitions)
     quorum = quorum_of(state)
     return {
         "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},
@@ -50,7 +65,7 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
             {"id": c, "state": each, "metadata_log": _log(state, c)}
             for c, each in sorted(state.controllers.items())
         ],
-        "partitions": _partitions(view, image, snapshot["partitions"]),
+        "partitions": _partitions(view, image, cleared, snapshot["partitions"]),
         "metadata": _told(view, state, image),
         "not_in_metadata": _folders(view, state, image),
         "configs": {key: each for key, each in sorted(image.configs.items()) if each},
@@ -60,7 +75,7 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
 
 def features_of(state: QuorumState) -> dict[str, int]:
     """The finalized features."""
-    return Image().take(state.log).features
+    return image_of(state.log).features
 
 
 def _log(state: QuorumState, host: int) -> Plain:
@@ -69,36 +84,45 @@ def _log(state: QuorumState, host: int) -> Plain:
     return {"start_offset": state.log_starts.get(host, 0), "snapshots": names}
 
 
-def _registration(image: Image, broker: int) -> Plain:
+def _registration(image: MetadataImage, broker: int) -> Plain:
     found = image.brokers.get(broker)
     if found is None:
         nothing = {"fenced": None, "in_controlled_shutdown": None}
         return {"registered": False, **nothing, "registrations": 0}
-    return {"registered": True, **found}
+    return {"registered": True, **broker_fields(found)}
 
 
-def _partitions(view: ClusterView, image: Image, common: Sequence[Plain]) -> list[Plain]:
-    """What the metadata says of each partition, beside what its replicas hold."""
+def _partitions(
+    view: ClusterView,
+    image: MetadataImage,
+    cleared: Mapping[TopicIdPartition, int],
+    common: Sequence[Plain],
+) -> list[Plain]:
+    """What the metadata says of each partition, beside what its replicas hold.
+
+    ``cleared`` counts the ClearElrRecords that emptied a partition's lists: each has incremented
+    its partition epoch.
+    """
     described = {(each["topic"], each["partition"]): each for each in common}
     found = []
-    for (topic, number), partition in image.partitions.items():
-        name = image.topics[topic]
-        known = described[name, number]
-        leader = view.state.brokers.get(partition["leader"])
+    for topic, number, partition in image.partitions():
+        known = described[topic.name, number]
+        leader = view.state.brokers.get(partition.leader)
         state_word = "stopped" if leader is None else leader.state
         offsets: Plain = {"hw": None, "leo": None}
         if state_word == "running":
             offsets = {}
         elif state_word == "starting":  # its log can be read, but it does not answer yet
             offsets = {"hw": None}
-        state = "online" if partition["leader"] >= 0 else "offline"
+        state = "online" if partition.has_leader else "offline"
         # Recordings of real clusters count a partition's own records.
-        epoch = partition["partition_epoch"] - image.cleared.get((topic, number), 0)
-        found.append({**known, **partition, "partition_epoch": epoch, "state": state, **offsets})
+        epoch = partition.partition_epoch - cleared.get(TopicIdPartition(topic.id, number), 0)
+        own = {**partition_fields(partition), "partition_epoch": epoch}
+        found.append({**known, **own, "state": state, **offsets})
     return sorted(found, key=lambda each: (each["topic"], each["partition"]))
 
 
-def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
+def _told(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
     """What each broker that runs tells clients of each topic (Metadata).
 
     Brokers that have applied as much tell the same, so that is worked out once.
@@ -110,35 +134,39 @@ def _told(view: ClusterView, state: QuorumState, image: Image) -> Plain:
             continue
         end = state.applied.get(broker.id, 0)
         if end not in topics:
-            topics[end] = _topics(Image().take(each for each in state.log if each.offset < end))
+            topics[end] = _topics(image_of(each for each in state.log if each.offset < end))
         if topics[end]:
             found[str(broker.id)] = topics[end]
     return found
 
 
-def _topics(image: Image) -> Plain:
-    topics: Plain = {name: {} for name in sorted(image.topics.values())}
-    for (topic, number), partition in sorted(image.partitions.items()):
-        topics[image.topics[topic]][str(number)] = _metadata(image, partition)
-    return topics
+def _topics(image: MetadataImage) -> Plain:
+    return {
+        topic.name: {
+            str(number): _metadata(image, partition)
+            for number, partition in sorted(topic.partitions.items())
+        }
+        for topic in sorted(image.topics.values(), key=lambda topic: topic.name)
+    }
 
 
-def _metadata(image: Image, partition: Plain) -> Plain:
-    leader = partition["leader"]
+def _metadata(image: MetadataImage, partition: PartitionRegistration) -> Plain:
+    leader = partition.leader
     has_leader = leader in image.brokers
-    gone = [b for b in partition["replicas"] if image.brokers.get(b, {"fenced": True})["fenced"]]
+    known = image.brokers
+    gone = [b for b in partition.replicas if b not in known or known[b].fenced]
     return {
         "error": "NONE" if has_leader else "LEADER_NOT_AVAILABLE",
         "leader": leader if has_leader else -1,
-        "leader_epoch": partition["leader_epoch"],
-        "isr": sorted(partition["isr"]),
+        "leader_epoch": partition.leader_epoch,
+        "isr": sorted(partition.isr),
         "offline": sorted(gone),
     }
 
 
-def _folders(view: ClusterView, state: QuorumState, image: Image) -> dict[str, list[str]]:
+def _folders(view: ClusterView, state: QuorumState, image: MetadataImage) -> dict[str, list[str]]:
     """Folders that belong to no partition, or are renamed."""
-    known = {f"{image.topics[topic]}-{number}" for topic, number in image.partitions}
+    known = {f"{topic.name}-{number}" for topic, number, _ in image.partitions()}
     found = {broker: list(names) for broker, names in state.folders.items() if names}
     for tp, partition in view.state.partitions.items():
         if tp not in known:

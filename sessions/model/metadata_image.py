@@ -14,8 +14,15 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from emulator.metadata_log.image import MetadataImage, TopicImage
 from sessions.decoding import decode_json, decode_object
-from sessions.model.metadata_log import Image, path_of, resource_name, topic_name
+from sessions.model.metadata_log import (
+    broker_fields,
+    image_of,
+    partition_fields,
+    path_of,
+    resource_name,
+)
 from sessions.model.states import CommittedRecord, PartitionState, ViewState
 
 ROOT: Final = "/"
@@ -166,9 +173,8 @@ class Metadata:
 
     def _begin(self) -> None:
         self.taken = 0
-        self.image = Image()
+        self.image = MetadataImage()
         self._rare = 0
-        self._topic_ids: dict[str, str] = {}
         self._cleared: dict[str, list[int]] = {}
         self._nodes: dict[str, MetadataNode] = {}
         self._partitions: dict[str, MetadataNode | None] = {}
@@ -205,14 +211,14 @@ class Metadata:
     def is_fenced(self, broker: int) -> bool | None:
         """Whether a broker is fenced; None if it is not registered."""
         known = self.image.brokers.get(broker)
-        return None if known is None else bool(known["fenced"])
+        return None if known is None else known.fenced
 
     # ---- what is not about a partition
 
     def _take(self, position: int) -> None:
         record = self.log.records[position]
         kind, data = record.kind, decode_object(record.data)
-        self.image.take_decoded(kind, data)
+        image_of([record], self.image)
         path = path_of(kind, data)
         if not path:
             return
@@ -220,7 +226,6 @@ class Metadata:
             name = path.rpartition("/")[2]
             self._remove(path)
             self._remove(f"/configs/{resource_name(2, name)}")
-            del self._topic_ids[name]
         elif kind == "ClearElr":
             self._cleared.setdefault(data.get("topicName", ""), []).append(position)
         else:
@@ -231,20 +236,19 @@ class Metadata:
             node = self._node(path)
             node.value, node.changed = value, record.offset
             node.records += 1
-        if kind == "Topic":
-            self._topic_ids[topic_name(data["topicId"])] = data["topicId"]
 
     def _value(self, kind: str, data: dict[str, Any]) -> object:
         image = self.image
         match kind:
             case "RegisterBroker" | "BrokerRegistrationChange" | "UnregisterBroker":
-                return image.brokers.get(data["brokerId"])
+                broker = image.brokers.get(data["brokerId"])
+                return None if broker is None else broker_fields(broker)
             case "RegisterController":
                 return {key: each for key, each in data.items() if key != "controllerId"}
             case "Config":
                 return data.get("value")
             case "FeatureLevel":
-                return image.features[data["name"]]
+                return data["featureLevel"]
             case "ProducerIds":
                 return {"nextProducerId": data["nextProducerId"]}
             case _:
@@ -286,7 +290,7 @@ class Metadata:
 
     def _about(self, topic: str, number: str) -> list[int]:
         """The positions in the log of the records about a partition; none if it does not exist."""
-        known = self.log.topics.get(self._topic_ids.get(topic, ""))
+        known = self.log.topics.get(self.image.topic_ids.get(topic, ""))
         if known is None or not number.isdecimal():
             return []
         return known.about(int(number), self.taken)
@@ -295,17 +299,20 @@ class Metadata:
         about = self._about(topic, number)
         if not about:
             return None
-        topic_id = self._topic_ids[topic]
+        topic_id = self.image.topic_ids[topic]
         cleared = [*self._cleared.get("", ()), *self._cleared.get(topic, ())]
         after = [at for at in cleared if at > about[0]]
         records = [self.log.records[at] for at in sorted((*about, *after))]
-        image = Image(topics={topic_id: topic}).take(records)
-        value = image.partitions[topic_id, int(number)]
+        alone = MetadataImage(
+            topics={topic_id: TopicImage(topic, topic_id)}, topic_ids={topic: topic_id}
+        )
+        partition = image_of(records, alone).topics[topic_id].partitions[int(number)]
+        value = partition_fields(partition)
         return MetadataNode(path, value, changed=records[-1].offset, records=len(about))
 
     def children(self, topic: str) -> dict[str, None]:
         """Return the numbers of a topic's partitions; do not modify."""
-        known = self.log.topics.get(self._topic_ids.get(topic, ""))
+        known = self.log.topics.get(self.image.topic_ids.get(topic, ""))
         return {} if known is None else known.names(self.taken)
 
     # ---- the tree
@@ -326,7 +333,7 @@ class Metadata:
     def paths(self) -> Iterator[str]:
         """All nodes."""
         yield from self._nodes
-        for topic in self._topic_ids:
+        for topic in self.image.topic_ids:
             for number in self.children(topic):
                 yield f"{TOPICS}/{topic}/{number}"
 

@@ -1,4 +1,4 @@
-"""What a beginning of the metadata log says: the image that whoever has read so far goes by.
+"""The committed metadata log as events show it, and the image of whoever has read so far.
 
 Records are read as events show them: by Kafka's names, with topics by name (``t#2`` is the second
 topic called t) and registrations as ``ID.N``.
@@ -7,24 +7,18 @@ topic called t) and registrations as ``ID.N``.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import MsgspecError
 
-from sessions.decoding import decode_object
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.records import AnyRecord
+from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
+from emulator.metadata_log.shown import read_back
+from sessions.decoding import DecodingError, decode_object
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
 RESOURCES: Final = {2: "topic", 4: "broker"}
 """The types of resources that configurations belong to (``ConfigResource.Type``)."""
-CHANGES: Final = {
-    "isr": "isr",
-    "replicas": "replicas",
-    "addingReplicas": "adding",
-    "removingReplicas": "removing",
-    "eligibleLeaderReplicas": "elr",
-    "lastKnownElr": "last_known_elr",
-    "leaderRecoveryState": "recovery",
-}
-"""What a PartitionChange may set, and what it is called here."""
 
 
 def topic_name(shown: str) -> str:
@@ -90,100 +84,46 @@ def end_of(state: QuorumState) -> int:
     return state.log[-1].offset + 1 if state.log else 0
 
 
-class Image(Struct):
-    """Brokers by id, partitions by topic (as records name it) and number, configurations.
+def record_of(committed: CommittedRecord) -> AnyRecord:
+    """Return the record that was committed, with topics' names as their ids.
 
-    ``cleared`` counts the ClearElr records that emptied a partition's lists: each incremented its
-    partition epoch, although it does not name the partition (``TopicDelta.maybeClearElr``).
+    Raises:
+        DecodingError: the recording has no such record there.
     """
+    try:
+        return read_back(committed.kind, decode_object(committed.data))
+    except (ValueError, MsgspecError) as error:
+        raise DecodingError(f"{committed.kind} at offset {committed.offset}: {error}") from error
 
-    brokers: dict[int, Plain] = field(default_factory=dict)
-    topics: dict[str, str] = field(default_factory=dict)
-    partitions: dict[tuple[str, int], Plain] = field(default_factory=dict)
-    configs: dict[str, dict[str, str]] = field(default_factory=dict)
-    features: dict[str, int] = field(default_factory=dict)
-    cleared: dict[tuple[str, int], int] = field(default_factory=dict)
 
-    def take(self, records: Iterable[CommittedRecord]) -> "Image":
-        """Read more of the log; returns itself."""
-        for record in records:
-            self.take_decoded(record.kind, decode_object(record.data))
-        return self
+def image_of(log: Iterable[CommittedRecord], image: MetadataImage | None = None) -> MetadataImage:
+    """Return the image after these records, read on top of ``image`` (None: an empty one)."""
+    image = MetadataImage() if image is None else image
+    for committed in log:
+        image.replay(record_of(committed), committed.offset, committed.epoch)
+    return image
 
-    def take_decoded(self, kind: str, data: Plain) -> None:
-        """Read one record whose data is at hand."""
-        match kind:
-            case "PartitionChange":
-                self._change(self.partitions[data["topicId"], data["partitionId"]], data)
-            case "Partition":
-                self.partitions[data["topicId"], data["partitionId"]] = {
-                    "replicas": data["replicas"],
-                    "isr": data["isr"],
-                    "leader": data["leader"],
-                    "leader_epoch": data["leaderEpoch"],
-                    "partition_epoch": data["partitionEpoch"],
-                    "adding": data["addingReplicas"],
-                    "removing": data["removingReplicas"],
-                    "recovery": data["leaderRecoveryState"],
-                    "elr": data.get("eligibleLeaderReplicas", []),
-                    "last_known_elr": data.get("lastKnownElr", []),
-                }
-            case "Topic":
-                self.topics[data["topicId"]] = data["name"]
-            case "RemoveTopic":
-                self._remove(data["topicId"])
-            case "RegisterBroker" | "BrokerRegistrationChange" | "UnregisterBroker":
-                self._broker(kind, data)
-            case "Config":
-                self._configure(data)
-            case "ClearElr":
-                self._clear_elr(data.get("topicName", ""))
-            case "FeatureLevel":
-                self.features[data["name"]] = data["featureLevel"]
-            case _:
-                pass
 
-    def _change(self, partition: Plain, data: Plain) -> None:
-        for name, ours in CHANGES.items():
-            if name in data:
-                partition[ours] = data[name]
-        if "leader" in data:
-            partition["leader"] = data["leader"]
-            partition["leader_epoch"] += 1
-        partition["partition_epoch"] += 1
+def broker_fields(broker: BrokerRegistration) -> Plain:
+    """Return what the metadata says of a broker; its epoch is the number of its registrations."""
+    return {
+        "fenced": broker.fenced,
+        "in_controlled_shutdown": broker.in_controlled_shutdown,
+        "registrations": broker.epoch,
+    }
 
-    def _remove(self, topic: str) -> None:
-        self.configs.pop(f"topic:{self.topics.pop(topic)}", None)
-        self.partitions = {key: each for key, each in self.partitions.items() if key[0] != topic}
 
-    def _broker(self, kind: str, data: Plain) -> None:
-        broker = data["brokerId"]
-        if kind == "UnregisterBroker":
-            self.brokers.pop(broker, None)
-        elif kind == "RegisterBroker":
-            self.brokers[broker] = {
-                "fenced": data["fenced"],
-                "in_controlled_shutdown": data.get("inControlledShutdown", False),
-                "registrations": int(data["brokerEpoch"].rpartition(".")[2]),
-            }
-        else:
-            known = self.brokers[broker]
-            known["fenced"] = {1: True, -1: False}.get(data["fenced"], known["fenced"])
-            if data.get("inControlledShutdown") == 1:
-                known["in_controlled_shutdown"] = True
-
-    def _configure(self, data: Plain) -> None:
-        kind = RESOURCES.get(data["resourceType"], str(data["resourceType"]))
-        values = self.configs.setdefault(f"{kind}:{data['resourceName']}", {})
-        if data.get("value") is None:
-            values.pop(data["name"], None)
-        else:
-            values[data["name"]] = data["value"]
-
-    def _clear_elr(self, topic: str) -> None:
-        for key, partition in self.partitions.items():
-            has_any = partition["elr"] or partition["last_known_elr"]
-            if has_any and (not topic or self.topics[key[0]] == topic):
-                partition["elr"], partition["last_known_elr"] = [], []
-                partition["partition_epoch"] += 1
-                self.cleared[key] = self.cleared.get(key, 0) + 1
+def partition_fields(partition: PartitionRegistration) -> Plain:
+    """Return what the metadata says of a partition."""
+    return {
+        "replicas": list(partition.replicas),
+        "isr": list(partition.isr),
+        "leader": partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "partition_epoch": partition.partition_epoch,
+        "adding": list(partition.adding_replicas),
+        "removing": list(partition.removing_replicas),
+        "recovery": partition.leader_recovery_state,
+        "elr": list(partition.elr),
+        "last_known_elr": list(partition.last_known_elr),
+    }

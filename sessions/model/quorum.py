@@ -69,9 +69,9 @@ def broker_role(metadata: Metadata, broker: int) -> str:
     known = metadata.image.brokers.get(broker)
     if known is None:
         return "unregistered"
-    if known["fenced"]:
+    if known.fenced:
         return "fenced"
-    return "shutting down" if known["in_controlled_shutdown"] else "active"
+    return "active" if known.is_active else "shutting down"
 
 
 def controller_end(quorum: QuorumState, member: int) -> int:

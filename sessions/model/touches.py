@@ -9,6 +9,7 @@ that it writes. In KRaft a path is one of the metadata image, as kafka-metadata-
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from emulator import events
@@ -71,8 +72,7 @@ def objects_of_all(kind: type[Event], group: Sequence[Event]) -> set[str]:
         else:
             objects |= names
     if kind.names is not Event.names:
-        for event in group:
-            objects.update(event.names())
+        objects.update(chain.from_iterable(map(kind.names, group)))
     elif kind is MetadataRecordCommitted:
         objects.update(_of_records(group))
     objects.discard("")

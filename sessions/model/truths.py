@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import CACHE
-from sessions.model.metadata_log import Image, end_of
+from sessions.model.metadata_log import end_of, image_of
 from sessions.model.states import (
     Belief,
     BrokerState,
@@ -116,12 +116,11 @@ def _image_of(quorum: QuorumState, partition: PartitionState, broker: BrokerStat
     """Return a partition in a broker's image: the log's records, as far as it has applied them."""
     end = quorum.applied.get(broker.id, 0)
     if end < end_of(quorum) or partition.leader is None:
-        image = Image().take(_about(quorum.log, partition, end))
-        known = [each for key, each in image.partitions.items() if key[1] == partition.partition]
-        if not known:
+        image = image_of(_about(quorum.log, partition, end))
+        now = image.partition(partition.topic, partition.partition)
+        if now is None:
             return None
-        now = known[-1]
-        return Belief(now["leader"], now["leader_epoch"], now["isr"], now["partition_epoch"])
+        return Belief(now.leader, now.leader_epoch, list(now.isr), now.partition_epoch)
     epoch, version = partition.leader_epoch, partition.zk_version
     assert epoch is not None
     assert version is not None
@@ -141,7 +140,8 @@ def _about(
         if record.offset >= end:
             return
         if record.kind == "ClearElr":
-            yield record
+            if f'"topicName":"{partition.topic}"' in record.data or '"topicName":""' in record.data:
+                yield record
         elif not shown.search(record.data):
             continue
         elif record.kind in TOPIC_RECORDS or own.search(record.data):

@@ -78,7 +78,7 @@ def test_records_are_decoded_for_what_is_looked_at() -> None:
     metadata = read(*log)
     assert list(metadata.nodes["/topics/t"].children) == ["0", "1"]
     assert metadata.nodes["/topics/t/0"].changed == 5
-    with pytest.raises(KeyError):
+    with pytest.raises(DecodingError, match="Partition at offset 4"):
         metadata.nodes["/topics/t/1"]
 
 
