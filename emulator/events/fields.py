@@ -140,6 +140,7 @@ Runs = Annotated[
 StartOffset = Annotated[int, Meaning("first offset of the metadata log", "offset")]
 State = Annotated[str, Meaning("state after it")]
 Step = Annotated[int, Meaning("number of a step")]
+Steps = Annotated[int, Meaning("kernel events dispatched before the statement")]
 Strategy = Annotated[str, Meaning("strategy of an election")]
 Task = Annotated[str, Meaning("task of a timer")]
 Text = Annotated[str, Meaning("statement or expectation", "text")]

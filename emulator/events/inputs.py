@@ -29,7 +29,7 @@ class InputReceived(Event, frozen=True, label="INPUT"):
 
     text: fields.Text
     line: fields.Line
-    steps: int
+    steps: fields.Steps
 
     @property
     def level(self) -> int:
