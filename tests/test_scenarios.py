@@ -48,6 +48,7 @@ TWINS = (
     ("B6-loss-by-high-watermark", "B7-kept-entry-at-election"),
     ("A8-loss-3-real", "A8-loss-3-prevented"),
     ("A8-loss-3-literal", "A8-loss-3-literal-kept"),
+    ("B6-loss-documents", "B7-kept-documents"),
     ("V10-power-loss-high-watermark", "V10-power-loss-epochs"),
     ("B5-leader-epochs-first-write", "B5-leader-epochs-election"),
     ("V30-epochs-over-bounces-first-write", "V30-epochs-over-bounces-election"),
@@ -78,11 +79,21 @@ def test_everything_a_scenario_expects_holds(path: Path, version: str) -> None:
     assert runner.violations == 0
 
 
-@pytest.mark.parametrize("acks", ["0", "1", "all"])
-def test_the_third_loss_is_the_same_with_any_acks(acks: str) -> None:
-    path = FOLDER / "A8-loss-3-literal.tide"
-    options = ("--version", "documents")
-    script = parse_script(path.read_text(), str(path), {"ACKS": acks}, options)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("A8-loss-2-acks-1", {"ACKS": "0"}),
+        ("A8-loss-3-literal", {"ACKS": "0"}),
+        ("A8-loss-3-literal", {"ACKS": "1"}),
+        ("B6-loss-documents", {"ACKS": "all", "MIN_ISR": "2"}),
+        ("B6-loss-documents", {"ACKS": "-1", "MIN_ISR": "2"}),
+    ],
+)
+def test_the_documents_losses_are_the_same_with_other_acks(
+    name: str, values: dict[str, str]
+) -> None:
+    path = FOLDER / f"{name}.tide"
+    script = parse_script(path.read_text(), str(path), values, ("--version", "documents"))
     runner = ScriptRunner(script, Pace())
     runner.run(lambda step, outcome: None)
     assert runner.tally.failed == []

@@ -386,7 +386,9 @@ class _Staging:
     def _hold_questions(self, source: int, to: int, ending: str = "") -> Iterator[str]:
         """Hold a follower's requests to a leader, or with ``ending`` the responses."""
         for question in QUESTIONS:
-            if question != "OffsetsForLeaderEpoch" or self._profile.has("leader_epochs"):
+            if question != "OffsetsForLeaderEpoch" or self._profile.has(
+                "truncation_by_leader_epoch"
+            ):
                 yield from self._hold(str(source), to, question + ending)
 
     def _release(self, source: int | str, to: int | str, api: str = "") -> Iterator[str]:

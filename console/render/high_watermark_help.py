@@ -1,4 +1,4 @@
-"""What help says of the high watermark: four wordings of one rule, and which of them is real.
+"""What help says of the high watermark: five wordings of one rule, and which of them is real.
 
 The same, with its reasons, is ``docs/high-watermark.md``; ``A11-four-wordings.tide`` shows where
 they differ.
@@ -32,6 +32,11 @@ WORDINGS: Final = (
         "the leader knows only what each last asked for",
     ),
     Wording(
+        "the least HW of all replicas",
+        False,
+        "followers take theirs from the leader, so it would never rise",
+    ),
+    Wording(
         "the least LEO of the in-sync replicas",
         True,
         "but a new leader knows none, and it must not fall",
@@ -47,8 +52,8 @@ RULE: Final = "HW := max(HW, least LEO of who counts)"
 
 
 def high_watermark_lines(version: str) -> list[Line]:
-    """The four wordings, what is real, and who counts in this release."""
-    rows = [line(Span("HIGH WATERMARK", "title"), Span("  one rule, four wordings", "muted"))]
+    """The five wordings, what is real, and who counts in this release."""
+    rows = [line(Span("HIGH WATERMARK", "title"), Span("  one rule, five wordings", "muted"))]
     for wording in WORDINGS:
         mark = Span("real" if wording.is_real else "not ", "ok" if wording.is_real else "muted")
         rows.append(line("  ", mark, f"  {wording.says}"))

@@ -81,8 +81,9 @@ class RecordsRead(Event, frozen=True, label="READ", level=TRAFFIC):
 class HighWatermarkChanged(Event, frozen=True, label="HW", level=TRAFFIC):
     """A replica's HW moved from ``previous`` to ``high_watermark``.
 
-    ``occasion`` names the rule (``append``, ``fetch``, ``make-leader``, ``isr``, ``response``,
-    ``truncate``).
+    ``occasion`` names the rule (``append``, ``fetch``, ``make-leader``, ``isr``, ``dead-replica``,
+    ``response``, ``truncate``). With ``isr`` the leader has changed the ISR, with ``dead-replica``
+    the controller, because a member's broker died.
     """
 
     tp: fields.Tp

@@ -212,7 +212,7 @@ class ReplicaRules(Struct, frozen=True):
     def phase_of(self, state: Partition) -> str:
         """The initial phase of the fetcher for a partition."""
         knows_epochs = state.epochs is not None and state.epochs.latest >= 0
-        asks = knows_epochs and not self.rules.diverging_fetch
+        asks = knows_epochs and self.rules.truncates_by_epoch and not self.rules.diverging_fetch
         return added(epoch=state.leader_epoch, asks_epoch=asks).phase
 
     def thaw(self, replica: Replica) -> Partition:

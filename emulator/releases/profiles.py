@@ -6,7 +6,15 @@ from msgspec import Struct
 
 from emulator.releases.features import FEATURES, Feature
 from emulator.releases.features.kraft import KRAFT
-from emulator.releases.versions import NAMES, RELEASE_OF, Numbers, has_no_zookeeper, numbers_of
+from emulator.releases.variants import COUNTERFACTUAL, VARIANTS
+from emulator.releases.versions import (
+    DOCUMENTS,
+    NAMES,
+    RELEASE_OF,
+    Numbers,
+    has_no_zookeeper,
+    numbers_of,
+)
 
 __all__ = [
     "DEFAULT_VERSION",
@@ -84,7 +92,9 @@ def _profiles() -> dict[str, Profile]:
         release = RELEASE_OF[name]
         numbers = numbers_of(release)
         if release not in features:
-            features[release] = {each.name: each.holds_in(numbers) for each in FEATURES}
+            held = {each.name: each.holds_in(numbers) for each in FEATURES}
+            none = dict.fromkeys(COUNTERFACTUAL, False)
+            features[release] = held | none | VARIANTS.get(release, {})
         profiles[name] = Profile(name, release, numbers, features[release])
     return profiles
 
@@ -99,6 +109,8 @@ def neighbours(version: str) -> tuple[str, ...]:
     That is the one with the same features, or else the last before it and the first after it. A
     release that supports ZooKeeper is compared by its behaviour with ZooKeeper.
     """
+    if version in VARIANTS:
+        return (DOCUMENTS,)
     alike = [each for each in RECOMMENDED if _in_own_mode(each) == _in_own_mode(version)]
     if alike:
         return tuple(alike)

@@ -1,7 +1,8 @@
 """The releases of Kafka, and the names by which they can be selected.
 
 Releases up to 3.9 keep their metadata in ZooKeeper, from 3.3 on optionally in a controller quorum
-(KRaft); from 4.0 on there is only KRaft. ``documents`` (also ``seed``) precedes them all. A name is
+(KRaft); from 4.0 on there is only KRaft. ``documents`` (also ``seed``) precedes them all, and so do
+its variants (:mod:`emulator.releases.variants`). A name is
 a full release (``2.3.1``, ``0.10.1.1``) or a prefix of one (``2.3``, ``0.10.1``), which selects its
 latest patch release. So ``2.0`` is 2.0.1, and ``2.0.0`` is only 2.0.0.
 """
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Final
+
+from emulator.releases.variants import VARIANTS
 
 Numbers = tuple[int, ...]
 """A release as comparable numbers: ``(2, 3, 1)``."""
@@ -70,7 +73,7 @@ _DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*")
 @cache
 def numbers_of(version: str) -> Numbers:
     """Return a release, or a prefix of one, as numbers; ``documents`` is the lowest."""
-    if version in (SEED, DOCUMENTS):
+    if version in (SEED, DOCUMENTS, *VARIANTS):
         return _SEED_NUMBERS
     return tuple(int(number) for number in version.split("."))
 
@@ -94,7 +97,7 @@ def is_in_line(numbers: Numbers, first: str) -> bool:
 
 def _named() -> dict[str, str]:
     """Each name with its release: a release of exactly that name wins over those it prefixes."""
-    named = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS}
+    named = {DOCUMENTS: DOCUMENTS, SEED: DOCUMENTS, **{name: name for name in VARIANTS}}
     for release in RELEASES:
         parts = release.split(".")
         for length in range(2, len(parts)):

@@ -127,6 +127,7 @@ class Rules(Struct, frozen=True, gc=False):
 
     profile: Profile
     leader_epochs: bool
+    truncates_by_epoch: bool
     fencing: bool
     isr_by_controller: bool
     min_isr_holds_high_watermark: bool
@@ -154,6 +155,7 @@ class Rules(Struct, frozen=True, gc=False):
         return Rules(
             profile,
             leader_epochs=has("leader_epochs"),
+            truncates_by_epoch=has("truncation_by_leader_epoch"),
             fencing=has("leader_epoch_fencing"),
             isr_by_controller=has("alter_isr"),
             min_isr_holds_high_watermark=has("high_watermark_needs_min_isr"),
@@ -798,6 +800,7 @@ def _become_leader(
     """Start a new epoch at the LEO; followers' LEOs are unknown unless it led already."""
     effects: Effects = []
     led_already = state.role == LEADER
+    occasion = _occasion(state, command.isr) if led_already else "make-leader"
     if state.role == FOLLOWER:
         effects.append(STOP_FETCHING)
     _take(state, command)
@@ -825,7 +828,7 @@ def _become_leader(
     effects.append(BEGIN_EPOCH)
     if state.high_watermark > state.log_end:  # truncated while it followed (up to 2.3)
         _move_high_watermark(state, state.log_start, "make-leader", effects)
-    _raise_high_watermark(state, "make-leader", rules, moment, effects)
+    _raise_high_watermark(state, occasion, rules, moment, effects)
     effects.append(BEGIN_LEADING)
     return effects
 
@@ -881,7 +884,7 @@ def _become_follower(
     if is_alive_follower and rules.truncates_surplus_only:
         effects.append(StartFetching(asks_ends=True))
         return effects
-    if not rules.leader_epochs:
+    if not rules.truncates_by_epoch:
         _truncate(state, state.high_watermark, "to high watermark", rules, effects)
     elif state.high_watermark < state.log_end and (state.epochs is None or state.epochs.latest < 0):
         _truncate(state, state.high_watermark, "no epoch: to high watermark", rules, effects)
@@ -907,12 +910,18 @@ def _update_leader(
     effects: Effects = []
     if command.zk_version < state.zk_version:
         return effects
+    occasion = _occasion(state, command.isr)
     state.assigned, state.isr, state.pending = command.assigned, command.isr, None
     state.zk_version = command.zk_version
     _take_followers(state, effects)
     effects += (AdoptIsr(state.isr, state.zk_version), ANNOUNCE_ISR)
-    _raise_high_watermark(state, "make-leader", rules, moment, effects)
+    _raise_high_watermark(state, occasion, rules, moment, effects)
     return effects
+
+
+def _occasion(state: Partition, isr: Collection[int]) -> str:
+    """Why a leader that goes on leading checks its HW: most often the controller shrank the ISR."""
+    return "dead-replica" if any(member not in isr for member in state.isr) else "make-leader"
 
 
 def _update_follower(

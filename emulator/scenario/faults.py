@@ -24,7 +24,7 @@ from emulator.scenario.refusals import (
 
 BROUGHT_BY = {
     **{"AlterPartition": "alter_isr", "AlterIsr": "alter_isr"},
-    **{"OffsetsForLeaderEpoch": "leader_epochs", "InitProducerId": "idempotence"},
+    **{"OffsetsForLeaderEpoch": "truncation_by_leader_epoch", "InitProducerId": "idempotence"},
     **{"FindCoordinator": "consumer_groups", "JoinGroup": "consumer_groups"},
     **{"SyncGroup": "consumer_groups", "Heartbeat": "consumer_groups"},
     **{"LeaveGroup": "consumer_groups", "OffsetCommit": "consumer_groups"},

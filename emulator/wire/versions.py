@@ -14,7 +14,6 @@ from functools import cache
 from typing import Final
 
 from emulator.releases.versions import (
-    DOCUMENTS,
     RELEASE_OF,
     RELEASES,
     has_no_zookeeper,
@@ -110,11 +109,11 @@ def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, r
     """Return the versions of each API in a release, by key; unsupported APIs are absent.
 
     ``release`` is any name of :data:`emulator.releases.versions.NAMES`, or of 4.0 and newer;
-    ``without_zookeeper`` is for a broker in KRaft mode before 4.0. ``documents`` corresponds to
-    0.8.1.
+    ``without_zookeeper`` is for a broker in KRaft mode before 4.0. ``documents`` and its variants
+    correspond to 0.8.1.
     """
     name = RELEASE_OF.get(release, release)
-    numbers = numbers_of(RELEASES[0] if name == DOCUMENTS else name)
+    numbers = max(numbers_of(name), numbers_of(RELEASES[0]))
     kraft = without_zookeeper or has_no_zookeeper(numbers)
     table = _LAST | _LAST_OF_KRAFT if kraft else _LAST
     found: dict[int, range] = {}

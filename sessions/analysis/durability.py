@@ -22,7 +22,7 @@ GENERATIONS: Final = {
     "alter_isr": "KIP-497",
     "leader_epoch_fencing": "KIP-320",
     "epoch_end_offset_has_epoch": "KIP-279",
-    "leader_epochs": "KIP-101",
+    "truncation_by_leader_epoch": "KIP-101",
 }
 """Features that distinguish generations of the protocol, newest first, with their names."""
 OLDEST: Final = "HW"

@@ -84,6 +84,7 @@ class ConsumerReads:
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
         self.own_epoch = profile.has("newest_record_has_own_epoch")
+        self.reads_to_log_end = profile.has("consumers_read_to_log_end")
 
     # ---- fetch
 
@@ -165,6 +166,8 @@ class ConsumerReads:
         if error != NONE or replica is None:
             return FetchedPartition(error, -1, -1, [])
         log, high_watermark = replica.log, replica.high_watermark
+        if self.reads_to_log_end:
+            high_watermark = log.end
         stable = replica.last_stable_offset
         preferred = self.preferred(replica, requested.offset, rack or "")
         if preferred != self.context.id:

@@ -29,7 +29,7 @@ class SingleRounds:
         phase = fetchers.phase_of(replica)
         if phase == COMPARING:
             return self._ask(replica, fetchers.ends_question(replica.tp))
-        if rules.leader_epochs and not rules.diverging_fetch and phase == TRUNCATING:
+        if rules.truncates_by_epoch and not rules.diverging_fetch and phase == TRUNCATING:
             asked = {replica.tp: fetchers.epoch_question(replica)}
             return self._ask(
                 replica, OffsetsForLeaderEpochRequest(self.context.id, asked, one_shot=True)

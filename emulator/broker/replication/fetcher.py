@@ -141,7 +141,8 @@ class FetcherManager:
         if fetcher is None:
             fetcher = self._new_fetcher(replica.leader)
         asks_epoch = (
-            not self.rules.diverging_fetch
+            self.rules.truncates_by_epoch
+            and not self.rules.diverging_fetch
             and replica.epochs is not None
             and replica.epochs.latest >= 0
         )

@@ -57,7 +57,12 @@ CLIENTS: Final = (
         "a new coordinator loads groups up to the LEO of its log, not up to the HW",
     ),
     Feature(
-        "idempotence", "0.11", None, "KIP-98", "producer ids and sequence numbers detect duplicates"
+        "idempotence",
+        "0.11",
+        None,
+        "KIP-98",
+        "producer ids and sequence numbers detect duplicates",
+        also=("documents",),
     ),
     Feature(
         "transactional_offsets_need_epoch",

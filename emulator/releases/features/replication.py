@@ -171,7 +171,15 @@ REPLICATION: Final = (
         "0.11",
         None,
         "KIP-101",
-        "records carry leader epochs; followers ask for the end of their epoch and truncate there",
+        "records carry leader epochs, and replicas keep the start offset of each in a cache",
+        also=("documents",),
+    ),
+    Feature(
+        "truncation_by_leader_epoch",
+        "0.11",
+        None,
+        "KIP-101",
+        "followers ask for the end of their epoch and truncate there, not to their HW",
     ),
     Feature(
         "log_start_offset_replicated",
