@@ -119,7 +119,7 @@ def test_a_beginning_of_several_names_is_told_which() -> None:
         ("A5", "documents", "A5-leader-dies-surplus"),
         ("A5", "2.4", "A5-leader-dies-epochs"),
         ("A6", "0.10.2", "A6-follower-dies-high-watermark"),
-        ("C5", "documents", "C5-write-consistency-high-watermark"),
+        ("C5", "documents", "C5-write-consistency-documents"),
         ("E5-tree", "documents", "E5-tree-of-the-documents"),
         ("K2", "3.9", "K2-stopped-broker-returns"),
         ("K2", "4.0.1", "K2-stopped-broker-waits"),

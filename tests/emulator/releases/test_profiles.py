@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[3] / "emulator"
 TABLES = {
     "releases/versions.py",
     "releases/profiles.py",
+    "releases/variants.py",
     "releases/config_names.py",
     "inputs/statements.py",
 }

@@ -13,7 +13,8 @@ truncate_to_high_watermark_on_restart documents
 high_watermark_stored_at_once documents
 surplus_truncated_to_leaders_end documents
 min_isr_checked_before_append_only documents
-fetch_recorded_before_read documents..0.8.1
+response_has_raised_high_watermark documents
+fetch_recorded_before_read 0.8.1
 replica_lag_in_messages documents..0.8.2
 lag_time_since_last_fetch documents..0.8.2
 out_of_range_truncates_fully documents..0.8.2
@@ -29,7 +30,8 @@ timeouts_precede_responses 0.9..3.9
 isr_expiration_at_half_lag_time 0.10.2..3.9
 caught_up_replicas_hold_high_watermark 0.10.2..3.9
 caught_up_at_previous_fetch 0.10.2..3.9
-leader_epochs 0.11..3.9
+leader_epochs documents 0.11..3.9
+truncation_by_leader_epoch 0.11..3.9
 log_start_offset_replicated 0.11..3.9
 epoch_end_offset_has_epoch 2.0.0..3.9
 epoch_assigned_at_election 2.0.1..3.9
@@ -104,7 +106,7 @@ message_timestamps 0.10.0..3.9
 rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9
 offsets_loaded_to_log_end 0.11..3.9
-idempotence 0.11..3.9
+idempotence documents 0.11..3.9
 transactional_offsets_need_epoch 0.11..3.9
 transaction_partition_verification 3.9
 transaction_abortable_error 3.9
