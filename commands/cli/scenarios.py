@@ -253,6 +253,8 @@ def span(versions: tuple[str, ...]) -> str:
 
     if versions == VERSIONS:
         return "all"
+    if versions[0] not in RECOMMENDED:
+        return ", ".join(versions)
     within = RECOMMENDED[RECOMMENDED.index(versions[0]) : RECOMMENDED.index(versions[-1]) + 1]
     missing = [each for each in within if each not in versions]
     if len(versions) < len(missing) + 2:

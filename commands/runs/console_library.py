@@ -19,6 +19,8 @@ from emulator.events import Event
 from emulator.inputs.conditions import Subject
 from emulator.inputs.statements import OF_CONNECTIONS, Expect, ExpectEvents, Statement, WaitUntil
 from emulator.releases.profiles import DEFAULT_VERSION, KRAFT_VERSIONS, RECOMMENDED
+from emulator.releases.variants import VARIANTS
+from emulator.releases.versions import DOCUMENTS
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
 from sessions.format.metadata import RecordedInput
@@ -180,11 +182,13 @@ def watched(scenario: Scenario) -> Iterator[Subject | EventPattern]:
 def apart(scenario: Scenario) -> tuple[str, str]:
     """Return the two adjacent releases between which the outcome changes, as far as it is known.
 
-    For KRaft: the first release that it is written for, and the next; earlier ones may refuse it.
+    A variant of the documents is compared with these. For KRaft: the first release that it is written for, and the next; earlier ones may refuse it.
     """
     if scenario.group == GROUPS["K"]:
         place = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
         return KRAFT_VERSIONS[place], KRAFT_VERSIONS[place + 1]
+    if scenario.versions[0] in VARIANTS:
+        return DOCUMENTS, scenario.versions[0]
     changes = [since for since, _ in scenario.outcomes[1:]]
     after = changes[-1] if changes else scenario.versions[0]
     if after == RECOMMENDED[0]:
