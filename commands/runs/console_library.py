@@ -182,7 +182,8 @@ def watched(scenario: Scenario) -> Iterator[Subject | EventPattern]:
 def apart(scenario: Scenario) -> tuple[str, str]:
     """Return the two adjacent releases between which the outcome changes, as far as it is known.
 
-    A variant of the documents is compared with these. For KRaft: the first release that it is written for, and the next; earlier ones may refuse it.
+    A variant of the documents is compared with these. For KRaft: the first release that it is
+    written for, and the next; earlier ones may refuse it.
     """
     if scenario.group == GROUPS["K"]:
         place = min(KRAFT_VERSIONS.index(scenario.versions[0]), len(KRAFT_VERSIONS) - 2)
