@@ -16,6 +16,7 @@ from commands.cli.options import (
     ControlFolder,
     Controllers,
     Host,
+    Image,
     Keep,
     Mode,
     Port,
@@ -66,6 +67,7 @@ Paused = Annotated[bool, flag("--paused", text="start paused")]
         "tidegauge console",
         "tidegauge console scenario.tide --from-start --paused",
         "tidegauge console scenario.tide --version 0.10.2 --record recordings/",
+        "tidegauge console prod.cluster.json --run 'broker crash 2'",
         "tidegauge console --serve --version 2.8 --port 9092",
     ),
 )
@@ -76,6 +78,11 @@ def console(
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
+    image: Image = None,
+    statements: Annotated[
+        str | None,
+        option("--run", metavar="STATEMENTS", text="statements to run after the script's"),
+    ] = None,
     record: Record = None,
     keep: Keep = None,
     from_start: Annotated[
@@ -126,6 +133,8 @@ def console(
     chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
     given = named(variables)
     target = Path(record) if record else None
+    if image is not None and not script:
+        script, image = image, None
     path = Path(script) if script else None
     service: Service | None = None
     source: LiveSource
@@ -136,6 +145,7 @@ def console(
         brokers=brokers,
         controllers=controllers,
         config=config,
+        image=image,
     )
     if serve:
         from commands.runs.served_console import served_console
@@ -143,7 +153,7 @@ def console(
 
         warn_of_strangers(host or LOOPBACK)
         source, recorder, service = served_console(
-            script_to_serve(script, given, options),
+            script_to_serve(script, given, options, statements),
             target,
             given,
             keep,
@@ -153,7 +163,7 @@ def console(
             folder=folder_of(control_folder),
         )
     else:
-        source, recorder = live_source(path, target, given, options.words(), keep)
+        source, recorder = live_source(path, target, given, options.words(), keep, statements)
     try:
         _go(source, Place(seq=1) if from_start and at is None else at)
         return run(

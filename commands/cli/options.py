@@ -173,6 +173,15 @@ Controllers = Annotated[
         default="1",
     ),
 ]
+Image = Annotated[
+    str | None,
+    option(
+        "--image",
+        metavar="FILE",
+        parse=values.file_name,
+        text="start the cluster in the state of an image (see 'tidegauge import')",
+    ),
+]
 Port = Annotated[
     int | None,
     option(

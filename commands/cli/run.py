@@ -10,6 +10,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    Image,
     Keep,
     Mode,
     Record,
@@ -57,6 +58,7 @@ def run(
     config: Settings = None,
     variables: Variables = None,
     seed: Seed = None,
+    image: Image = None,
     record: Record = None,
     keep: Keep = None,
     as_json: Annotated[
@@ -110,7 +112,7 @@ def run(
     if keep is not None and record is None:
         message = "'tidegauge run' --keep: it is the size of --record, which is missing"
         raise CommandError(ExitCode.USAGE, message)
-    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config)
+    options = ClusterOptions(version=version, mode=mode, seed=seed, config=config, image=image)
     started = monotonic()
     script = _read(lambda: _script(file, text, given, options.words()), limit)
     ending = None if until is None else _ending(until, within or "60s")

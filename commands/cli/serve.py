@@ -14,6 +14,7 @@ from commands.cli.options import (
     ControlFolder,
     Controllers,
     Host,
+    Image,
     Mode,
     Port,
     Record,
@@ -58,6 +59,7 @@ def serve(
     host: Host = None,
     control: Control = None,
     control_folder: ControlFolder = None,
+    image: Image = None,
     record: Record = None,
     speed: Annotated[
         float | None,
@@ -111,8 +113,9 @@ def serve(
             brokers=brokers,
             controllers=controllers,
             config=config,
+            image=image if file else None,
         )
-        script = script_to_serve(file, given, options)
+        script = script_to_serve(file or image or "", given, options)
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))

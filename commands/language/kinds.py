@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Meta
 
 from commands.language import values
+from commands.language.images import cluster_image
 from sessions.grammar.words import duration, moment
 
 Parse = Callable[[str], Any]
@@ -21,6 +22,7 @@ PARSERS: Final[dict[str, Parse]] = {
     "HOST": values.host,
     "1,2,3": values.broker_ids,
     "B:D": values.broker_difference,
+    "image": cluster_image,
     "brokers": values.brokers,
     "controllers": values.controllers,
     "I": values.first_broker,

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from commands.exits import CommandError, ExitCode
 from commands.language.grammar import Meaning, meaning
+from commands.language.images import is_image, relative_to
 from commands.language.lexer import Line, Word, split_lines, split_words, variables_in
 from commands.language.statements.cluster import Include
 from commands.language.statements.show import Show
@@ -66,6 +68,10 @@ class Script(Struct, frozen=True):
         assert isinstance(self.cluster.input, CreateCluster)
         return self.cluster.input
 
+    def followed_by(self, steps: Sequence[Step]) -> "Script":
+        """Return the script with more statements at its end."""
+        return replace(self, steps=(*self.steps, *steps))
+
 
 class ScriptError(CommandError):
     """A script that does not parse: one line per problem, ``FILE:LINE:COLUMN: what is wrong``.
@@ -106,7 +112,8 @@ class _Reader:
         self, text: str, source: str, folder: Path, trail: tuple[Path, ...]
     ) -> Iterator[_Written]:
         for line in split_lines(text, semicolons=source in (COMMAND_LINE, NO_PLACE)):
-            written = self._statement(line, source)
+            with relative_to(folder):
+                written = self._statement(line, source)
             if written and isinstance(written.meaning, Include):
                 yield from self._included(written, folder, trail)
             elif written:
@@ -190,7 +197,8 @@ def parse_script(
     trail = (path.resolve(),) if is_file else ()
     written = list(reader.read(text, source, path.parent if is_file else path, trail))
     _check_cluster(written, source, reader)
-    cluster = _cluster(written, cluster_options, reader)
+    with relative_to(path.parent if is_file else path):
+        cluster = _cluster(written, cluster_options, reader)
     if cluster is None or reader.problems:
         raise ScriptError(reader.problems, reader.code)
     unused = tuple(sorted(reader.variables.keys() - reader.asked))
@@ -226,11 +234,13 @@ SESSIONS: Final = ".tide.db"
 
 
 def read_text(path: Path) -> str:
-    """Read a script's text.
+    """Read a script's text; an image is a script that starts its cluster.
 
     Raises:
         CommandError: it cannot be read.
     """
+    if is_image(path):
+        return f"cluster --image {shlex.quote(path.name)}"
     if path.name.endswith(SESSIONS) and path.is_file():
         message = f"'{path}' is a recording, not a script; 'tidegauge replay {path}' opens it"
         raise CommandError(ExitCode.USAGE, message)

@@ -42,18 +42,19 @@ def live_source(
     variables: dict[str, str],
     options: Sequence[str],
     limit_bytes: int | None = None,
+    statements: str | None = None,
 ) -> tuple[LiveSource, Recorder]:
     """Run a script on a live cluster to its end; return the cluster and its recorder.
 
-    ``options`` are words for the ``cluster`` statement. Without ``record`` the recording is a
-    temporary file that is deleted with the recorder; ``limit_bytes`` limits its size. The caller
-    closes both.
+    ``options`` are words for the ``cluster`` statement; ``statements`` follow the script's. Without
+    ``record`` the recording is a temporary file that is deleted with the recorder; ``limit_bytes``
+    limits its size. The caller closes both.
 
     Raises:
         CommandError: the script does not parse or cannot be read, or the recording cannot be made.
         KeyboardInterrupt: ctrl-c while the script ran.
     """
-    script = script_shown(path, variables, options)
+    script = script_shown(path, variables, options, statements)
     recording = recorder(script, record, variables, limit_bytes)
     runner = started(script, Pace(), recording)
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
@@ -65,14 +66,20 @@ def live_source(
     return source, recording
 
 
-def script_shown(path: Path | None, variables: dict[str, str], options: Sequence[str]) -> Script:
-    """Return the script that a live console runs; None: the demo.
+def script_shown(
+    path: Path | None,
+    variables: dict[str, str],
+    options: Sequence[str],
+    statements: str | None = None,
+) -> Script:
+    """Return the script that a live console runs; None: the demo. ``statements`` follow its own.
 
     Raises:
         CommandError: the script does not parse or cannot be read, or an option is wrong.
     """
     path = path or DEMO
-    return parse_script(read_text(path), str(path), variables, options)
+    script = parse_script(read_text(path), str(path), variables, options)
+    return script if statements is None else script.followed_by(parse_line(statements, variables))
 
 
 def _all_events(source: Source) -> Sequence[Event]:

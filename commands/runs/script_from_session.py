@@ -22,6 +22,8 @@ from sessions.text import clean, without_controls
 
 AGAIN: Final = "'tidegauge serve' of it does the same while clients are served"
 """Note for a script that lacks the requests of external clients."""
+IMAGE: Final = "image.cluster.json"
+"""What the script of a cluster that started from an image calls the image."""
 ESCAPED: Final = "# the next statement had control characters; here they are escapes"
 
 
@@ -69,6 +71,8 @@ def script_of(
         )
     if ending.state_hash:
         rows.append(f"# 'tidegauge run' of it comes to the state hash {ending.state_hash}")
+    if spec.image is not None:
+        rows.append(f"# 'tidegauge import {clean(name)} --out {IMAGE}' writes its cluster's image")
     rows.append(_one_line(cluster_text(spec)))
     for each in given[1:]:
         if not _follows_at_once(each, event_at(each.seq - 1)):
@@ -101,6 +105,8 @@ def _at(time_us: int, steps: int | None) -> str:
 def cluster_text(spec: CreateCluster) -> str:
     """Return the ``cluster`` statement that creates this cluster."""
     words = ["cluster", "--brokers", str(spec.brokers), "--first-id", str(spec.first_id)]
+    if spec.image is not None:
+        words = ["cluster", "--image", IMAGE]
     words += ["--version", spec.version, "--seed", str(spec.seed)]
     words += ["--racks", ",".join(spec.racks)] if spec.racks else []
     words += ["--hosts", ",".join(spec.hosts)] if spec.hosts else []

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from commands.language.cluster_options import ClusterOptions
-from commands.language.parser import NO_PLACE, Script, parse_script, read_text
+from commands.language.parser import NO_PLACE, Script, parse_line, parse_script, read_text
 from emulator.releases.config import profile_of
 
 LATENCY: Final = "0.00002s"
@@ -53,15 +53,24 @@ def served_script(
     return parse_script(" ".join(words), NO_PLACE, {}, options.words())
 
 
-def script_to_serve(file: str, variables: dict[str, str], options: ClusterOptions) -> Script:
+def script_to_serve(
+    file: str,
+    variables: dict[str, str],
+    options: ClusterOptions,
+    statements: str | None = None,
+) -> Script:
     """Return the script in a file, or by default one of a cluster for clients; apply the options.
+
+    ``statements`` follow the script's.
 
     Raises:
         CommandError: the file cannot be read, or it or an option is wrong.
     """
-    if not file:
-        return served_script(options)
-    return parse_script(read_text(Path(file)), file, variables, options.words())
+    if file:
+        script = parse_script(read_text(Path(file)), file, variables, options.words())
+    else:
+        script = served_script(options)
+    return script if statements is None else script.followed_by(parse_line(statements, variables))
 
 
 def _settings_of(version: str) -> set[str]:

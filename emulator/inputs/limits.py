@@ -4,7 +4,14 @@ The command language refuses larger numbers as they are typed. An input may also
 that somebody else wrote, so it is checked again before it is executed.
 """
 
-from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
+from emulator.cluster_image.assumptions import known_brokers
+from emulator.cluster_image.image import ClusterImage
+from emulator.common.limits import (
+    BROKERS_MAX,
+    CLUSTER_PARTITIONS_MAX,
+    CONTROLLERS_MAX,
+    PARTITIONS_MAX,
+)
 from emulator.inputs.statements import AddPartitions, AnyInput, CreateCluster, CreateTopic
 
 
@@ -18,6 +25,8 @@ def excess(wanted: AnyInput) -> str:
             (len(wanted.racks), BROKERS_MAX, "racks"),
             (len(wanted.hosts), BROKERS_MAX, "hosts"),
         ]
+        if wanted.image is not None:
+            sizes += _sizes(wanted.image)
     elif isinstance(wanted, CreateTopic | AddPartitions):
         replicas = max(map(len, wanted.assignment), default=0)
         sizes = [
@@ -27,3 +36,13 @@ def excess(wanted: AnyInput) -> str:
     if isinstance(wanted, CreateTopic):
         sizes.append((wanted.replication_factor, BROKERS_MAX, "replicas"))
     return next((f"{size:,} {noun}" for size, most, noun in sizes if size > most), "")
+
+
+def _sizes(image: ClusterImage) -> list[tuple[int, int, str]]:
+    """The numbers of an image's parts, and how many of each there may be."""
+    controllers = len(image.quorum.controllers) if image.quorum else 0
+    return [
+        (len(known_brokers(image)), BROKERS_MAX, "brokers"),
+        (controllers, CONTROLLERS_MAX, "controllers"),
+        (image.partition_count, CLUSTER_PARTITIONS_MAX, "partitions"),
+    ]

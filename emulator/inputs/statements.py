@@ -143,7 +143,15 @@ class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
     ] = 0
     # The cluster starts in that state: then the brokers and controllers, racks, hosts and features
     # are the image's, and ``config`` overrides the configurations of its brokers' files.
-    image: ClusterImage | None = None
+    image: Annotated[
+        ClusterImage | None,
+        option(
+            "--image",
+            "FILE",
+            "start in the state of this image (tidegauge import), with its brokers, racks and mode",
+            kind="image",
+        ),
+    ] = None
 
     @property
     def broker_ids(self) -> list[int]:

@@ -11,6 +11,9 @@ from emulator.cluster_image.assumptions import Assumption, complete
 from emulator.cluster_image.image import ClusterImage
 from emulator.common.names import nearest_hint
 from emulator.releases.config import ConfigError
+from sessions.format.errors import SessionError
+from sessions.format.file import SessionFile
+from sessions.format.schema import SUFFIX as SESSION_SUFFIX
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.merging import Contradiction, merge
 from sessions.own_cluster.reading import Authority, Reading, SourceError
@@ -71,5 +74,19 @@ def read_source(source: str) -> Reading:
     path = Path(source)
     if path.is_dir():
         return read_folder(path, source)
+    if path.name.endswith(SESSION_SUFFIX):
+        return _of_session(path, source)
     with open_content(path, source) as content:
         return read(content)
+
+
+def _of_session(path: Path, source: str) -> Reading:
+    """The image with which the cluster of a recording started."""
+    try:
+        with SessionFile(path) as session:
+            image = session.origin.cluster.image
+    except SessionError as error:
+        raise SourceError(str(error).removesuffix(".")) from error
+    if image is None:
+        raise SourceError(f"{clean(source)} is a recording of a cluster that started from no image")
+    return Reading(source, "recording", Authority.IMAGE, image)

@@ -36,6 +36,7 @@ COMMANDS = [
     ["sessions", "export"],
     ["sessions", "delete"],
     ["sessions", "script"],
+    ["rehearse"],
     ["dataset"],
     ["dataset", "info"],
     ["dataset", "verify"],
