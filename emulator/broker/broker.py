@@ -326,7 +326,7 @@ def broker_of(state: BrokerState, surroundings: Surroundings) -> Broker:
         timeout_us=lambda: context.config.zookeeper_session_timeout_us,
         session_opened=surroundings.session_opened,
     )
-    context.metadata = ZooKeeperMetadata(context, zk)
+    context.metadata = metadata = ZooKeeperMetadata(context, zk)
     producer_ids = ProducerIds(context, known.producer_ids, zk)
     core = Core(context, state.core, own_requests, producer_ids)
-    return Broker(state, core, ZooKeeperMembership(core, known, zk, producer_ids))
+    return Broker(state, core, ZooKeeperMembership(core, known, metadata, producer_ids))

@@ -25,6 +25,7 @@ from emulator.scenario.refusals import (
 )
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors, zkcli
+from emulator.zookeeper.admin_client import AdminZkClient, colliding
 
 ZKCLI_TIMEOUT_MS = 30_000
 """The session timeout requested by zkCli (``ZooKeeperMain``); the server grants 20 s of it."""
@@ -38,6 +39,12 @@ class Admin:
         self.cluster = cluster
         self.environment = cluster.environment
         self.zookeeper = cluster.zookeeper
+        self.client = AdminZkClient(
+            cluster.profile,
+            lambda: cluster.settings.racks,
+            cluster.kernel.random_below,
+            self._write,
+        )
 
     # ---- topics
 
@@ -48,9 +55,7 @@ class Admin:
         config = self._topic_config(wanted.config)
         lists = wanted.assignment or self._assign(wanted)
         self._check_lists(lists)
-        data = znodes.new_topic_json(self.cluster.profile, lists, self.cluster.kernel.random_below)
-        self._write(znodes.topic_config_path(topic), znodes.config_json(config))
-        self._write(znodes.topic_path(topic), data)
+        self.client.create(topic, lists, config)
         by_kafka = self.cluster.settings.assigned_by_kafka
         by_kafka.pop(topic, None)
         if wanted.policy == "kafka" and not wanted.assignment:
@@ -66,10 +71,10 @@ class Admin:
             raise RefusedError("TOPIC_ALREADY_EXISTS", f"Topic {topic} already exists.")
         if not {".", "_"} & set(topic):  # a name without either cannot collide
             return
-        clash = [t for t in self.cluster.topics() if t.replace(".", "_") == topic.replace(".", "_")]
-        if clash:
+        other = colliding(topic, self.cluster.topics())
+        if other is not None:
             raise RefusedError(
-                "INVALID_TOPIC_EXCEPTION", f"Topic {topic} collides with {clash[0]} ('.' and '_')."
+                "INVALID_TOPIC_EXCEPTION", f"Topic {topic} collides with {other} ('.' and '_')."
             )
 
     def _topic_config(self, config: dict[str, str]) -> dict[str, str]:
@@ -95,12 +100,7 @@ class Admin:
         try:
             if wanted.policy == "seed":
                 return assignment.assign_seed(live, partitions, factor)
-            draw = self.cluster.kernel.random_below
-            start, shift = (draw(max(1, len(live))), draw(max(1, len(live))))
-            racks = {b: r for b, r in self.cluster.settings.racks.items() if b in live}
-            if racks and self.cluster.profile.has("broker_rack"):
-                return assignment.assign_rack_aware(racks, partitions, factor, start, shift)
-            return assignment.assign_kafka(live, partitions, factor, start, shift)
+            return self.client.assign(live, partitions, factor)
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
 
@@ -140,8 +140,7 @@ class Admin:
             )
         policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
         new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
-        added = dict(enumerate(new, start=have))
-        self.zookeeper.set_data(self.environment, path, znodes.changed_topic_json(found, added))
+        self.client.add_partitions(wanted.topic, found, new)
 
     def assign_added(
         self, policy: str, first: list[int], partitions: int, have: int
@@ -155,11 +154,7 @@ class Admin:
         try:
             if policy == "seed":
                 return assignment.assign_seed(live, partitions, factor, have)
-            racks = {b: r for b, r in self.cluster.settings.racks.items() if b in live}
-            start = assignment.start_of_added(live, first[0])
-            if racks and self.cluster.profile.has("broker_rack"):
-                return assignment.assign_rack_aware(racks, partitions, factor, start, start, have)
-            return assignment.assign_kafka(live, partitions, factor, start, start, have)
+            return self.client.assign_added(live, partitions, first, have)
         except assignment.AssignmentError as error:
             raise RefusedError(error.error_name, str(error)) from None
 

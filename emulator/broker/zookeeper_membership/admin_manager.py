@@ -53,6 +53,7 @@ from emulator.releases.config_descriptions import (
 from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.admin_client import AdminZkClient, colliding
 from emulator.zookeeper.client import ZkClient
 
 TIMEOUT: Final = "admin-timeout"
@@ -93,12 +94,14 @@ class ZkAdminManager:
         context: BrokerContext,
         state: AdminRequestsState,
         zk: ZkClient,
+        client: AdminZkClient,
         is_controller: Callable[[], bool],
     ) -> None:
-        """Act in ``context``; waiting requests are kept in ``state``."""
+        """Act in ``context``; waiting requests are kept in ``state``. ``client`` writes topics."""
         self.context = context
         self.state = state
         self.zk = zk
+        self.client = client
         self.is_controller = is_controller
 
     # ---- topics
@@ -242,27 +245,16 @@ class ZkAdminManager:
             raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
         if self._exists(topic):
             raise RefusedTopicError("TOPIC_ALREADY_EXISTS", f"Topic '{topic}' already exists.")
-        self._check_collision(topic)
+        if {".", "_"} & set(topic) and (other := colliding(topic, self.zk.children(znodes.TOPICS))):
+            raise RefusedTopicError(
+                "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
+            )
         config = self._checked(wanted.config, "INVALID_CONFIG")
         lists, topic_id = self._lists(wanted), ""
         if write:
-            context = self.context
-            data = znodes.new_topic_json(context.profile, lists, context.kernel.random_below)
-            self.zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
-            self.zk.write(znodes.topic_path(topic), data)
-            topic_id = znodes.topic_id_in(data)
+            topic_id = self.client.create(topic, lists, config)
         entries = describe_topic(self.context.settings.version, config, self._layers())
         return TopicCreated(topic_id, len(lists), len(lists[0]), entries)
-
-    def _check_collision(self, topic: str) -> None:
-        """Reject names that differ only in '.' and '_', as in metrics (``Topic.hasCollision``)."""
-        if not {".", "_"} & set(topic):
-            return
-        for other in self.zk.children(znodes.TOPICS):
-            if other.replace(".", "_") == topic.replace(".", "_"):
-                raise RefusedTopicError(
-                    "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
-                )
 
     def _lists(self, wanted: NewTopic) -> list[list[int]]:
         """Each partition's replicas, as given or assigned by Kafka's algorithm."""
@@ -274,22 +266,12 @@ class ZkAdminManager:
             lists = [wanted.assignment[number] for number in numbers]
             self._check_lists(lists)
             return lists
-        config, draw = context.config, context.kernel.random_below
+        config = context.config
         partitions = config.num_partitions if wanted.partitions == -1 else wanted.partitions
         factor = wanted.replication_factor
         factor = config.default_replication_factor if factor == -1 else factor
-        return self._assigned(partitions, factor, draw(max(1, len(live))), draw(max(1, len(live))))
-
-    def _assigned(
-        self, partitions: int, factor: int, start: int, shift: int, first: int = 0
-    ) -> list[list[int]]:
-        context = self.context
-        live = sorted(context.process.live_brokers)
-        racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
         try:
-            if racks and context.profile.has("broker_rack"):
-                return assignment.assign_rack_aware(racks, partitions, factor, start, shift, first)
-            return assignment.assign_kafka(live, partitions, factor, start, shift, first)
+            return self.client.assign(live, partitions, factor)
         except assignment.AssignmentError as error:
             raise RefusedTopicError(error.error_name, str(error)) from None
 
@@ -302,8 +284,7 @@ class ZkAdminManager:
                 raise _bad_assignment(f"Broker {unknown[0]} does not live; {live} do.")
 
     def _grow(self, topic: str, count: int, given: list[list[int]], *, write: bool) -> None:
-        zk, path = self.zk, znodes.topic_path(topic)
-        node = zk.find(path)
+        node = self.zk.find(znodes.topic_path(topic))
         found = znodes.topic_in(None if node is None else node.data)
         if found is None or not found.replicas:
             raise _unknown(topic)
@@ -319,12 +300,13 @@ class ZkAdminManager:
             new = given
         else:
             first = found.replicas[min(found.replicas)]
-            live = sorted(self.context.process.live_brokers)
-            start = assignment.start_of_added(live, first[0])
-            new = self._assigned(count - have, len(first), start, start, have)
+            live = self.context.process.live_brokers
+            try:
+                new = self.client.assign_added(live, count - have, first, have)
+            except assignment.AssignmentError as error:
+                raise RefusedTopicError(error.error_name, str(error)) from None
         if write:
-            added = dict(enumerate(new, start=have))
-            zk.set_data(path, znodes.changed_topic_json(found, added))
+            self.client.add_partitions(topic, found, new)
 
     def _exists(self, topic: str) -> bool:
         return self.zk.find(znodes.topic_path(topic)) is not None

@@ -8,9 +8,9 @@ from contextlib import suppress
 from types import MappingProxyType
 
 from emulator.broker_context import BrokerContext
-from emulator.replication import assignment
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
+from emulator.zookeeper.admin_client import AdminZkClient
 from emulator.zookeeper.client import ZkClient
 
 
@@ -25,9 +25,10 @@ class ZooKeeperMetadata:
 
     def __init__(self, context: BrokerContext, zk: ZkClient) -> None:
         """Read through ``zk``, and in what the process of ``context`` was told."""
-        self.context = context
         self.process = context.process
         self.zk = zk
+        settings, draw = context.settings, context.kernel.random_below
+        self.admin = AdminZkClient(context.profile, lambda: settings.racks, draw, zk.write)
 
     @property
     def controller(self) -> int:
@@ -62,17 +63,7 @@ class ZooKeeperMetadata:
 
     def create(self, topic: str, partitions: int, factor: int, config: dict[str, str]) -> None:
         """Write a topic's znodes, unless it exists or ZooKeeper does not respond."""
-        context, zk = self.context, self.zk
-        live, draw = self.process.live_brokers, context.kernel.random_below
         with suppress(errors.ConnectionLoss):
-            if zk.find(znodes.topic_path(topic)) is not None:
-                return
-            start, shift = draw(len(live)), draw(len(live))
-            racks = {b: rack for b, rack in context.settings.racks.items() if b in live}
-            if racks and context.profile.has("broker_rack"):
-                lists = assignment.assign_rack_aware(racks, partitions, factor, start, shift)
-            else:
-                lists = assignment.assign_kafka(live, partitions, factor, start, shift)
-            data = znodes.new_topic_json(context.profile, lists, draw)
-            zk.write(znodes.topic_config_path(topic), znodes.config_json(config))
-            zk.write(znodes.topic_path(topic), data)
+            if self.zk.find(znodes.topic_path(topic)) is None:
+                lists = self.admin.assign(self.process.live_brokers, partitions, factor)
+                self.admin.create(topic, lists, config)

@@ -10,6 +10,7 @@ from emulator.broker.replication.alter_partition_manager import (
     AlterPartitionState,
 )
 from emulator.broker.zookeeper_membership.admin_manager import AdminRequestsState, ZkAdminManager
+from emulator.broker.zookeeper_membership.cluster_metadata import ZooKeeperMetadata
 from emulator.broker.zookeeper_membership.control_requests import (
     ControlRequests,
     ControlRequestsState,
@@ -26,7 +27,7 @@ from emulator.broker_effects import Unlocked
 from emulator.controller.context import Controllership
 from emulator.controller.controller import Controller
 from emulator.events import ZOOKEEPER
-from emulator.zookeeper.client import ZkClient, ZkClientState
+from emulator.zookeeper.client import ZkClientState
 
 CLOSE_RETRY_US = 10_000
 """How often a process that is shutting down checks whether its idle fetchers have ended."""
@@ -56,18 +57,22 @@ class ZooKeeperMembership:
         self,
         core: Core,
         state: ZooKeeperMembershipState,
-        zk: ZkClient,
+        metadata: ZooKeeperMetadata,
         producer_ids: ProducerIds,
     ) -> None:
-        """Connect ``core`` through ``zk``."""
+        """Connect ``core`` through the client of ``metadata``."""
         self.core = core
         self.context = context = core.context
         self.state = state
-        self.zk = zk
+        self.zk = zk = metadata.zk
         self.controller = Controller(context, state.controllership, zk)
         self.config = DynamicConfig(context, state.config, zk, self.controller.config_changed)
         self.admin = ZkAdminManager(
-            context, state.admin_requests, zk, lambda: self.controller.state is not None
+            context,
+            state.admin_requests,
+            zk,
+            metadata.admin,
+            lambda: self.controller.state is not None,
         )
         self.cache = MetadataCache(context, zk, self.admin.create_automatically)
         self.control_requests = ControlRequests(
