@@ -52,7 +52,7 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
         delta, record = MetadataDelta(), record_of(committed)
         image.replay(record, committed.offset, committed.epoch, delta)
         if isinstance(record, ClearElrRecord):
-            cleared.update(delta.partitions)
+            cleared.update(list(delta.partitions))
     quorum = quorum_of(state)
     return {
         "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},

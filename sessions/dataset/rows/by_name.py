@@ -11,31 +11,31 @@ from typing import Any
 from msgspec import defstruct
 from msgspec.structs import astuple
 
-from emulator.events import Attribute, Event
+from emulator.events import Attribute, Event, Row
 from sessions.dataset.schema import Table
-from sessions.dataset.writer import Row, given_columns
+from sessions.dataset.writer import Row as Values
+from sessions.dataset.writer import given_columns
 
 
-def row_maker(table: Table) -> Callable[..., Row]:
+def row_maker(table: Table) -> Callable[..., Values]:
     """Return a function of columns by name that returns a row; columns not given are null."""
     fields = [(name, Any, None) for name in given_columns(table)]
     values_by_name = defstruct(table.name, fields, gc=False)
 
-    def row(**values: object) -> Row:
+    def row(**values: object) -> Values:
         return astuple(values_by_name(**values))
 
     return row
 
 
-def event_row(kind: type[Event], table: Table) -> Callable[[Event], Row]:
-    """Return what makes the row of an event that its class describes.
+def event_row(kind: type[Event], row: Row, table: Table) -> Callable[[Event], Values]:
+    """Return what makes the row of an event of a class as ``row`` describes it.
 
     Raises:
         TypeError: the table has no such column, or the row lacks a value that is never null.
     """
-    assert kind.row is not None
     columns = given_columns(table)
-    if unknown := kind.row.values.keys() - set(columns):
+    if unknown := row.values.keys() - set(columns):
         raise TypeError(f"{table.name} has no column {min(unknown)}, which {kind.__name__} fills")
     nullable = {column.name for column in table.columns if column.null}
     attributes: list[str] = []
@@ -43,7 +43,7 @@ def event_row(kind: type[Event], table: Table) -> Callable[[Event], Row]:
     order: list[int] = []
     for column in columns:
         default = Attribute(column) if hasattr(kind, column) else None
-        value = kind.row.values.get(column, default)
+        value = row.values.get(column, default)
         if value is None and column not in nullable:
             raise TypeError(f"{kind.__name__} says nothing of {column} in {table.name}")
         if isinstance(value, Attribute):

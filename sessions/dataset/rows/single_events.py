@@ -26,7 +26,7 @@ LOOK_EVERY: Final = 10_000
 
 
 FACTS: Final[dict[type[Event], tuple[str, Callable[[Any], Row]]]] = {
-    kind: (kind.row.table, event_row(kind, BY_NAME[kind.row.table]))
+    kind: (kind.row.table, event_row(kind, kind.row, BY_NAME[kind.row.table]))
     for kind in TYPES.values()
     if kind.row is not None
 } | {MetadataRecordCommitted: (METADATA_RECORDS.name, metadata_record)}

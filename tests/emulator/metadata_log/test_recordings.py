@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import ValidationError
 
 from emulator.metadata_log.image import MetadataDelta, MetadataImage
 from emulator.metadata_log.records import ClearElrRecord, RemoveTopicRecord
-from emulator.metadata_log.shown import LogNames, show
+from emulator.metadata_log.shown import LogNames, read_back, show
 from tests.golden_kraft.recorded import IDS, RECORDINGS, load, read_log
 
 
@@ -63,6 +64,34 @@ def test_records_are_shown_as_recorded(path: Path) -> None:
                 "version": shown.version,
                 "data": shown.data,
             } == entry.shown
+
+
+@pytest.mark.parametrize("path", RECORDINGS[::7], ids=IDS[::7])
+def test_an_image_of_shown_records_is_that_of_the_log(path: Path) -> None:
+    recording = load(path)
+    names, image, logged = LogNames(), MetadataImage(), MetadataImage()
+    logs = [recording["boot_log"], *(each["metadata_log"] for each in recording["marks"].values())]
+    for offset, entry in enumerate(entry for log in logs for entry in read_log(log)):
+        shown = show(entry.record, names)
+        image.replay(read_back(shown.type, shown.data), offset)
+        logged.replay(entry.record, offset)
+    assert described(image) == described(logged)
+    assert (image.features, image.configs) == (logged.features, logged.configs)
+
+
+def described(image: MetadataImage) -> tuple[object, ...]:
+    """Partitions by name, and the states of brokers."""
+    partitions = {(topic.name, number): each for topic, number, each in image.partitions()}
+    return partitions, {each.id: (each.fenced, each.is_active) for each in image.brokers.values()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("Nothing", {}), ("Topic", {"name": "t"}), ("Topic", {"name": 1, "topicId": "t"})],
+)
+def test_what_is_no_shown_record_is_refused(kind: str, data: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, ValidationError)):
+        read_back(kind, data)
 
 
 def partitions(image: MetadataImage) -> list[dict[str, Any]]:
