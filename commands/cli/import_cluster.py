@@ -30,13 +30,16 @@ SHOWN_MAX: Final = 20
         "tidegauge import topics.txt kcat.json --rack 1=a --rack 2=b --out prod.cluster.json",
         "tidegauge import /var/lib/kafka/__cluster_metadata-0 --out prod.cluster.json.zst",
         "tidegauge import topics.txt --version 3.6 --mode kraft --set min.insync.replicas=2",
+        "tidegauge import kafka://broker:9093 --command-config client.properties --out -",
         "tidegauge import --diff yesterday.cluster.json today.cluster.json",
     ),
 )
 def import_cluster(
     sources: Annotated[
         list[str],
-        argument("SOURCE..", text="files, folders, or - for standard input"),
+        argument(
+            "SOURCE..", text="files, folders, kafka://HOST:PORT[,..], or - for standard input"
+        ),
     ],
     out: Annotated[
         str | None,
@@ -51,6 +54,15 @@ def import_cluster(
     replace: Annotated[bool, flag("--replace", text="replace an existing image")] = False,
     racks: Racks = None,
     settings: ResourceSettings = None,
+    command_config: Annotated[
+        str | None,
+        option(
+            "--command-config",
+            metavar="FILE",
+            text="a client.properties for kafka://.. with Kafka's own names (security.protocol, "
+            "sasl.jaas.config, ssl.truststore.location ..)",
+        ),
+    ] = None,
     version: Annotated[
         str | None,
         option(
@@ -74,14 +86,14 @@ def import_cluster(
     kafka-features describe or kcat -L -J prints; a reassignment; the folder __cluster_metadata-0,
     a *.log or *.checkpoint of it; a JSON dump or a snapshot file of ZooKeeper; resources of
     Strimzi; kafka_cluster_state or partition_load of Cruise Control; a JSON list of brokers with
-    id and rack; an image. Several sources are merged. Standard error says what was read, what the
+    id and rack; an image; kafka://HOST:PORT, a running cluster, to which only requests that read
+    are sent. Several sources are merged. Standard error says what was read, what the
     sources contradict each other in and which of them wins, and what none of them says and is
-    therefore assumed. Nothing is sent to the cluster. With --diff the exit status is 1 if there
-    are differences.
+    therefore assumed. With --diff the exit status is 1 if there are differences.
     """
     if diff:
         return _compared(sources, as_json=as_json)
-    imported = imported_of(sources, racks or [], settings or [], version, mode)
+    imported = imported_of(sources, racks or [], settings or [], version, mode, command_config)
     if out == STDOUT and as_json:
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
     if not as_json:
@@ -101,8 +113,11 @@ def imported_of(
     settings: list[values.Setting],
     version: str | None,
     mode: str | None,
+    command_config: str | None = None,
 ) -> "Imported":
     """Read and merge sources and what is given by hand.
+
+    ``command_config`` is a file of Kafka's client properties, for running clusters.
 
     Raises:
         CommandError: a source cannot be read.
@@ -111,6 +126,7 @@ def imported_of(
 
     from emulator.cluster_image.image import Mode as ImageMode
     from sessions.own_cluster.by_hand import image_of
+    from sessions.own_cluster.client_properties import read_properties
     from sessions.own_cluster.importing import import_sources
     from sessions.own_cluster.reading import SourceError
 
@@ -121,7 +137,8 @@ def imported_of(
         mode=convert(mode, ImageMode | None),
     )
     try:
-        return import_sources(sources, by_hand)
+        properties = None if command_config is None else read_properties(Path(command_config))
+        return import_sources(sources, by_hand, properties)
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
 

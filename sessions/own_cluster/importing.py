@@ -1,7 +1,7 @@
 """Read sources into one image: files, folders and what was given by hand."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +16,14 @@ from sessions.format.file import SessionFile
 from sessions.format.schema import SUFFIX as SESSION_SUFFIX
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.merging import Contradiction, merge
-from sessions.own_cluster.reading import Authority, Reading, SourceError
+from sessions.own_cluster.reading import Authority, FormatError, Reading, SourceError
 from sessions.own_cluster.recognition import EMPTY, read, read_folder
+from sessions.own_cluster.validation import validate
 from sessions.own_cluster.wrong_files import ANYTHING
 from sessions.text import clean
 
 STDIN: Final = "-"
+SCHEME: Final = "kafka://"
 
 
 class Imported(Struct, frozen=True):
@@ -33,13 +35,19 @@ class Imported(Struct, frozen=True):
     assumed: tuple[Assumption, ...]
 
 
-def import_sources(sources: Sequence[str], by_hand: ClusterImage | None = None) -> Imported:
+def import_sources(
+    sources: Sequence[str],
+    by_hand: ClusterImage | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Imported:
     """Read and merge sources; what is given by hand wins over all of them.
+
+    ``properties`` are Kafka's client properties, for running clusters.
 
     Raises:
         SourceError: a source cannot be read, or the release does not have the mode.
     """
-    readings = [read_source(source) for source in sources]
+    readings = [read_source(source, properties) for source in sources]
     if all(reading.format == EMPTY for reading in readings):
         named = " and ".join(clean(reading.source) for reading in readings)
         raise SourceError(f"{named}: empty; wanted is {ANYTHING}")
@@ -63,14 +71,23 @@ def _require_topics(by_hand: ClusterImage, readings: Sequence[Reading]) -> None:
             raise SourceError(f"no source has a topic {clean(topic.name)!r}{hint}")
 
 
-def read_source(source: str) -> Reading:
-    """Return what one source says: a file, or ``-`` for standard input.
+def read_source(source: str, properties: Mapping[str, str] | None = None) -> Reading:
+    """Return what one source says: a file, ``kafka://..``, or ``-`` for standard input.
 
     Raises:
         SourceError: it cannot be read.
     """
     if source == STDIN:
         return read(Content("standard input", sys.stdin.buffer))
+    if source.startswith(SCHEME):
+        from sessions.own_cluster.running_cluster import read_running_cluster
+
+        reading = read_running_cluster(source, dict(properties or {}))
+        try:
+            validate(reading.image)
+        except FormatError as error:
+            raise SourceError(f"{clean(source)} {error}") from error
+        return reading
     path = Path(source)
     if path.is_dir():
         return read_folder(path, source)

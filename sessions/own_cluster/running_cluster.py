@@ -1,0 +1,460 @@
+"""A running cluster, read through a client that sends nothing but read requests.
+
+kafka-python makes the connections. What it may send is the list :data:`READ_REQUESTS`; any other
+request is refused before it is sent.
+"""
+
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Container, Iterator
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from emulator.cluster_image.image import (
+    NO_LEADER,
+    NO_RACK,
+    Broker,
+    ClusterImage,
+    CommittedOffset,
+    Controller,
+    Group,
+    Member,
+    Partition,
+    Quorum,
+    ReplicaLog,
+    Topic,
+    ZooKeeperController,
+)
+from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
+from emulator.releases.versions import RELEASES
+from emulator.wire.versions import versions_of
+from sessions.own_cluster.client_properties import client_settings
+from sessions.own_cluster.reading import Authority, Reading, SourceError
+from sessions.text import clean
+
+NAME: Final = "a running cluster"
+_SCHEME: Final = "kafka://"
+CONNECT_TIMEOUT_MS: Final = 10_000
+CLIENT_ID: Final = "tidegauge"
+
+READ_REQUESTS: Final = {
+    2: "ListOffsets",
+    3: "Metadata",
+    9: "OffsetFetch",
+    10: "FindCoordinator",
+    15: "DescribeGroups",
+    16: "ListGroups",
+    17: "SaslHandshake",
+    18: "ApiVersions",
+    32: "DescribeConfigs",
+    35: "DescribeLogDirs",
+    36: "SaslAuthenticate",
+    46: "ListPartitionReassignments",
+    55: "DescribeQuorum",
+    60: "DescribeCluster",
+    75: "DescribeTopicPartitions",
+}
+"""The requests that may be sent, by API key. None of them changes anything: Metadata never asks for
+a topic to be created, and a coordinator is looked for only of groups that exist."""
+_DESCRIBE_QUORUM: Final = 55
+_DESCRIBE_TOPIC_PARTITIONS: Final = 75
+_OF_SASL: Final = (17, 36)
+"""APIs that a listener without SASL need not advertise."""
+_PAGE: Final = 2_000
+"""How many partitions a response describes at most (``max.request.partition.size.limit``)."""
+_RESOURCES_AT_ONCE: Final = 500
+
+Value = TypeVar("Value")
+Answer = dict[str, Any]
+Names = dict[str, dict[int, Partition]]
+Sizes = dict[tuple[str, int], list[ReplicaLog]]
+
+
+class WriteRequestError(Exception):
+    """A request that is not a read was about to be sent."""
+
+
+def servers_of(address: str) -> list[str]:
+    """Return the servers in ``kafka://HOST:PORT[,HOST:PORT..]``.
+
+    Raises:
+        SourceError: there is none, or a port is missing.
+    """
+    servers = [each for each in address.removeprefix(_SCHEME).rstrip("/").split(",") if each]
+    for server in servers:
+        if not server.rpartition(":")[2].isdecimal() or not server.rpartition(":")[0]:
+            raise SourceError(f"{clean(server)!r} is no server (written kafka://HOST:PORT)")
+    if not servers:
+        raise SourceError(f"{clean(address)} names no server (written kafka://HOST:PORT)")
+    return servers
+
+
+def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
+    """Return what a running cluster says of itself.
+
+    What it does not answer, for lack of a permission or because it is too old, is left out, and
+    this is noted.
+
+    Raises:
+        SourceError: kafka-python is not installed, or the cluster cannot be reached.
+    """
+    try:
+        from kafka.admin import KafkaAdminClient
+        from kafka.errors import KafkaError
+    except ImportError as error:
+        message = f"{clean(address)} needs kafka-python: pip install 'tidegauge[attach]' brings it"
+        raise SourceError(message) from error
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    settings = client_settings(properties)
+    try:
+        client = KafkaAdminClient(
+            bootstrap_servers=servers_of(address),
+            client_id=CLIENT_ID,
+            bootstrap_timeout_ms=CONNECT_TIMEOUT_MS,
+            kafka_client=_read_only_client,
+            **settings,
+        )
+    except (KafkaError, OSError, ValueError) as error:
+        raise SourceError(f"{clean(address)} cannot be reached: {_reason(error)}") from error
+    try:
+        return _Reader(client, KafkaError).reading(address)
+    finally:
+        client.close()
+
+
+def _read_only_client(**configs: Any) -> Any:  # noqa: ANN401 - of a library without types
+    """Return kafka-python's client, with a guard before everything that it sends."""
+    from kafka.net.compat import KafkaNetClient
+
+    client = KafkaNetClient(**configs)
+    manager = client._manager
+    send = manager.send
+
+    def guarded(request: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401
+        if request.API_KEY not in READ_REQUESTS:
+            raise WriteRequestError(f"{type(request).__name__} is no read request")
+        return send(request, *more, **named)
+
+    manager.send = guarded
+    return client
+
+
+class _Reader:
+    """Asks one question after the other."""
+
+    def __init__(self, client: Any, failure: type[Exception]) -> None:  # noqa: ANN401
+        self.client = client
+        self.failure = failure
+        self.notes: list[str] = []
+
+    def ask(self, what: str, question: Callable[[], Value], default: Value) -> Value:
+        """Return the answer, or the default with a note if there is none."""
+        try:
+            return question()
+        except self.failure as error:
+            self.notes.append(f"{what} left out: {_reason(error)}")
+            return default
+
+    def reading(self, address: str) -> Reading:
+        try:
+            cluster = self.client.describe_cluster()
+            topics = self.client.describe_topics()
+        except self.failure as error:
+            raise SourceError(f"{clean(address)} does not answer: {_reason(error)}") from error
+        apis = {int(key): last for key, (_, last) in self.client.api_versions().items()}
+        is_kraft = _DESCRIBE_QUORUM in apis
+        partitions = {topic["name"]: _partitions(topic) for topic in topics}
+        self.ask("ELRs", lambda: self._add_elrs(partitions, apis), None)
+        self.ask("reassignments", lambda: self._add_reassignments(partitions), None)
+        sizes = self.ask("sizes of logs", self._sizes, Sizes())
+        self.ask("offsets", lambda: self._add_offsets(partitions), None)
+        features: Answer = {}
+        if is_kraft:
+            features = self.ask("features", lambda: Answer(self.client.describe_features()), {})
+        no_configs: dict[str, dict[str, str]] = {}
+        configs = self.ask("configurations", lambda: self._configs(cluster, partitions), no_configs)
+        image = ClusterImage(
+            release=_release(features, apis),
+            mode="kraft" if is_kraft else "zk",
+            cluster_id=cluster.get("cluster_id"),
+            quorum=self.ask("the quorum", self._quorum, None) if is_kraft else None,
+            controller=None
+            if is_kraft
+            else ZooKeeperController(cluster.get("controller_id", NO_LEADER)),
+            features=_finalized(features) if is_kraft else None,
+            configs=configs.get("all"),
+            brokers=tuple(_brokers(cluster, partitions, sizes, configs)),
+            topics=tuple(
+                Topic(
+                    topic["name"],
+                    id=_uuid_text(topic.get("topic_id")),
+                    configs=configs.get(f"topic:{topic['name']}"),
+                    partitions=tuple(
+                        replace(each, logs=tuple(_logs(sizes, topic["name"], number)))
+                        for number, each in sorted(partitions[topic["name"]].items())
+                    ),
+                )
+                for topic in topics
+            ),
+            groups=self.ask("groups", lambda: tuple(self._groups()), ()),
+        )
+        return Reading(address, NAME, Authority.METADATA, image, tuple(self.notes))
+
+    def _add_elrs(self, partitions: Names, apis: Container[int]) -> None:
+        if _DESCRIBE_TOPIC_PARTITIONS not in apis:
+            return
+        cursor = None
+        while True:
+            page = self.client.describe_topic_partitions([], _PAGE, cursor)
+            for topic in page["topics"]:
+                numbered = partitions.get(topic["name"], {})
+                for each in topic["partitions"]:
+                    known = numbered.get(each["partition_index"])
+                    if known is not None:
+                        numbered[known.partition] = replace(
+                            known,
+                            elr=tuple(each["eligible_leader_replicas"] or ()),
+                            last_known_elr=tuple(each["last_known_elr"] or ()),
+                        )
+            if page["next_cursor"] is None or page["next_cursor"] == cursor:
+                return
+            cursor = page["next_cursor"]
+
+    def _add_reassignments(self, partitions: Names) -> None:
+        moving = self.client.list_partition_reassignments()
+        for place, state in moving.items():
+            known = partitions.get(place.topic, {}).get(place.partition)
+            if known is not None:
+                partitions[place.topic][place.partition] = replace(
+                    known,
+                    adding=tuple(state.adding_replicas),
+                    removing=tuple(state.removing_replicas),
+                )
+        for numbered in partitions.values():
+            for number, each in numbered.items():
+                if each.adding is None:
+                    numbered[number] = replace(each, adding=(), removing=())
+
+    def _add_offsets(self, partitions: Names) -> None:
+        from kafka import TopicPartition
+        from kafka.admin import OffsetSpec
+
+        led = [
+            TopicPartition(topic, number)
+            for topic, numbered in partitions.items()
+            for number, each in numbered.items()
+            if each.leader != NO_LEADER
+        ]
+        if not led:
+            return
+        starts = self.client.list_partition_offsets(dict.fromkeys(led, OffsetSpec.EARLIEST))
+        ends = self.client.list_partition_offsets(dict.fromkeys(led, OffsetSpec.LATEST))
+        for place in led:
+            known = partitions[place.topic][place.partition]
+            end = ends[place].offset
+            partitions[place.topic][place.partition] = replace(
+                known, log_start=starts[place].offset, log_end=end, high_watermark=end
+            )
+
+    def _sizes(self) -> Sizes:
+        sizes: Sizes = {}
+        for answer in self.client.describe_log_dirs():
+            for directory in answer["log_dirs"]:
+                for topic in directory.get("topics") or ():
+                    for each in topic["partitions"]:
+                        log = ReplicaLog(
+                            answer["broker"],
+                            size=each["partition_size"],
+                            lag=each["offset_lag"],
+                            log_dir=directory["log_dir"],
+                            future=bool(each["is_future_key"]),
+                        )
+                        place = topic["name"], each["partition_index"]
+                        sizes.setdefault(place, []).append(log)
+        return sizes
+
+    def _configs(self, cluster: dict[str, Any], topics: Names) -> dict[str, dict[str, str]]:
+        """Configurations by ``topic:NAME``, ``broker:ID``, ``static:ID``, and ``all``."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        found: dict[str, dict[str, str]] = {"all": {}}
+        names = list(topics)
+        for start in range(0, len(names), _RESOURCES_AT_ONCE):
+            resources = [
+                ConfigResource(ConfigResourceType.TOPIC, name)
+                for name in names[start : start + _RESOURCES_AT_ONCE]
+            ]
+            answer = self.client.describe_configs(resources, config_filter="all")
+            for name, values in answer.get("topic", {}).items():
+                found[f"topic:{name}"] = dict(_of_source(values, "DYNAMIC_TOPIC_CONFIG"))
+        for broker in cluster["brokers"]:
+            number = broker["broker_id"]
+            if broker.get("is_fenced"):
+                continue
+            resource = ConfigResource(ConfigResourceType.BROKER, str(number))
+            answer = self.client.describe_configs([resource], config_filter="all")
+            values = answer.get("broker", {}).get(str(number), {})
+            found[f"broker:{number}"] = dict(_of_source(values, "DYNAMIC_BROKER_CONFIG"))
+            found[f"static:{number}"] = dict(_of_source(values, "STATIC_BROKER_CONFIG"))
+            found["all"] |= dict(_of_source(values, "DYNAMIC_DEFAULT_BROKER_CONFIG"))
+        return found
+
+    def _quorum(self) -> Quorum:
+        answer = self.client.describe_metadata_quorum()
+        (topic,) = answer["topics"]
+        (partition,) = topic["partitions"]
+        endpoints = {
+            node["node_id"]: node["listeners"][0]
+            for node in answer.get("nodes") or ()
+            if node["listeners"]
+        }
+        leader = partition["leader_id"]
+        return Quorum(
+            leader=leader,
+            epoch=partition["leader_epoch"],
+            offset=partition["high_watermark"] - 1,
+            controllers=tuple(
+                Controller(
+                    each["replica_id"],
+                    voter=True,
+                    up=True if each["replica_id"] == leader else None,
+                    directory_id=_uuid_text(each.get("replica_directory_id")),
+                    host=endpoints.get(each["replica_id"], {}).get("host"),
+                    port=endpoints.get(each["replica_id"], {}).get("port"),
+                )
+                for each in partition["current_voters"]
+            ),
+        )
+
+    def _groups(self) -> Iterator[Group]:
+        names = [group["group_id"] for group in self.client.list_groups()]
+        if not names:
+            return
+        described = self.client.describe_groups(names)
+        for name in names:
+            group = described.get(name, {})
+            offsets = self.client.list_group_offsets({name: None}).get(name, {})
+            yield Group(
+                name,
+                state=group.get("group_state"),
+                members=tuple(
+                    Member(
+                        member["member_id"],
+                        member.get("client_id"),
+                        (member.get("client_host") or "").removeprefix("/"),
+                        member.get("group_instance_id"),
+                    )
+                    for member in group.get("members") or ()
+                ),
+                offsets=tuple(
+                    CommittedOffset(
+                        place.topic,
+                        place.partition,
+                        committed.offset,
+                        leader_epoch=committed.leader_epoch
+                        if committed.leader_epoch is not None and committed.leader_epoch >= 0
+                        else None,
+                    )
+                    for place, committed in sorted(offsets.items())
+                    if committed.offset >= 0
+                ),
+            )
+
+
+def _partitions(topic: dict[str, Any]) -> dict[int, Partition]:
+    return {
+        each["partition_index"]: Partition(
+            each["partition_index"],
+            replicas=tuple(each["replica_nodes"]),
+            leader=each["leader_id"],
+            isr=tuple(each["isr_nodes"]),
+            leader_epoch=each["leader_epoch"] if each.get("leader_epoch", -1) >= 0 else None,
+        )
+        for each in topic["partitions"]
+    }
+
+
+def _brokers(
+    cluster: dict[str, Any],
+    partitions: Names,
+    sizes: Sizes,
+    configs: dict[str, dict[str, str]],
+) -> Iterator[Broker]:
+    directories: dict[int, dict[str, None]] = {}
+    for logs in sizes.values():
+        for log in logs:
+            directories.setdefault(log.broker, {})[log.log_dir or ""] = None
+    alive = set()
+    for each in cluster["brokers"]:
+        number = each["broker_id"]
+        alive.add(number)
+        fenced = each.get("is_fenced")
+        yield Broker(
+            number,
+            rack=each.get("rack") or NO_RACK,
+            up=not fenced,
+            fenced=fenced,
+            host=each.get("host"),
+            port=each.get("port"),
+            log_dirs=tuple(sorted(directories.get(number, ()))) or None,
+            configs=configs.get(f"broker:{number}"),
+            static_configs=configs.get(f"static:{number}"),
+        )
+    assigned = {
+        broker
+        for numbered in partitions.values()
+        for each in numbered.values()
+        for broker in each.replicas
+    }
+    for number in sorted(assigned - alive):
+        yield Broker(number, up=False)
+
+
+def _logs(sizes: Sizes, topic: str, number: int) -> list[ReplicaLog]:
+    return sorted(sizes.get((topic, number), ()), key=lambda log: log.broker)
+
+
+def _of_source(values: dict[str, Any], source: str) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        if value["config_source"] == source and value["value"] is not None:
+            yield name, value["value"]
+
+
+def _release(features: Answer, newest: dict[int, int]) -> str | None:
+    """The release of the brokers, from the features or the APIs that they support.
+
+    Patch releases do not differ in these, so the result is a line, such as ``3.6``.
+    """
+    supported = features.get(METADATA_VERSION, {}).get("supported")
+    if supported is not None:
+        return name_of(min(supported[1], len(LEVELS))).split("-")[0]
+    alike = [
+        release
+        for release in RELEASES
+        if all(
+            newest.get(key) == each[-1]
+            for key, each in versions_of(release).items()
+            if key not in _OF_SASL
+        )
+    ]
+    return alike[-1].rpartition(".")[0] if alike else None
+
+
+def _finalized(features: dict[str, Any]) -> dict[str, int]:
+    levels = {name: each.get("finalized", (0, 0))[1] for name, each in features.items()}
+    return {name: level for name, level in levels.items() if level}
+
+
+def _uuid_text(uuid: str | UUID | None) -> str | None:
+    """An id as Kafka writes it; None if there is none."""
+    if not uuid:
+        return None
+    data = (uuid if isinstance(uuid, UUID) else UUID(uuid)).bytes
+    return urlsafe_b64encode(data).decode().rstrip("=") if any(data) else None
+
+
+def _reason(error: Exception) -> str:
+    text = clean(str(error)).split("'DescribeCluster")[0]
+    return f"{type(error).__name__}: {text}"[:200]

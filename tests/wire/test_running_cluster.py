@@ -1,0 +1,164 @@
+"""A running cluster is imported with nothing but read requests."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from emulator.cluster_image.image import CommittedOffset
+from sessions.own_cluster.importing import import_sources, read_source
+from sessions.own_cluster.reading import SourceError
+from sessions.own_cluster.running_cluster import (
+    READ_REQUESTS,
+    WriteRequestError,
+    _read_only_client,
+    servers_of,
+)
+from tidegauge.kafka_cluster import KafkaCluster
+
+pytest.importorskip("kafka")
+
+
+@contextmanager
+def recorded() -> Iterator[list[int]]:
+    """Record the API keys of all requests as bytes that are written to connections."""
+    from kafka.net.transport import KafkaTCPTransport
+
+    keys: list[int] = []
+    lock, write = threading.Lock(), KafkaTCPTransport.write
+
+    def noted(transport: object, data: bytes) -> object:
+        at = 0
+        with lock:
+            while at < len(data):
+                keys.append(int.from_bytes(data[at + 4 : at + 6], "big"))
+                at += 4 + int.from_bytes(data[at : at + 4], "big")
+        return write(transport, data)
+
+    KafkaTCPTransport.write = noted
+    try:
+        yield keys
+    finally:
+        KafkaTCPTransport.write = write
+
+
+def filled(cluster: KafkaCluster) -> str:
+    """Give a cluster two topics, records and a broker that is down; return its address."""
+    cluster.run(
+        "topic create orders --replica-assignment 0:1:2,1:2:0 --config retention.ms=9000000"
+    )
+    cluster.run("topic create small --replica-assignment 2:1 --config min.insync.replicas=2")
+    cluster.wait_until("small-0.leader == 2")
+    cluster.run("produce orders --value paid --partition 0 --count 12 --acks all")
+    cluster.crash(2)
+    cluster.wait_until("small-0.leader == 1")
+    cluster.wait_until("orders-0.isr == [0,1]")
+    alive = [each for each in cluster.bootstrap_servers.split(",")][:2]
+    return f"kafka://{','.join(alive)}"
+
+
+@pytest.mark.kafka(version="3.9")
+def test_a_cluster_with_zookeeper_is_read_and_only_read(kafka_cluster: KafkaCluster) -> None:
+    address = filled(kafka_cluster)
+    with recorded() as keys:
+        reading = read_source(address)
+    assert {*keys} <= READ_REQUESTS.keys()
+    assert {3, 32, 35} <= {*keys}
+    image = reading.image
+    assert (image.release, image.mode) == ("3.9", "zk")
+    assert {broker.id: broker.up for broker in image.brokers} == {0: True, 1: True, 2: False}
+    orders = image.partition("orders", 0)
+    assert orders is not None
+    assert (orders.replicas, orders.leader, orders.isr) == ((0, 1, 2), 0, (0, 1))
+    assert (orders.log_start, orders.log_end) == (0, 12)
+    assert [log.broker for log in orders.logs] == [0, 1]
+    small = image.topic("small")
+    assert small is not None
+    assert small.configs == {"min.insync.replicas": "2"}
+    assert small.id
+    assert len(small.id) == 22
+
+
+@pytest.mark.kafka(version="4.1")
+def test_a_cluster_without_zookeeper_tells_elrs_quorum_and_features(
+    kafka_cluster: KafkaCluster,
+) -> None:
+    address = filled(kafka_cluster)
+    with recorded() as keys:
+        result = import_sources([address])
+    assert {*keys} <= READ_REQUESTS.keys()
+    assert {55, 60, 75} <= {*keys}
+    image = result.image
+    assert (image.release, image.mode) == ("4.1", "kraft")
+    assert image.quorum is not None
+    assert image.quorum.leader == 100
+    small = image.partition("small", 0)
+    assert small is not None
+    assert (small.leader, small.isr, small.elr) == (1, (1,), (2,))
+    assert {broker.id: broker.up for broker in image.brokers} == {0: True, 1: True, 2: False}
+    assert image.features is not None
+    assert image.features["eligible.leader.replicas.version"] == 1
+    assert [str(each) for each in result.assumed] == ["racks of broker 2: none"]
+    assert [note for note in result.readings[0].notes if "left out" in note] == []
+
+
+@pytest.mark.kafka(version="3.9")
+def test_groups_and_their_offsets_are_read(kafka_cluster: KafkaCluster) -> None:
+    from kafka import KafkaConsumer, KafkaProducer
+
+    servers = kafka_cluster.bootstrap_servers
+    kafka_cluster.run("topic create t --replica-assignment 0:1")
+    with recorded():
+        producer = KafkaProducer(bootstrap_servers=servers)
+        producer.send("t", b"v").get(10)
+        producer.close()
+        consumer = KafkaConsumer(
+            "t", bootstrap_servers=servers, group_id="readers", auto_offset_reset="earliest"
+        )
+        assert len(list(consumer.poll(20_000).values())) == 1
+        consumer.commit()
+        consumer.close()
+    (group,) = read_source(f"kafka://{servers}").image.groups
+    assert (group.id, group.state) == ("readers", "Empty")
+    assert [(each.partition, each.offset) for each in group.offsets] == [(0, 1)]
+    assert isinstance(group.offsets[0], CommittedOffset)
+
+
+@pytest.mark.kafka(version="3.9")
+def test_a_request_that_is_no_read_is_not_sent(kafka_cluster: KafkaCluster) -> None:
+    from kafka.admin import KafkaAdminClient
+
+    client = KafkaAdminClient(
+        bootstrap_servers=kafka_cluster.bootstrap_servers, kafka_client=_read_only_client
+    )
+    try:
+        with recorded() as keys, pytest.raises(WriteRequestError, match="CreateTopicsRequest"):
+            client.create_topics({"t": {"num_partitions": 1, "replication_factor": 1}})
+        assert 19 not in keys
+    finally:
+        client.close()
+
+
+def test_an_address_without_a_cluster_is_refused_in_a_sentence() -> None:
+    assert servers_of("kafka://a:1,[::1]:2") == ["a:1", "[::1]:2"]
+    for address in ("kafka://", "kafka://host", "kafka://:9092"):
+        with pytest.raises(SourceError, match="written kafka://HOST:PORT"):
+            servers_of(address)
+
+
+def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "kafka.admin", None)
+    with pytest.raises(SourceError, match=r"pip install 'tidegauge\[attach\]'"):
+        read_source("kafka://127.0.0.1:1")
+
+
+def test_an_unreachable_cluster_is_said_to_be_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sessions.own_cluster.running_cluster.CONNECT_TIMEOUT_MS", 200)
+    with pytest.raises(SourceError, match="cannot be reached"):
+        read_source("kafka://127.0.0.1:1")
