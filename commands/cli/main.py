@@ -29,6 +29,7 @@ from commands.cli import (
     sessions,
     settings,
     web,
+    zk,
 )
 from commands.cli.examples import examples
 from commands.exits import CommandError, ExitCode
@@ -132,6 +133,7 @@ PARTS = (
     analyze,
     settings,
     web,
+    zk,
     lookup,
 )
 for part in PARTS:

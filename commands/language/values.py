@@ -382,6 +382,12 @@ def time_zone(word: str) -> "Zone":
     return Zone(date.tzname() or word, 0 if offset is None else int(offset.total_seconds()))
 
 
+def time_zone_name(word: str) -> str:
+    """Return the name of a time zone if it is one."""
+    time_zone(word)
+    return word
+
+
 def java_long(word: str) -> int:
     """Parse a zxid or session id as ZooKeeper prints it, such as ``0x300000535``."""
     if _HEXADECIMAL.fullmatch(word):

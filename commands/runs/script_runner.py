@@ -58,11 +58,14 @@ class ScriptRunner:
         pace: Pace,
         recorder: Recorder | None = None,
         view: ResultView | None = None,
+        *,
+        keeps_events: bool = False,
     ) -> None:
         """Create the cluster; all its brokers have registered when this returns.
 
         Without a ``recorder``, events are applied to ``view`` or, if there is none, to the smallest
-        view that suffices for the script.
+        view that suffices for the script. ``keeps_events``: statements that follow the script may
+        ask for events.
 
         Raises:
             CommandError: the cluster's configuration is not valid.
@@ -76,7 +79,8 @@ class ScriptRunner:
         self.marks: dict[str, ClusterView] = {}
         self.reached_until = True
         text, line = script.cluster.text, script.cluster.line
-        self._events: list[Event] | None = [] if _asks_for_events(script) else None
+        keeps = keeps_events or _asks_for_events(script)
+        self._events: list[Event] | None = [] if keeps else None
         self.happened: Happened = lambda: self._events or ()
         observers, by_type = self._observers()
         try:

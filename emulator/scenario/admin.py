@@ -382,7 +382,9 @@ class Admin:
                 return Outcome(output=f"Created {made}", result=made)
             case "set":
                 version = zookeeper.set_data(environment, path, wanted.data, wanted.version)
-                return Outcome(output="", result=version)
+                is_silent = self.cluster.profile.has("zkcli_of_3_5")
+                text = "" if is_silent else zkcli.stat_text(zookeeper.get(path).stat(), zone)
+                return Outcome(output=text, result=version)
             case "delete":
                 zookeeper.delete(environment, path, wanted.version)
                 return Outcome(output="")

@@ -52,6 +52,8 @@ COMMANDS = [
     ["analyze"],
     ["config"],
     ["web"],
+    ["zk"],
+    ["zk", "shell"],
     ["versions"],
     ["keys"],
     ["statements"],
