@@ -57,7 +57,7 @@ class ScriptRunner:
         script: Script,
         pace: Pace,
         recorder: Recorder | None = None,
-        view: ResultView | None = None,
+        view: ClusterView | None = None,
         *,
         keeps_events: bool = False,
     ) -> None:

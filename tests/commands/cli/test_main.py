@@ -45,6 +45,7 @@ COMMANDS = [
     ["dataset", "convert"],
     ["matrix"],
     ["import"],
+    ["rehearse"],
     ["explore"],
     ["scenarios"],
     ["serve"],
