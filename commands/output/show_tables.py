@@ -13,11 +13,12 @@ from emulator.events import Event
 from emulator.releases.profiles import Profile
 from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
+from sessions.model.authority import authority
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
 from sessions.model.event_text import in_words
 from sessions.model.metadata_image import Metadata, MetadataReader
-from sessions.model.quorum import broker_role, controller_of, controllers_running
+from sessions.model.quorum import broker_role, controllers_running
 from sessions.model.states import PartitionState, ReplicaState, ViewState
 from sessions.model.truths import truths
 from sessions.text import clock, hexadecimal
@@ -45,7 +46,7 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
         ("seed", state.seed),
         ("time", clock(state.time_us)),
         ("events", state.seq),
-        ("controller", controller_of(state)),
+        ("controller", _controller(state)),
         ("controller epoch", state.controller.epoch if quorum is None else quorum.epoch),
         *_controllers_and_fencing(view.state),
         ("brokers up", f"{counts.brokers_up} of {counts.brokers}"),
@@ -56,6 +57,14 @@ def _cluster(view: ClusterView, _target: str) -> list[Grid]:
         ("links cut or slow", len(state.links)),
     ]
     return [Grid("cluster", ("WHAT", "VALUE"), rows)]
+
+
+def _controller(state: ViewState) -> Cell:
+    """The controller, and why it does not control anything if so."""
+    here = authority(state)
+    if here.controller is None or not here.trouble:
+        return here.controller
+    return f"{here.controller} ({here.trouble})"
 
 
 def _controllers_and_fencing(state: ViewState) -> Iterator[tuple[Cell, ...]]:

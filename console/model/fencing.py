@@ -12,6 +12,7 @@ from typing import Final
 
 from console.model.lookback import last_match
 from console.model.reader import EventReader
+from console.model.silence import began
 from emulator import events
 from emulator.events import BROKEN_STATES, Event, MetadataRecordCommitted
 from sessions.decoding import decode_object
@@ -27,6 +28,7 @@ STEPS_MAX: Final = 512
 BUDGET_MS: Final = 250.0
 """How long one search for the last heartbeat may take."""
 SESSION_TIMER: Final = "broker-session"
+ISR_TIMER: Final = "isr-expiration"
 MEMO_MAX: Final = 256
 
 
@@ -41,6 +43,26 @@ def led_to(reader: EventReader, seq: int) -> list[Event]:
 
 
 def _completed(reader: EventReader, links: list[Event]) -> list[Event]:
+    root = links[0] if links else None
+    if isinstance(root, events.TimerFired) and root.task == ISR_TIMER:
+        links = [*_not_fetching(reader, links), *links]
+    return _with_records(reader, links)
+
+
+def _not_fetching(reader: EventReader, links: list[Event]) -> Iterator[Event]:
+    """What kept a follower from fetching until the leader removed it from the ISR."""
+    timer = links[0]
+    shrunk = next((each for each in reversed(links) if hasattr(each, "isr")), None)
+    if shrunk is None:
+        return
+    isr: list[int] = getattr(shrunk, "isr")  # noqa: B009 - several types of events have one
+    others = {broker for broker in reader.source.view.state.brokers if broker not in isr}
+    event = began(reader, timer.seq, others)
+    if event is not None:
+        yield from (each for each in reader.causes(event.seq) if each.seq < timer.seq)
+
+
+def _with_records(reader: EventReader, links: list[Event]) -> list[Event]:
     fact = next((each for each in reversed(links) if isinstance(each, FACTS)), None)
     record = links[-1] if links and isinstance(links[-1], MetadataRecordCommitted) else None
     if record is None and fact is not None:

@@ -1,17 +1,19 @@
 """Explain a partition's state: the event that caused it, and the chain that led to it."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
 from console.model.event_log import FoundEvents, TouchScan
 from console.model.fencing import led_to
 from console.model.lookback import last_match
-from console.model.partition_fields import spokesman
+from console.model.partition_fields import leader_number, spokesman
 from console.model.reader import EventReader
+from console.model.silence import began
 from emulator import events
 from emulator.events import AuditChanged, Event, PartitionStateChanged
+from sessions.model.health import BY_FLAG, BY_MILD_FLAG, SERVING, flags_of
 from sessions.model.states import PartitionState, ViewState
 from sessions.text import clock
 
@@ -41,6 +43,30 @@ WRITTEN_BY: Final[dict[str, tuple[type[Event], ...]]] = {
     "version": (PartitionStateChanged,),
 }
 """The events that a column's cell comes from; those of replicas count on the leader's only."""
+AUDITED: Final = frozenset({"lost", "diverged"})
+"""The states that an audit finds."""
+OF_PROCESS: Final = frozenset({"leaderless", "waiting"})
+"""The states that the end or freeze of a process leads to."""
+_Holds = Callable[[PartitionStateChanged, PartitionState], bool]
+
+
+def _lacks_the_same(event: PartitionStateChanged, partition: PartitionState) -> bool:
+    return not {*event.isr} & {*partition.osr}
+
+
+def _has_the_leader(event: PartitionStateChanged, partition: PartitionState) -> bool:
+    return event.leader == partition.leader
+
+
+HOLDS: Final[dict[str, _Holds]] = {
+    "offline": _has_the_leader,
+    "unclean": _has_the_leader,
+    "non_preferred": _has_the_leader,
+    "under_min_isr": lambda event, partition: len(event.isr) < partition.min_isr,
+    "at_min_isr": _lacks_the_same,
+    "under_replicated": _lacks_the_same,
+}
+"""Whether a partition was already in a state after a write of its znode."""
 OF_LEADER: Final = (events.HighWatermarkChanged, events.RecordsAppended, events.LogTruncated)
 
 
@@ -58,17 +84,26 @@ def _speaks_of(event: Event, kinds: tuple[type[Event], ...], partition: Partitio
     return getattr(event, "tp", None) == partition.name
 
 
+def status_of(state: ViewState, partition: PartitionState) -> str:
+    """Return the partition's most severe state, as far as it does not depend on the time."""
+    serving = {broker.id for broker in state.brokers.values() if broker.state in SERVING}
+    flags = flags_of(partition, serving)
+    found = (name for flag, name in (*BY_FLAG, *BY_MILD_FLAG) if flags & flag)
+    return next(found, "healthy")
+
+
 def state_path(partition: PartitionState) -> str:
     """The partition's ``state`` znode."""
     return f"/brokers/topics/{partition.topic}/partitions/{partition.partition}/state"
 
 
 class Explainer:
-    """Finds the event that explains a partition's state.
+    """Finds the event that explains a partition's state: the one since which it is in that state.
 
-    That is the last audit event about lost or diverged records, if any; otherwise the last write of
-    its ``state`` znode (in KRaft a record), since fetches and HW updates touch a partition all the
-    time without changing its state; and before there is one, the last event that touched it.
+    Lost and diverged records are found by an audit. A partition without an acting leader, or whose
+    writes wait, is so because of a broker's process. Everything else is a write of its ``state``
+    znode (in KRaft a record), since fetches and HW updates touch a partition all the time without
+    changing its state; and before there is one, the last event that touched it.
     """
 
     def __init__(self, reader: EventReader) -> None:
@@ -78,10 +113,24 @@ class Explainer:
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """Return the number of that event, at the time cursor."""
-        if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
-            audited = self._last(AuditChanged, partition.name, state.seq)
-            if audited is not None:
-                return audited
+        status = status_of(state, partition)
+        found = None
+        if status in AUDITED:
+            found = self._since(
+                AuditChanged, partition.name, state.seq, lambda event: getattr(event, status)
+            )
+        elif status in OF_PROCESS:
+            found = self._process_event(state, partition)
+        if found is None and status in HOLDS:
+            holds = HOLDS[status]
+            found = self._since(
+                PartitionStateChanged,
+                partition.name,
+                state.seq,
+                lambda event: holds(event, partition),
+            )
+        if found is not None:
+            return found
         if state.quorum is not None:
             written = self._last(PartitionStateChanged, partition.name, state.seq)
             return partition.changed if written is None else written
@@ -89,6 +138,31 @@ class Explainer:
         if znode is None or not znode.changed:
             return partition.changed
         return self._said_by(partition, znode.changed)
+
+    def _since(
+        self, kind: type[Event], tp: str, seq: int, holds: Callable[[Any], object]
+    ) -> int | None:
+        """Return the event of a kind since which something holds without interruption."""
+        found = self._found(kind, tp)
+        since = None
+        for index in range(found.index_of(seq), -1, -1):
+            event = self.reader.get(found.seq_at(index))
+            if event is None or not holds(event):
+                break
+            since = event.seq
+        return since
+
+    def _process_event(self, state: ViewState, partition: PartitionState) -> int | None:
+        """Return the last end or freeze of a process that the partition's state depends on."""
+        silent = [
+            broker
+            for broker in {*partition.isr, leader_number(partition)}
+            if broker is not None
+            and (known := state.brokers.get(broker)) is not None
+            and known.state not in SERVING
+        ]
+        event = None if not silent else began(self.reader, state.seq, silent)
+        return None if event is None else event.seq
 
     def of_cell(self, state: ViewState, partition: PartitionState, column: str) -> int:
         """Return the event behind one column's cell, by default the one behind the state."""
@@ -103,6 +177,12 @@ class Explainer:
 
     def _last(self, kind: type[Event], tp: str, seq: int) -> int | None:
         """Return the last event of a kind about a partition, unless the time limit is reached."""
+        found = self._found(kind, tp)
+        index = found.index_of(seq)
+        return found.seq_at(index) if index >= 0 else None
+
+    def _found(self, kind: type[Event], tp: str) -> FoundEvents:
+        """Return the events of a kind about a partition, as far as the time limit allows."""
         if tp != self._tp:
             self._tp, self._said = tp, {}
         found = self._said.get(kind)
@@ -110,8 +190,7 @@ class Explainer:
             scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, kind))
             found = self._said[kind] = FoundEvents(self.reader, scan)
         found.work(AUDIT_BUDGET_MS)
-        index = found.index_of(seq)
-        return found.seq_at(index) if index >= 0 else None
+        return found
 
     def _said_by(self, partition: PartitionState, written: int) -> int:
         """Return the event that describes the write of the znode; otherwise the write itself."""

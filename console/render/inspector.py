@@ -8,17 +8,19 @@ from typing import Final
 
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
+from console.model.waiting import wait_of
 from console.model.why import chain, state_path
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines
 from console.render.columns import rounded
-from console.render.lines import BLANK, Line, Span, cut, line
+from console.render.lines import BLANK, Line, Span, cut, line, wrap
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
+from console.render.why_sentence import sentence
 from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
-from sessions.text import age, brackets, number, plain
+from sessions.text import age, brackets, broker_list, clock, number, plain
 
 EPOCHS_SHOWN_MAX: Final = 5
 ROOMY: Final = 46
@@ -81,6 +83,7 @@ def heading(stage: Stage, partition: PartitionState) -> list[Line]:
             str(partition.min_isr),
         ),
         *recovery(stage, partition),
+        *writes(stage, partition),
     ]
     if sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
         rows.append(
@@ -98,6 +101,26 @@ def heading(stage: Stage, partition: PartitionState) -> list[Line]:
                 brackets(partition.removing),
             )
         )
+    return rows
+
+
+def writes(stage: Stage, partition: PartitionState) -> list[Line]:
+    """What becomes of writes with acks=all, if they are not acknowledged at once."""
+    statuses = set(stage.view_statuses(partition))
+    label = Span("writes ", "muted")
+    if statuses & {"offline", "leaderless"}:
+        return [line(label, Span("nobody takes them", "error"))]
+    if "under_min_isr" in statuses:
+        need = f"acks=all is refused: ISR of {len(partition.isr)}, min {partition.min_isr}"
+        return [line(label, Span(need, "error"))]
+    wait = wait_of(stage.reader, stage.view.state, partition)
+    if wait is None or "waiting" not in statuses:
+        return []
+    words = f"acks=all waits for broker {broker_list(wait.brokers)}"
+    rows = [line(label, Span(words, "warning"))]
+    if wait.since_us is not None and wait.until_us is not None:
+        times = f"since {clock(wait.since_us)}, until {clock(wait.until_us)} at the latest"
+        rows.append(line(Span(f"       {times}", "warning")))
     return rows
 
 
@@ -152,13 +175,33 @@ def replica_line(
     glyphs = stage.glyphs
     leader = partition.leader_replica
     is_leader = leader is replica
+    broker = stage.view.state.brokers.get(replica.broker)
+    frozen = broker is not None and broker.state == "frozen"
     down = replica.role == "offline"
-    mark = glyphs.offline if down else glyphs.up
+    mark = glyphs.offline if down else glyphs.down if frozen else glyphs.up
     word = (
-        "down" if down else "leader" if is_leader else "paused" if replica.paused else replica.role
+        "down"
+        if down
+        else "frozen"
+        if frozen
+        else "leader"
+        if is_leader
+        else "paused"
+        if replica.paused
+        else "former"
+        if replica.role == "leader"
+        else replica.role
     )
     role = (
-        "error" if down else "warning" if replica.broker in partition.osr or replica.paused else ""
+        "error"
+        if frozen
+        else (
+            "error"
+            if down
+            else "warning"
+            if replica.broker in partition.osr or replica.paused
+            else ""
+        )
     )
     remembered = None if leader is None or is_leader else leader_memory(partition, replica.broker)
     behind = None if leader is None or is_leader else leader.log_end_offset - replica.log_end_offset
@@ -306,4 +349,8 @@ def why(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The chain of causes behind the state, the root first."""
     events = chain(stage.reader, stage.explainer.seq(stage.view.state, partition))
     title = line(Span("WHY", "title"), Span(" the root first", "muted"))
-    return [title, *chain_lines(events, width, stage.glyphs)] if events else []
+    if not events:
+        return []
+    said = sentence(stage, partition, events)
+    told = [line(Span(f" {row}")) for row in wrap(said, max(10, width - 2))] if said else []
+    return [title, *told, *chain_lines(events, width, stage.glyphs)]

@@ -5,11 +5,11 @@ from typing import Final
 
 from console.model.history import sparkline
 from console.model.workspace import Stage
+from console.render.authority import controller_words, sentences
 from console.render.lines import BLANK, Line, Span, cut, fit, line
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
 from sessions.model.health import COUNTED, Counts
-from sessions.model.quorum import controller_of
 from sessions.text import clean, clock, number, plural
 
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
@@ -95,16 +95,9 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
 def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
-    active, quorum = controller_of(state), state.quorum
-    kind = "broker" if quorum is None else "controller"
-    epoch = state.controller.epoch if quorum is None else quorum.epoch
     rows = [
-        _pair(
-            "controller",
-            "none" if active is None else f"{kind} {active}",
-            "" if active is not None else "error",
-            f"epoch {epoch}" if epoch is not None else "",
-        ),
+        _pair("controller", *controller_words(stage)),
+        *_waiting(stage),
         _pair("cluster", f"{state.version or '?'}", "", "stepwise" if state.stepwise else ""),
         BLANK,
         *audit_lines(stage),
@@ -170,6 +163,14 @@ def _clients(stage: Stage) -> Line:
     )
 
 
+def _waiting(stage: Stage) -> list[Line]:
+    count = stage.view.tally("waiting")
+    if not count:
+        return []
+    one = f"{plural(count, 'partition')} with acks=all"
+    return [_pair("writes waiting", one, "warning", "for brokers in the ISR that do not respond")]
+
+
 def _links(stage: Stage) -> list[Line]:
     count = len(stage.view.state.links)
     return [_pair("links", f"{count} with faults", "warning")] if count else []
@@ -199,10 +200,16 @@ def healthy_sentence(stage: Stage) -> str:
         return "There are no partitions yet."
     since_us = stage.history.since(stage.source.time_us, is_calm)
     since = "" if since_us is None else f" since {clock(since_us)}"
+    first = next(iter(stage.view.partitions.values()))
+    if since_us is not None and since_us <= first.created_us:
+        since = " since they exist"
+    if stage.index.faults:
+        since = ""
     counts = stage.view.counts()
     down = counts.brokers - counts.brokers_up
-    lacking = [f"{plural(down, 'broker')} down."] if down else []
-    if controller_of(stage.view.state) is None:
-        lacking.append("There is no active controller.")
+    frozen = sum(broker.state == "frozen" for broker in stage.view.state.brokers.values())
+    lacking = [f"{plural(down - frozen, 'broker')} down."] if down > frozen else []
+    lacking += [f"{plural(frozen, 'broker')} frozen."] if frozen else []
+    lacking += sentences(stage)
     summary = " ".join(lacking) or "No faults."
     return f"{summary} {total - stage.index.faults:,} of {total:,} partitions healthy{since}."

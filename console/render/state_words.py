@@ -32,6 +32,7 @@ _LOOKS: Final = {
     "offline": ("OFFL", "offline", "offline"),
     "leaderless": ("DEAD", "leaderless", "offline"),
     "under_min_isr": ("<MIN", "under_min", "error"),
+    "waiting": ("WAIT", "waiting", "warning"),
     "unclean": ("UNCL", "unclean", "unclean"),
     "diverged": ("DIVG", "diverged", "diverged"),
     "lost": ("LOST", "lost", "error"),

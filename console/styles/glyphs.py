@@ -23,6 +23,7 @@ class Glyphs(Struct, frozen=True):
     name: str
     offline: str
     leaderless: str
+    waiting: str
     lost: str
     under_min: str
     unclean: str
@@ -65,6 +66,7 @@ UNICODE = Glyphs(
     name="unicode",
     offline="✖",
     leaderless="†",
+    waiting="◔",
     lost="∅",
     under_min="▼",
     unclean="↯",
@@ -107,6 +109,7 @@ ASCII = Glyphs(
     name="ascii",
     offline="x",
     leaderless="X",
+    waiting="w",
     lost="0",
     under_min="v",
     unclean="!",

@@ -16,10 +16,11 @@ from emulator.events import Event, MessageSent
 from emulator.releases.profiles import PROFILES
 from sessions.model import copies
 from sessions.model.changes import Changes
-from sessions.model.health import COUNTED, SERVING, Counts, flags_of, has_acting_leader
+from sessions.model.health import COUNTED, FLAGGED, SERVING, Counts, flags_of, has_acting_leader
 from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
 
 MIN_ISR: Final = "min.insync.replicas"
+PLACE_OF: Final = {name: place for place, (_, name) in enumerate(FLAGGED)}
 CACHE: Final = -1
 """The controller's cache; other parties that have a view of a partition are broker ids."""
 
@@ -45,7 +46,7 @@ class Model:
 
     def __init__(self, state: ViewState) -> None:
         """Take over ``state``."""
-        self._begin(state, {}, [0] * len(COUNTED), frozen=-1)
+        self._begin(state, {}, [0] * len(FLAGGED), frozen=-1)
         for tp in state.partitions:
             self.take_over(tp)
 
@@ -198,7 +199,7 @@ class Model:
     def _count_flags(self, flags: int, step: int) -> None:
         if flags:
             totals = self._totals
-            for index, (flag, _) in enumerate(COUNTED):
+            for index, (flag, _) in enumerate(FLAGGED):
                 if flags & flag:
                     totals[index] += step
 
@@ -233,7 +234,7 @@ class Model:
     def counts(self) -> Counts:
         """How many brokers and partitions are in which state."""
         if self._counts is None:
-            totals = dict(zip((name for _, name in COUNTED), self._totals, strict=True))
+            totals = {name: self.tally(name) for _, name in COUNTED}
             self._counts = Counts(
                 brokers_up=self._brokers_up,
                 brokers=len(self.state.brokers),
@@ -241,6 +242,10 @@ class Model:
                 **totals,
             )
         return self._counts
+
+    def tally(self, name: str) -> int:
+        """How many partitions are in a state that has a flag."""
+        return self._totals[PLACE_OF[name]]
 
     # ---- configuration
 

@@ -6,7 +6,7 @@ znode, the running brokers, and the audit. Only ``hw_stalled`` depends on the ti
 alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ NON_PREFERRED: Final = 64
 REASSIGNING: Final = 128
 LEADERLESS: Final = 256
 LOST: Final = 512
+WAITING: Final = 1024
 
 SERVING: Final = frozenset({"running", "controlled_shutdown"})
 """States of a broker process in which its replicas serve requests; a frozen one does not."""
@@ -56,6 +57,13 @@ STATES: Final = (
         UNDER_MIN_ISR,
         "under min ISR",
         "the ISR is below min.insync.replicas",
+    ),
+    State(
+        "waiting",
+        WAITING,
+        "writes waiting",
+        "writes with acks=all wait for a broker in the ISR that does not respond",
+        False,
     ),
     State("unclean", UNCLEAN, "unclean leader", "the leader was elected from outside the ISR"),
     State("diverged", DIVERGED, "diverged", "two replicas hold different records at an offset"),
@@ -116,6 +124,8 @@ class Counts(Struct, frozen=True, array_like=True, gc=False):
     lost: int = 0
 
 
+FLAGGED: Final = tuple((state.flag, state.name) for state in STATES if state.flag)
+"""Every flag, with the name of its state."""
 COUNTED: Final = tuple((state.flag, state.name) for state in STATES if state.is_counted)
 """The flags that are counted, with their field in :class:`Counts`, the most severe first."""
 ALERTING: Final = tuple(
@@ -124,7 +134,7 @@ ALERTING: Final = tuple(
 """The counted states that call for attention, the most severe first."""
 
 
-def flags_of(partition: PartitionState, serving: Collection[int]) -> int:
+def flags_of(partition: PartitionState, serving: Set[int]) -> int:
     """All that is wrong with a partition, as far as it does not depend on the time.
 
     ``serving`` are the brokers whose process serves requests (:data:`SERVING`).
@@ -138,20 +148,26 @@ def flags_of(partition: PartitionState, serving: Collection[int]) -> int:
         return flags
     if partition.state == "offline":
         flags |= OFFLINE
-    if partition.led and not has_acting_leader(partition, serving):
-        flags |= LEADERLESS
+    if not has_acting_leader(partition, serving):
+        flags |= LEADERLESS if partition.led else 0
+    elif not serving >= set(partition.isr):
+        flags |= WAITING
     return flags | _isr_flags(partition) | _leader_flags(partition)
 
 
-def has_acting_leader(partition: PartitionState, serving: Collection[int]) -> bool:
+def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
     """Return whether a serving broker considers itself the partition's leader.
 
-    For a moment after a failover this may differ from the leader in the znode.
+    For a moment after a failover this may differ from the leader in the znode. But while that one
+    does not serve, whoever else considers itself the leader is a former one, cut off from the news.
     """
     states = partition.replica_states
-    named = states.get(-1 if partition.leader is None else partition.leader)
+    leader = -1 if partition.leader is None else partition.leader
+    named = states.get(leader)
     if named is not None and named.role == "leader" and named.broker in serving:
         return True
+    if leader >= 0 and leader not in serving:
+        return False
     return any(each.role == "leader" and each.broker in serving for each in states.values())
 
 
@@ -175,7 +191,7 @@ def _leader_flags(partition: PartitionState) -> int:
     return flags
 
 
-Holds = Callable[[PartitionState, Collection[int]], bool]
+Holds = Callable[[PartitionState, Set[int]], bool]
 
 
 def holds(name: str) -> Holds:

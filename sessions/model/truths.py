@@ -78,7 +78,8 @@ def _controller(view: ClusterView, partition: PartitionState) -> Iterator[Truth]
 def _replica(view: ClusterView, replica: ReplicaState) -> Truth:
     """Return a broker's own view of its replica, without what it no longer has in memory."""
     role = view.role(replica)
-    who = f"broker {replica.broker} ({role})"
+    frozen = role != replica.role
+    who = f"broker {replica.broker} ({'frozen' if frozen else role})"
     offsets = (replica.high_watermark, replica.log_end_offset)
     if replica.role == DOWN:
         return Truth(who, None, None, None, None, *offsets)

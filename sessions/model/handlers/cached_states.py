@@ -143,7 +143,6 @@ def _agrees(model: Model, tp: str, who: int) -> None:
 
 
 HANDLERS: Final[Handlers] = {
-    events.LeaderElected: leader_elected,
     events.PartitionCached: partition_cached,
     events.ControllerStep: controller_step,
     events.MetadataUpdated: metadata_updated,

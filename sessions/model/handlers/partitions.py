@@ -64,7 +64,10 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
     cached_states.znode_moves(model, partition)
     leader = event.leader
     if leader != partition.leader:
-        partition.unclean = bool(leader >= 0 and partition.isr and leader not in partition.isr)
+        if leader < 0:
+            partition.unclean = False
+        elif model.state.quorum is None:
+            partition.unclean = bool(partition.isr) and leader not in partition.isr
         partition.hw_moved_us = event.time_us
         partition.leader = leader
         if model.state.broker_configs:
@@ -75,6 +78,19 @@ def state_changed(model: Model, event: events.PartitionStateChanged) -> None:
     partition.controller_epoch = event.controller_epoch
     partition.zk_version = event.zk_version
     model.judge(event.tp, partition)
+
+
+def leader_elected(model: Model, event: events.LeaderElected) -> None:
+    """The controller knows what it has written; in KRaft only it knows whether that was clean.
+
+    There the new leader may be from outside the ISR and have all records (KIP-966). The election is
+    told before the record that it leads to.
+    """
+    cached_states.leader_elected(model, event)
+    if model.state.quorum is not None:
+        partition = model.partition(event.tp, event.seq)
+        partition.unclean = event.strategy == "Unclean"
+        model.judge(event.tp, partition)
 
 
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
@@ -151,6 +167,7 @@ HANDLERS: Final[Handlers] = {
     events.TopicDeleted: topic_deleted,
     events.ReplicasAssigned: replicas_assigned,
     events.PartitionStateChanged: state_changed,
+    events.LeaderElected: leader_elected,
     events.PartitionStateRemoved: state_removed,
     events.IsrChanged: leader_isr_changed,
     events.AuditChanged: audited,

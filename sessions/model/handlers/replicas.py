@@ -175,7 +175,7 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
     for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
         partition, replica = model.replica(tp, broker, seq)
         led, replica.role = replica.role == "leader", "offline"
-        if led:
+        if led or broker in partition.isr:
             model.judge(tp, partition)
         replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
@@ -184,10 +184,10 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
 
 
 def process_paused(model: Model, broker: int, seq: int) -> None:
-    """A process froze or thawed; the partitions it leads are unavailable, or available again."""
+    """A process froze, thawed or started, which concerns what it leads and what waits for it."""
     for tp, partition in list(model.partitions.items()):
         replica = partition.replica_states.get(broker)
-        if replica is not None and replica.role == "leader":
+        if broker in partition.isr or (replica is not None and replica.role == "leader"):
             model.judge(tp, model.partition(tp, seq))
 
 

@@ -161,7 +161,7 @@ async def test_faults_only_of_a_healthy_cluster_says_since_when() -> None:
     async with console(source, "2", "f") as driven:
         assert table_of(driven) == []
         assert "No faults. 6 of 6 partitions healthy since" in driven.text()
-        assert "00:00:00.001." in driven.text()
+        assert "since they exist." in driven.text()
         assert "f shows all" in driven.text()
         await driven.press("f")
         assert len(table_of(driven)) == 6

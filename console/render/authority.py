@@ -1,0 +1,92 @@
+"""Words for who controls the cluster, and for what is wrong with that."""
+
+from typing import Final
+
+from console.model.waiting import next_controller_us, silenced_us
+from console.model.workspace import Stage
+from console.render.lines import Line, Span, line
+from sessions.model.authority import Authority, authority
+from sessions.text import clock, plural
+
+TROUBLE_WORDS: Final = {
+    "dead": "dead",
+    "frozen": "frozen",
+    "cut off": "cut off from ZooKeeper",
+    "no majority": "without a majority",
+}
+
+
+def has_begun(stage: Stage) -> bool:
+    """Whether the cluster has had a controller: before, a missing one is no news."""
+    state = stage.view.state
+    epoch = state.controller.epoch if state.quorum is None else state.quorum.epoch
+    return epoch is not None and bool(state.brokers)
+
+
+def headline(stage: Stage) -> str:
+    """The cluster's own trouble in capitals, for the header; empty if somebody controls it."""
+    if not has_begun(stage):
+        return ""
+    here = authority(stage.view.state)
+    if here.is_zookeeper_unreachable:
+        return "ZOOKEEPER UNREACHABLE"
+    if here.trouble == "no majority":
+        return "QUORUM LOST"
+    if here.trouble:
+        return "NO CONTROLLER"
+    return f"zk {here.serving - len(here.cut_off)}/{here.serving}" if here.cut_off else ""
+
+
+def sentences(stage: Stage) -> list[str]:
+    """The same in sentences; none if all is well."""
+    if not has_begun(stage):
+        return []
+    here = authority(stage.view.state)
+    found = []
+    if here.is_zookeeper_unreachable:
+        found.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
+    elif here.cut_off:
+        found.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
+    if here.trouble == "none":
+        found.append("There is no active controller.")
+    elif here.trouble:
+        kind = "broker" if stage.view.state.quorum is None else "controller"
+        trouble = TROUBLE_WORDS[here.trouble]
+        found.append(f"The active controller, {kind} {here.controller}, is {trouble}.")
+    return found
+
+
+def named(stage: Stage, here: Authority) -> str:
+    """``broker 0 (dead)``."""
+    kind = "broker" if stage.view.state.quorum is None else "controller"
+    trouble = TROUBLE_WORDS.get(here.trouble, "")
+    return f"{kind} {here.controller}" + (f" ({trouble})" if trouble else "")
+
+
+def controller_words(stage: Stage) -> tuple[str, str, str]:
+    """Who is the controller, in which role to show that, and what there is to add."""
+    state = stage.view.state
+    here = authority(state)
+    epoch = state.controller.epoch if state.quorum is None else state.quorum.epoch
+    note = "" if epoch is None else f"epoch {epoch}"
+    if here.controller is None:
+        return "none", "error", note
+    if not here.trouble:
+        return named(stage, here), "", note
+    return named(stage, here), "error", _nobody_controls(stage, here)
+
+
+def _nobody_controls(stage: Stage, here: Authority) -> str:
+    assert here.controller is not None
+    state, reader = stage.view.state, stage.reader
+    since_us = silenced_us(reader, state, here.controller)
+    next_us = next_controller_us(reader, state, here)
+    since = "" if since_us is None else f" since {clock(since_us)}"
+    until = "" if next_us is None else f"; next at {clock(next_us)} at the latest"
+    return f"nobody controls{since}{until}"
+
+
+def header_span(stage: Stage) -> Line:
+    """The headline as part of the header."""
+    text = headline(stage)
+    return line(Span(f"{text} ", "warning" if text.startswith("zk ") else "error")) if text else ()

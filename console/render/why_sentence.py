@@ -1,0 +1,57 @@
+"""One sentence that says why a partition is in its state."""
+
+from collections.abc import Sequence
+
+from console.model.silence import in_words, silences
+from console.model.why import Fold, status_of
+from console.model.workspace import Stage
+from emulator import events
+from emulator.events import Event
+from sessions.model.states import PartitionState
+from sessions.text import broker_list, clean, number
+
+MECHANISMS = {
+    "isr-expiration": "had not fetched for replica.lag.time.max.ms",
+    "session-expiry": "lost its ZooKeeper session",
+    "broker-session": "sent no heartbeat for a whole session",
+}
+"""What a timer found out about a broker."""
+
+
+def sentence(stage: Stage, partition: PartitionState, links: Sequence[Event | Fold]) -> str:
+    """``ISR lost 2: it had not fetched .., because replica 2 was paused (#608)``; empty if unknown.
+
+    ``links`` is the chain of causes that ends in the event that explains the state.
+    """
+    what = _what(stage, partition)
+    if not what:
+        return ""
+    chain = [link for link in links if not isinstance(link, Fold)]
+    began = next((event for event in chain if silences(event)), None)
+    timers = [event.task for event in chain if isinstance(event, events.TimerFired)]
+    how = next((MECHANISMS[task] for task in timers if task in MECHANISMS), "")
+    because = "" if began is None else f"because {in_words(began)} (#{number(began.seq)})"
+    root = chain[0] if chain else None
+    if not because and isinstance(root, events.InputReceived):
+        because = f"after '{clean(root.text)}' (#{number(root.seq)})"
+    rest = ", ".join(part for part in (f"it {how}" if how else "", because) if part)
+    return f"{what}: {rest}" if rest else what
+
+
+def _what(stage: Stage, partition: PartitionState) -> str:
+    status = status_of(stage.view.state, partition)
+    isr, out = broker_list(partition.isr), broker_list(partition.osr)
+    preferred = partition.replicas[0] if partition.replicas else None
+    lost = f"ISR lost {out}"
+    return {
+        "offline": f"no leader: none of the ISR ({isr or 'empty'}) can be elected",
+        "leaderless": f"broker {partition.leader} is the leader, and does not serve",
+        "under_min_isr": lost,
+        "at_min_isr": lost,
+        "under_replicated": lost,
+        "waiting": f"the ISR ({isr}) has a broker that does not respond",
+        "unclean": f"{partition.leader} was elected from outside the ISR",
+        "non_preferred": f"{partition.leader} leads instead of {preferred}",
+        "lost": f"{number(len(partition.lost))} acknowledged are not in the leader's log",
+        "diverged": "replicas hold different records at one offset",
+    }.get(status, "")

@@ -1,0 +1,95 @@
+"""Whether anybody can change the cluster's metadata: the controller, and what it depends on.
+
+Processes and links say at once what ZooKeeper notices only when a session ends: a crashed
+controller stays in ``/controller`` for as long as that takes.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from emulator.events import ZOOKEEPER
+from sessions.model.health import SERVING
+from sessions.model.quorum import controller_of
+from sessions.model.states import BrokerState, QuorumState, ViewState
+
+GONE = ("stopped", "crashed")
+"""States of a process that has ended."""
+ALL_PERCENT = 100
+
+
+class Authority(Struct, frozen=True):
+    """Who controls the cluster, and what is wrong with that.
+
+    ``controller`` is who is named as such, None if nobody is. ``trouble`` is why it does not
+    control anything: empty if it does; ``none``, ``dead``, ``frozen``, ``cut off`` (from ZooKeeper)
+    or ``no majority`` (of the quorum). ``cut_off`` are the serving brokers that do not reach
+    ZooKeeper, out of ``serving``.
+    """
+
+    controller: int | None
+    trouble: str = ""
+    cut_off: tuple[int, ...] = ()
+    serving: int = 0
+
+    @property
+    def is_zookeeper_unreachable(self) -> bool:
+        """Whether no broker that serves requests reaches ZooKeeper."""
+        return self.serving > 0 and len(self.cut_off) == self.serving
+
+
+def authority(state: ViewState) -> Authority:
+    """Who controls the cluster at this moment."""
+    controller = controller_of(state)
+    if state.quorum is not None:
+        return Authority(controller, _quorum_trouble(state, state.quorum))
+    serving = [broker for broker in state.brokers.values() if broker.state in SERVING]
+    cut = cut_links(state)
+    lost = tuple(broker.id for broker in serving if not _reaches_zookeeper(broker, cut))
+    trouble = "none" if controller is None else process_trouble(_broker_state(state, controller))
+    if not trouble and controller in lost:
+        trouble = "cut off"
+    return Authority(controller, trouble, lost, len(serving))
+
+
+def _broker_state(state: ViewState, broker: int) -> str:
+    known = state.brokers.get(broker)
+    return "stopped" if known is None else known.state
+
+
+def process_trouble(state: str) -> str:
+    """What keeps a process in this state from doing anything; empty if nothing does."""
+    if state in GONE:
+        return "dead"
+    return "frozen" if state == "frozen" else ""
+
+
+def cut_links(state: ViewState) -> set[tuple[int, int]]:
+    """The links that carry nothing, as (source, destination)."""
+    dead = (link for link in state.links if link.cut or link.drop_percent >= ALL_PERCENT)
+    return {(link.source, link.destination) for link in dead}
+
+
+def _reaches_zookeeper(broker: BrokerState, cut: set[tuple[int, int]]) -> bool:
+    ways = {(broker.id, ZOOKEEPER), (ZOOKEEPER, broker.id)}
+    has_session = broker.session != 0 and broker.zk_connection != "expired"
+    return has_session and not ways & cut
+
+
+def _quorum_trouble(state: ViewState, quorum: QuorumState) -> str:
+    leader = quorum.leader
+    if leader is None:
+        return "none"
+    trouble = process_trouble(quorum.controllers.get(leader, ""))
+    return trouble or ("" if _has_majority(state, quorum, leader) else "no majority")
+
+
+def _has_majority(state: ViewState, quorum: QuorumState, leader: int) -> bool:
+    """Whether a majority of the controllers run and exchange messages with the leader."""
+    cut = cut_links(state)
+    followers: Iterable[int] = (
+        controller
+        for controller, process in quorum.controllers.items()
+        if process == "running" and not {(controller, leader), (leader, controller)} & cut
+    )
+    return 2 * len(set(followers) | {leader}) > len(quorum.controllers)
