@@ -59,6 +59,9 @@ READ_REQUESTS: Final = {
 """The requests that may be sent, by API key. None of them changes anything: Metadata never asks for
 a topic to be created, and a coordinator is looked for only of groups that exist."""
 _DESCRIBE_QUORUM: Final = 55
+_DESCRIBE_CLUSTER: Final = 60
+_WITH_FENCED_BROKERS: Final = 2
+"""The version of DescribeCluster that can list fenced brokers (KIP-1073)."""
 _DESCRIBE_TOPIC_PARTITIONS: Final = 75
 _OF_SASL: Final = (17, 36)
 """APIs that a listener without SASL need not advertise."""
@@ -158,13 +161,16 @@ class _Reader:
             return default
 
     def reading(self, address: str) -> Reading:
-        try:
-            cluster = self.client.describe_cluster()
-            topics = self.client.describe_topics()
-        except self.failure as error:
-            raise SourceError(f"{clean(address)} does not answer: {_reason(error)}") from error
         apis = {int(key): last for key, (_, last) in self.client.api_versions().items()}
         is_kraft = _DESCRIBE_QUORUM in apis
+        try:
+            cluster = self._metadata()
+        except self.failure as error:
+            raise SourceError(f"{clean(address)} does not answer: {_reason(error)}") from error
+        topics = cluster["topics"]
+        if apis.get(_DESCRIBE_CLUSTER, 0) >= _WITH_FENCED_BROKERS:
+            listed = self.ask("fenced brokers", self.client.describe_cluster, cluster)
+            cluster["brokers"] = listed["brokers"]
         partitions = {topic["name"]: _partitions(topic) for topic in topics}
         self.ask("ELRs", lambda: self._add_elrs(partitions, apis), None)
         self.ask("reassignments", lambda: self._add_reassignments(partitions), None)
@@ -201,6 +207,24 @@ class _Reader:
             groups=self.ask("groups", lambda: tuple(self._groups()), ()),
         )
         return Reading(address, NAME, Authority.METADATA, image, tuple(self.notes))
+
+    def _metadata(self) -> Answer:
+        """Return all that a Metadata response has: brokers that are alive, and topics.
+
+        The library's own description of a cluster cannot read what brokers of 2.8 to 3.6 answer.
+        """
+        from kafka.protocol.metadata import MetadataRequest
+
+        manager = self.client._manager
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+
+        async def send() -> Any:  # noqa: ANN401
+            return await manager.send(request)
+
+        answer: Answer = manager.run(send).to_dict()
+        for broker in answer["brokers"]:
+            broker["broker_id"] = broker.pop("node_id")
+        return answer
 
     def _add_elrs(self, partitions: Names, apis: Container[int]) -> None:
         if _DESCRIBE_TOPIC_PARTITIONS not in apis:

@@ -104,6 +104,23 @@ def test_a_cluster_without_zookeeper_tells_elrs_quorum_and_features(
     assert [note for note in result.readings[0].notes if "left out" in note] == []
 
 
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param(each, marks=pytest.mark.kafka(version=each))
+        for each in ("1.1", "2.4", "2.8", "3.6")
+    ],
+)
+def test_older_brokers_answer_what_they_can(kafka_cluster: KafkaCluster, release: str) -> None:
+    reading = read_source(filled(kafka_cluster))
+    assert reading.image.release == release
+    small = reading.image.partition("small", 0)
+    assert small is not None
+    assert (small.replicas, small.leader, small.isr) == ((2, 1), 1, (1,))
+    left_out = [note.partition(" left out")[0] for note in reading.notes]
+    assert left_out == (["reassignments"] if release == "1.1" else [])  # KIP-455 came with 2.4
+
+
 @pytest.mark.kafka(version="3.9")
 def test_groups_and_their_offsets_are_read(kafka_cluster: KafkaCluster) -> None:
     from kafka import KafkaConsumer, KafkaProducer
