@@ -122,7 +122,15 @@ def _statements(path: Path) -> list[str]:
     return [line for line in lines if not line.startswith(("#", "expect ", "mark "))]
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.tide")), ids=lambda path: path.stem)
+COUNTED = ("E6-values-of-the-documents",)
+"""Scenarios that expect numbers of transactions, in which every statement before has part."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in FOLDER.glob("*.tide") if path.stem not in COUNTED),
+    ids=lambda path: path.stem,
+)
 def test_each_statement_is_noticed_or_marked_as_scenery(path: Path) -> None:
     """Without a statement some expectation fails: else it is there for those who watch."""
     found = outcomes(path, version_of(path))
