@@ -39,6 +39,7 @@ ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "guide.md"
 EXPLORER = ROOT / "docs" / "explorer.md"
 KRAFT = ROOT / "docs" / "kraft.md"
+OWN_CLUSTER = ROOT / "docs" / "own-cluster.md"
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
@@ -150,7 +151,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", [GUIDE, EXPLORER, KRAFT], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [GUIDE, EXPLORER, KRAFT, OWN_CLUSTER], ids=lambda page: page.stem)
 def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
     for kind, text in blocks(page):

@@ -5,12 +5,15 @@ from typing import Any
 
 from emulator.cluster_image.image import ClusterImage
 from sessions.own_cluster.importing import Imported
+from sessions.own_cluster.reading import Authority
 from sessions.text import plural
 
 
 def lines(imported: Imported, shown_max: int) -> Iterator[str]:
     """Yield lines that say where an image comes from; further contradictions are counted."""
     for reading in imported.readings:
+        if reading.authority is Authority.HAND:
+            continue  # the user has just typed it
         yield f"read {reading.source} ({reading.format}): {contents(reading.image)}"
         for note in reading.notes:
             yield f"note: {reading.source}: {note}"

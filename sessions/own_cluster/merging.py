@@ -167,7 +167,7 @@ def _lookup(value: Any, path: Path) -> Any:  # noqa: ANN401 - a part of an image
 def subject(path: Path) -> str:
     """Return what a path leads to: ``leader of t-0``, ``rack of broker 3``."""
     *place, last = path
-    name = str(last).replace("_", " ")
+    name = str(last).replace("_", " ").replace("isr", "ISR").replace("elr", "ELR")
     if place and place[-1] in ("configs", "static_configs", "features"):
         name = str(last)
         place.pop()
