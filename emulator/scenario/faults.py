@@ -247,7 +247,7 @@ class Processes:
             elif wanted.task == "checkpoint":
                 broker.core.replicas.checkpoint_high_watermarks()
                 broker.core.replicas.checkpoint_recovery_points()
-            else:
+            elif self.cluster.kraft is None:  # else leaders are rebalanced by no broker
                 broker.context.arm("rebalance", self.kernel.now)
 
     # ---- links

@@ -8,6 +8,7 @@ from emulator.events import CLIENTS, ZOOKEEPER
 from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
+    CreateCluster,
     CutLink,
     DelayLink,
     DropOnLink,
@@ -142,3 +143,9 @@ def test_held_messages_of_one_name_go_on_alone() -> None:
 
 def test_the_words_for_processes_that_are_not_there() -> None:
     assert set(DOWN) == {"stopped", "crashed"}
+
+
+def test_without_zookeeper_no_broker_rebalances_leaders() -> None:
+    made = Cluster(CreateCluster(version="3.9", mode="kraft", controllers=1))
+    do(made, Tick(task="rebalance"), Settle())
+    assert made.host_works(0)

@@ -12,7 +12,7 @@ from emulator.cluster import Cluster
 from emulator.events import Event
 from emulator.inputs.statements import AnyInput, CreateCluster
 from emulator.scenario.runner import Runner
-from tests.sessions.analysis import reference_quorum
+from tests.sessions.analysis import reference_quorum, reference_truth
 from tests.sessions.analysis.followed import Row
 from tests.sessions.analysis.test_agreement import (
     Told,
@@ -72,11 +72,20 @@ def of_quorum(told: Told, found: dict[str, list[Row]]) -> None:
     same(found["fencings"], fencings)
 
 
+def of_sessions(told: Told, found: dict[str, list[Row]]) -> None:
+    """The totals of the sessions."""
+    same(
+        found["sessions"],
+        by_session(told, lambda n, e, end: [reference_truth.expected_session(n, e, end)]),
+    )
+
+
 GROUPS: Final[dict[str, Callable[[Told, dict[str, list[Row]]], None]]] = {
     "availability, failover, isr, leaders and controller": of_clusters,
     "latency": of_latency,
     "durability and anomalies": of_truth,
     "quorum": of_quorum,
+    "sessions": of_sessions,
     "replay": of_replay,
 }
 """Jobs, and what holds their results against plain Python."""

@@ -7,6 +7,8 @@ from emulator.events import (
     ClusterCreated,
     ConsumeFinished,
     Event,
+    ExpectationChecked,
+    InvariantViolated,
     MetadataRecordCommitted,
     ProduceAcknowledged,
     RecordsConsumed,
@@ -273,3 +275,34 @@ def _aborted(produced: list[Row], read: list[Row]) -> list[Anomaly]:
         for record, row in first.items()
         if record in failed
     ]
+
+
+def expected_session(session: str, events: list[Event], end_us: int) -> Row:
+    """The totals of a session in ``sessions``."""
+    produced = {row["record"]: row for row in expected_produced(events)}
+    outcomes = Counter(row["outcome"] for row in produced.values())
+    fates = expected_fates(events)
+    records = Counter(
+        _fate(fate, produced.get(record)) for found in fates.values() for fate, _, record in found
+    )
+    diverged = {
+        (tp, at) for tp, found in fates.items() for fate, at, _ in found if fate == "diverged"
+    }
+    checked = Counter(each.passed for each in events if isinstance(each, ExpectationChecked))
+    violated = [each for each in events if isinstance(each, InvariantViolated) and not each.known]
+    return {
+        "session": session,
+        "events": len(events),
+        "last_seq": events[-1].seq,
+        "time_us": end_us,
+        "acked": outcomes["acked"],
+        "failed": outcomes["failed"],
+        "lost": records["lost"],
+        "duplicated": records["duplicated"],
+        "diverged": len(diverged),
+        "consumed_lost": records["consumed_lost"],
+        "expectations_passed": checked[True],
+        "expectations_failed": checked[False],
+        "invariants_violated": len(violated),
+        "outcome": "failed" if violated or checked[False] else "passed",
+    }

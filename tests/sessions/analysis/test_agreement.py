@@ -52,7 +52,7 @@ def analysed(told: Told, folder: Path, jobs: tuple[str, ...] = ()) -> dict[str, 
     report = analyze(folder / "dataset", folder / "out", jobs=jobs)
     found = {table.name: pq.read_table(str(table.path)).to_pylist() for table in report.tables}
     dataset = Dataset(folder / "dataset")
-    found["sessions"] = dataset.scan(SESSIONS, ["session", "leaderless_us"]).to_pylist()
+    found["sessions"] = dataset.scan(SESSIONS, SESSIONS.names).to_pylist()
     return found
 
 
