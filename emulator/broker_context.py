@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from emulator import events
 from emulator.broker_effects import Effect
+from emulator.common.errors import NOT_LEADER
 from emulator.protocol import (
     AddPartitionsToTxnResponse,
     AnyMessage,
@@ -249,12 +250,28 @@ class BrokerContext:
         self.process.status = status
         self.emit(events.BrokerStateChanged, self.id, status)
 
-    def respond(self, destination: int, request: int, response: AnyMessage) -> None:
-        """Send the response to ``request``; this broker's own requests complete at once."""
+    def absence_error(self, tp: str) -> str:
+        """The error of a client's request about a partition without a replica here.
+
+        A client that is told so looks for the partition elsewhere. Source:
+        ``ReplicaManager.getPartitionOrError``.
+        """
+        is_known = self.metadata.leader(tp) is not None
+        if is_known and self.profile.has("absent_replica_is_no_leader"):
+            return NOT_LEADER
+        return "UNKNOWN_TOPIC_OR_PARTITION"
+
+    def respond(
+        self, destination: int, request: int, response: AnyMessage, *, is_prompt: bool = False
+    ) -> None:
+        """Send the response to ``request``; this broker's own requests complete at once.
+
+        ``is_prompt`` as for :meth:`Network.send`.
+        """
         if destination == self.id and isinstance(response, OWN):
             self.own_response(request, response)
         else:
-            self.network.send(self.id, destination, response, request)
+            self.network.send(self.id, destination, response, request, is_prompt=is_prompt)
 
     def close_connection(self, peer: int, request: int = 0, *, lost: bool = False) -> None:
         """Close the connection that a request arrived on (how an acks=0 request fails).

@@ -13,12 +13,11 @@ FOLDER = Path(__file__).parent / "scenarios"
 SOME = ("seed", "0.9", "0.10.2", "0.11", "2.1", "2.5", "3.5", "3.9")
 
 
-def _events(name: str, version: str) -> list[Event]:
-    """All that happens in a scenario on a release."""
+def _events(name: str, version: str, changed: tuple[str, str] = ("", "")) -> list[Event]:
+    """All that happens in a scenario on a release, if wanted with another text in one place."""
     path = FOLDER / f"{name}.tide"
-    return events_in(
-        parse_script(path.read_text(), str(path), cluster_options=("--version", version))
-    )
+    text = path.read_text().replace(*changed) if changed[0] else path.read_text()
+    return events_in(parse_script(text, str(path), cluster_options=("--version", version)))
 
 
 @pytest.mark.parametrize("version", SOME)
@@ -88,7 +87,8 @@ def test_v12_an_epoch_that_is_not_known_yet_is_said_to_be_so(version: str) -> No
 
 
 def test_a_record_that_is_acknowledged_after_it_was_truncated_counts_as_lost() -> None:
-    seen = _events("V38-session-expires", "3.9")
+    slow = ("broker thaw 1", "network delay 1 clients 20ms\nbroker thaw 1")
+    seen = _events("V38-session-expires", "3.9", slow)
     cut = next(at for at, each in enumerate(seen) if isinstance(each, events.LogTruncated))
     told = [at for at, each in enumerate(seen) if isinstance(each, events.ProduceAcknowledged)]
     audits = [each.lost for each in seen if isinstance(each, events.AuditChanged)]

@@ -16,6 +16,7 @@ from emulator.broker.replication.fetch_session import FetchSessions, FetchSessio
 from emulator.broker.replication.fetcher import FetcherManager, FetchersState
 from emulator.broker.replication.isr_manager import IsrManager
 from emulator.broker.replication.log_retention import LogRetention, RetentionState
+from emulator.broker.replication.log_segments import LogSegments
 from emulator.broker.replication.partition_locks import LocksState, PartitionLocks
 from emulator.broker.replication.purgatory import PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
@@ -100,12 +101,14 @@ class Core:
             self.locks,
             fetched=self.deletes.purgatory.check_and_complete,
         )
+        segments = LogSegments(context)
         self.reads = ConsumerReads(
             context,
             state.consumer_fetches,
             replicas=replicas,
             sessions=self.sessions,
             manager=FetchManager(context, state.fetch_cache, self.sessions.last_fetches),
+            segments=segments,
         )
         self.fetchers = FetcherManager(context, state.fetchers, replicas)
         self.rounds = SingleRounds(self.fetchers)
@@ -124,7 +127,7 @@ class Core:
             sessions=self.sessions,
             locks=self.locks,
         )
-        self.retention = LogRetention(context, state.retention, replicas)
+        self.retention = LogRetention(context, state.retention, replicas, segments)
         self.verifier = AddPartitionsToTxnManager(
             context,
             state.verification,

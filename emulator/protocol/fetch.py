@@ -142,6 +142,8 @@ LATEST: Final = -1
 """The timestamp that requests the offset after the last readable record."""
 EARLIEST: Final = -2
 """The timestamp that requests the offset of the first record."""
+DEBUGGING: Final = -2
+"""The replica in whose name a client asks any replica of a partition."""
 MAX_TIMESTAMP: Final = -3
 """The timestamp that requests the offset of the record with the largest one (3.0+, KIP-734)."""
 
@@ -152,7 +154,8 @@ class ListOffsetsRequest(Message, frozen=True):
     A consumer (``replica`` -1) requests the first offset whose record is not older than
     ``timestamp_ms`` (virtual time), or ``LATEST`` or ``EARLIEST``. With ``by_wall_clock`` it is a
     timestamp as external clients write it into records. A read_committed consumer gets no offset
-    above the last stable offset.
+    above the last stable offset. A client that debugs (``replica`` is ``DEBUGGING``) asks any
+    replica, and about its whole log.
     """
 
     replica: int

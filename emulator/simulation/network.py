@@ -61,10 +61,19 @@ class Network:
         self.kernel = kernel
         self.state = state
 
-    def send(self, source: int, destination: int, message: AnyMessage, request: int = 0) -> int:
+    def send(
+        self,
+        source: int,
+        destination: int,
+        message: AnyMessage,
+        request: int = 0,
+        *,
+        is_prompt: bool = False,
+    ) -> int:
         """Send a message; return the ``seq`` that identifies it.
 
-        ``request`` is the ``seq`` of the request that a response belongs to.
+        ``request`` is the ``seq`` of the request that a response belongs to. ``is_prompt``: it
+        reaches clients as soon as it would reach a broker.
         """
         kernel = self.kernel
         if kernel.observed(events.MessageSent):
@@ -78,7 +87,7 @@ class Network:
         elif links and (link := links.get((source, destination))) is not None:
             self._send_impaired(source, destination, link, seq, message)
         else:
-            self._carry(source, destination, seq, message, 0)
+            self._carry(source, destination, seq, message, 0, is_prompt=is_prompt)
         return seq
 
     def _refuse(self, source: int, destination: int, seq: int) -> None:
@@ -92,13 +101,20 @@ class Network:
             kernel.schedule(at_us, source, ConnectionLost(destination, seq), seq, destination)
 
     def _carry(
-        self, source: int, destination: int, seq: int, message: AnyMessage, delay_us: int
+        self,
+        source: int,
+        destination: int,
+        seq: int,
+        message: AnyMessage,
+        delay_us: int,
+        *,
+        is_prompt: bool = False,
     ) -> None:
         kernel, state = self.kernel, self.state
         latency_us = state.latency_us
         if latency_us is None:
             latency_us = LATENCY_MIN_US + int(kernel.random() * LATENCY_SPREAD_US)
-            if CLIENTS in (source, destination):
+            if CLIENTS in (source, destination) and not is_prompt:
                 latency_us += CLIENT_LATENCY_US
         at_us = kernel.state.now_us + latency_us + delay_us
         arrivals = state.arrivals

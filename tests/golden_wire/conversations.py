@@ -6,6 +6,7 @@ from typing import Any, Final
 from emulator.wire.records import memory_records
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
+from tests.golden_wire.logs import disks, replicas, retained, trimmed
 
 COMMON: Final = {
     "replica.lag.time.max.ms": "10000",
@@ -313,8 +314,8 @@ def deletes(c: Conversation) -> None:  # noqa: C901, PLR0915 - one step after an
 
 def offsets(c: Conversation) -> None:  # noqa: PLR0915 - one step after another
     """Offsets committed in transactions while the group's and transaction's coordinators die."""
-    for topic, replicas in (("__consumer_offsets", "1:2:0"), ("__transaction_state", "2:0:1")):
-        c.do(f"topic create {topic} --replica-assignment {replicas} {COMPACTED}")
+    for topic, brokers in (("__consumer_offsets", "1:2:0"), ("__transaction_state", "2:0:1")):
+        c.do(f"topic create {topic} --replica-assignment {brokers} {COMPACTED}")
     c.do("topic create t --replica-assignment 0:1:2")
     c.do("wait until t-0.leader == 0")
     c.wait(2)
@@ -509,11 +510,15 @@ def transactions(c: Conversation) -> None:  # noqa: PLR0915 - one step after ano
 
 CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
     each.__name__: each
-    for each in (idempotent, lists, ids, deletes, offsets, transactions, statics)
+    for each in (
+        *(idempotent, lists, ids, deletes, offsets, transactions, statics),
+        *(replicas, trimmed, retained, disks),
+    )
 }
 MORE: Final = {
     "transactions": {CLEANUP: "1000"},
     "statics": {"group.initial.rebalance.delay.ms": "1000"},
+    "retained": {"log.retention.check.interval.ms": "1000"},
 }
 """What a conversation's cluster is configured with besides."""
 

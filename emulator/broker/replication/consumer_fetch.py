@@ -9,12 +9,13 @@ from typing import Final
 
 from emulator.broker.replication.fetch_manager import FetchManager, Rows
 from emulator.broker.replication.fetch_session import FetchSessions
+from emulator.broker.replication.log_segments import LogSegments
 from emulator.broker.replication.purgatory import (
     DelayedOperation,
     DelayedOperationPurgatory,
     PurgatoryState,
 )
-from emulator.broker.replication.replica import FOLLOWER, LEADER, Replica, Replicas
+from emulator.broker.replication.replica import FOLLOWER, LEADER, OFFLINE, Replica, Replicas
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE, NOT_LEADER
 from emulator.protocol import (
@@ -25,7 +26,7 @@ from emulator.protocol import (
     ListOffsetsRequest,
     ListOffsetsResponse,
 )
-from emulator.protocol.fetch import EARLIEST, LATEST, MAX_TIMESTAMP
+from emulator.protocol.fetch import DEBUGGING, EARLIEST, LATEST, MAX_TIMESTAMP
 from emulator.replication.partition import (
     MoveHighWatermark,
     StopLeading,
@@ -60,15 +61,18 @@ class ConsumerReads:
         replicas: Replicas,
         sessions: FetchSessions,
         manager: FetchManager,
+        segments: LogSegments,
     ) -> None:
         """Serve ``replicas`` in ``context``; waiting fetches are kept in ``state``.
 
-        ``sessions`` know when followers fetched, ``manager`` has the consumers' fetch sessions.
+        ``sessions`` know when followers fetched, ``manager`` has the consumers' fetch sessions,
+        ``segments`` know how far a read of a log goes.
         """
         self.context = context
         self.replicas = replicas
         self.sessions = sessions
         self.manager = manager
+        self.segments = segments
         self.delayed = DelayedOperationPurgatory[DelayedFetch, Rows](
             context,
             state,
@@ -83,6 +87,7 @@ class ConsumerReads:
         self.in_sync_only = profile.has("preferred_read_replica_in_isr")
         self.gives_one_batch = profile.has("fetch_response_max_bytes")
         self.waits_for_epoch_start = profile.has("offset_not_available_error")
+        self.says_not_available = profile.has("absent_replica_not_available")
         self.own_epoch = profile.has("newest_record_has_own_epoch")
         self.reads_to_log_end = profile.has("consumers_read_to_log_end")
 
@@ -140,9 +145,8 @@ class ConsumerReads:
         gives_one = self.gives_one_batch
         for tp, requested in message.partitions.items():
             limit_bytes = min(requested.max_bytes, left_bytes)
-            row = self._read(
-                self.replicas.served(tp), requested, message, limit_bytes, at_least_one=gives_one
-            )
+            replica = self.replicas.served(tp)
+            row = self._read(tp, replica, requested, message, limit_bytes, at_least_one=gives_one)
             (rows if self._knows(tp) else unknown)[tp] = row
             if row.batches:
                 gives_one = False
@@ -152,6 +156,7 @@ class ConsumerReads:
 
     def _read(
         self,
+        tp: str,
         replica: Replica | None,
         requested: FetchPartition,
         message: FetchRequest,
@@ -161,6 +166,8 @@ class ConsumerReads:
     ) -> FetchedPartition:
         rack = message.rack
         error = epoch_error(replica, requested.current_leader_epoch, self.replicas.rules)
+        if replica is None:
+            error = self.context.absence_error(tp)
         if error == NOT_LEADER and rack is not None and self._may_follow(replica):
             error = NONE
         if error != NONE or replica is None:
@@ -186,6 +193,7 @@ class ConsumerReads:
         if requested.offset < log.start or requested.offset > log.end:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark
+        bound = min(bound, self.segments.end_after(replica, requested.offset))
         found = log.read_within(requested.offset, bound, limit_bytes, at_least_one=at_least_one)
         aborted = None
         if message.read_committed:
@@ -204,7 +212,7 @@ class ConsumerReads:
     # ---- ListOffsets
 
     def list_offsets(self, client: int, request: int, message: ListOffsetsRequest) -> None:
-        """Look up the offset for a timestamp, below the HW.
+        """Look up the offset for a timestamp, below the HW, or for debugging in any replica's log.
 
         Since 2.2 (KIP-207) a new leader whose HW has not reached the start of its epoch rejects a
         request for the end of the log, because the consumer's offset could go backwards. Source:
@@ -213,6 +221,11 @@ class ConsumerReads:
         tp, rules = message.tp, self.replicas.rules
         replica = self.replicas.get(tp)
         error = epoch_error(replica, message.current_leader_epoch, rules)
+        if replica is None:
+            is_debugging = message.replica == DEBUGGING and self.says_not_available
+            error = "REPLICA_NOT_AVAILABLE" if is_debugging else self.context.absence_error(tp)
+        elif error == NOT_LEADER and message.replica == DEBUGGING and replica.role != OFFLINE:
+            error = NONE
         if error == NONE and replica is not None and self._is_behind_epoch(replica, message):
             error = "OFFSET_NOT_AVAILABLE"
         if error != NONE or replica is None:
@@ -245,6 +258,8 @@ class ConsumerReads:
         """
         log = replica.log
         bound = replica.last_stable_offset if message.read_committed else replica.high_watermark
+        if message.replica == DEBUGGING:
+            bound = replica.log_end
         timestamp_ms = message.timestamp_ms
         if timestamp_ms == LATEST:
             return bound, -1, replica.leader_epoch

@@ -1,20 +1,18 @@
 """Deletes whole segments from the start of a log, by retention time or size.
 
-Logs are not stored in segments here: segment boundaries are derived from the batches when retention
-runs, by ``segment.bytes`` and ``segment.ms``. A record's age counts from its arrival in the
-cluster, because external clients have their own clocks. Source: ``LogManager.cleanupLogs``,
+A record's age counts from its arrival in the cluster, because external clients have their own
+clocks. Source: ``LogManager.cleanupLogs``,
 ``UnifiedLog.deleteRetentionMsBreachedSegments`` and ``deleteRetentionSizeBreachedSegments`` 0.8 to
 4.1.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
 
+from emulator.broker.replication.log_segments import LogSegments
 from emulator.broker.replication.replica import Replica, Replicas
 from emulator.broker_context import BrokerContext
-from emulator.protocol.record_batch import NO_RECORDS
 from emulator.releases.config import TopicValues
 from emulator.replication.partition import OFFLINE, DeleteSegments
 
@@ -28,21 +26,19 @@ class RetentionState(Struct, array_like=True):
     next_look_us: int = 0
 
 
-class Segment(Struct):
-    """Consecutive batches: the offset after them, their size, first and last arrival times."""
-
-    end: int
-    size_bytes: int
-    first_us: int
-    last_us: int
-
-
 class LogRetention:
     """Checks all logs of a broker periodically."""
 
-    def __init__(self, context: BrokerContext, state: RetentionState, replicas: Replicas) -> None:
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: RetentionState,
+        replicas: Replicas,
+        segments: LogSegments,
+    ) -> None:
         """Delete from the logs of ``replicas``."""
         self.context = context
+        self.segments = segments
         self.state = state
         self.replicas = replicas
 
@@ -63,7 +59,7 @@ class LogRetention:
         if not self._is_due(replica, values, now_us):
             return
         start, left_bytes = replica.first_segment, replica.log.size_bytes
-        for segment in self._segments(replica, values):
+        for segment in self.segments.of(replica, values):
             is_below = segment.end <= replica.log_start
             is_old = 0 <= values.retention_us < now_us - segment.last_us
             is_much = 0 <= values.retention_bytes <= left_bytes - segment.size_bytes
@@ -78,29 +74,6 @@ class LogRetention:
         """Whether there may be anything to delete, without reading the whole log."""
         if replica.first_segment < replica.log_start:
             return True
-        oldest_us = self._came_us(replica.log.batches[0].first_record)
+        oldest_us = self.segments.came_us(replica.log.batches[0].first_record)
         is_old = 0 <= values.retention_us < now_us - oldest_us
         return values.deletes and (values.retention_bytes >= 0 or is_old)
-
-    def _segments(self, replica: Replica, values: TopicValues) -> Iterator[Segment]:
-        segment: Segment | None = None
-        for batch in replica.log.batches:
-            came_us = self._came_us(batch.first_record)
-            if segment is None or (
-                segment.size_bytes + batch.size_bytes > values.segment_bytes
-                or came_us - segment.first_us > values.segment_us
-            ):
-                if segment is not None:
-                    yield segment
-                segment = Segment(batch.end_offset, batch.size_bytes, came_us, came_us)
-            else:
-                segment.end, segment.last_us = batch.end_offset, came_us
-                segment.size_bytes += batch.size_bytes
-        if segment is not None:
-            yield segment
-
-    def _came_us(self, record: int) -> int:
-        """When a record was written; what was there before the cluster started counts from then."""
-        if record == NO_RECORDS:
-            return 0
-        return self.context.ledger.entry_of(record).created_us

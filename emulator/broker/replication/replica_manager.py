@@ -108,7 +108,8 @@ class ReplicaManager:
                 self.context.close_connection(client, request)
             return
         response = ProduceResponse(request, message.tp, error, base, log_start, time_ms)
-        self.context.respond(client, request, response)
+        # Who hears of the record first, its client or a follower, is chance.
+        self.context.respond(client, request, response, is_prompt=error == NONE)
 
     def _stamped(self, message: ProduceRequest) -> RecordBatch:
         """The batch with this broker's time, if the topic's records have that (KIP-32)."""
@@ -130,7 +131,7 @@ class ReplicaManager:
         if not -1 <= message.acks <= 1 and self.profile.has("required_acks_validated"):
             return "INVALID_REQUIRED_ACKS"
         if replica is None:
-            return "UNKNOWN_TOPIC_OR_PARTITION"
+            return self.context.absence_error(message.tp)
         error = produce_error(replica, message.acks, self.rules, self.replicas.at(replica))
         if error != NONE:
             return error
@@ -150,7 +151,7 @@ class ReplicaManager:
             offset = wanted
             if replica is not None and wanted == TO_HIGH_WATERMARK:
                 offset = replica.high_watermark
-            error = self._deletion_refused(replica, offset)
+            error = self._deletion_refused(tp, replica, offset)
             low_watermark = -1
             if error == NONE and replica is not None:
                 self.replicas.do(replica, DeleteRecords(offset))
@@ -159,9 +160,9 @@ class ReplicaManager:
         delayed = DelayedDeleteRecords(request, client, deletions)
         self.deletes.purgatory.try_complete_else_watch(delayed, message.timeout_us)
 
-    def _deletion_refused(self, replica: Replica | None, offset: int) -> str:
+    def _deletion_refused(self, tp: str, replica: Replica | None, offset: int) -> str:
         if replica is None:
-            return "UNKNOWN_TOPIC_OR_PARTITION"
+            return self.context.absence_error(tp)
         if replica.role != LEADER:
             return NOT_LEADER
         if not self.context.topic_values(replica.tp.rpartition("-")[0]).deletes:
@@ -179,7 +180,9 @@ class ReplicaManager:
         for tp, (current, epoch) in message.partitions.items():
             replica = self.replicas.get(tp)
             error = epoch_error(replica, current, self.rules)
-            if replica is not None and error in FENCING_ERRORS:
+            if replica is None and self.rules.fencing:
+                error = self.context.absence_error(tp)
+            elif replica is not None and error in FENCING_ERRORS:
                 known = replica.leader_epoch
                 self.context.refuse(source, request, tp, error, current, known)
             if error != NONE or replica is None or replica.epochs is None:

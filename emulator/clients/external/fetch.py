@@ -18,6 +18,7 @@ from emulator.protocol import (
     FetchRequest,
     FetchResponse,
 )
+from emulator.protocol.fetch import DEBUGGING
 from emulator.wire.exceptions import UnsupportedCompression, WireError
 from emulator.wire.messages import fetch as wire
 from emulator.wire.messages import offsets
@@ -187,7 +188,7 @@ class ListOffsets:
         assert isinstance(request, offsets.ListOffsetsRequest)
         return [
             protocol.ListOffsetsRequest(
-                -1,
+                DEBUGGING if request.replica_id == DEBUGGING else -1,
                 tp_of(topic.name, each.partition_index),
                 each.current_leader_epoch,
                 each.timestamp,

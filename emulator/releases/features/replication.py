@@ -84,6 +84,21 @@ REPLICATION: Final = (
         " broker's metadata, such as that of a topic being deleted",
     ),
     Feature(
+        "absent_replica_is_no_leader",
+        "2.0.0",
+        None,
+        "KAFKA-6796",
+        "a broker that knows a partition, but has no replica of it, says that it is not the leader",
+    ),
+    Feature(
+        "absent_replica_not_available",
+        "0.11",
+        "2.5",
+        "KAFKA-4586",
+        "asked by a client that debugs, a broker without a replica says REPLICA_NOT_AVAILABLE",
+        ended_by="KAFKA-10223",
+    ),
+    Feature(
         "log_dir_moves_need_metadata",
         "2.1",
         None,
