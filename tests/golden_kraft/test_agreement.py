@@ -40,6 +40,8 @@ SEEDS = {
     ("3.9.2", "ks7-new-disk-and-retention"): 5,
     ("3.9.2", "ks8-last-members-with-new-disks"): 2,
     ("3.9.2", "ks9-moves-and-new-disks"): 4,
+    ("4.0.2", "ks9-moves-and-new-disks"): 10,
+    ("4.1.2", "ks9-moves-and-new-disks"): 2,
 }
 """Where another seed than the first is one with which the races go as they were recorded.
 
@@ -68,6 +70,17 @@ CHANCE = {
         "new-disk: log order",
     },
     ("3.9.2", "ks8-last-members-with-new-disks"): {"last-with-a-new-disk: log order"},
+    (
+        "3.9.2",
+        "ks10-retention-and-truncation",
+    ): {  # a broker's retention begins 30 s after its start
+        "third: t-0@3.epochs",
+        "third: t-0@3.record_epochs",
+        "third: t-0@3.values",
+    },
+    ("4.0.2", "ks8-last-members-with-new-disks"): {"last-with-a-new-disk: log order"},
+    ("4.1.2", "ks8-last-members-with-new-disks"): {"end: log order"},
+    ("4.1.2", "ks9-moves-and-new-disks"): {"arrived: log order"},
     ("3.9.2", "ks9-moves-and-new-disks"): {"arrived: log of u-0", "arrived: log order"},
     ("4.0.2", "c01-stopped-again"): {"back: log of broker 2", "back: log order"},
     ("4.0.2", "c03-unclean-past-elr-elr"): {"all: log order", "two: log order"},
