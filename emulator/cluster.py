@@ -426,8 +426,9 @@ class Cluster:
         brokers = self.state.brokers
         for number in self.state.assignments.get(tp, ()):
             broker = brokers.get(number)
-            if broker is not None and tp in broker.replicas:
-                logs[number] = broker.replicas[tp].log
+            replica = None if broker is None else broker.core.replicas.get(tp)
+            if replica is not None:
+                logs[number] = replica.log
         return logs
 
     def log_of(self, tp: str, broker: int) -> Log | None:
@@ -462,7 +463,7 @@ class Cluster:
     def replica(self, tp: str, broker: int) -> Replica | None:
         """A broker's replica of a partition, if its disk holds one."""
         state = self.state.brokers.get(broker)
-        return None if state is None else state.replicas.get(tp)
+        return None if state is None else state.core.replicas.get(tp)
 
     def state_of(self, tp: str) -> PartitionInfo | None:
         """The content of a partition's state znode."""

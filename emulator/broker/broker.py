@@ -155,7 +155,7 @@ class Broker:
 
     def handle(self, source: int, message: AnyMessage) -> None:
         """Handle one message."""
-        self._handlers[type(message)](source, message)
+        self._handlers[type(message)](source, self.kernel.cause, message)
 
     def choose_handlers(self, _effect: PortsChanged | LocksChanged | None = None) -> None:
         """Refuse requests, check locks before they are handled, or handle them at once.
@@ -171,29 +171,31 @@ class Broker:
         else:
             self._handlers = self._unlocked
 
-    def _refuse(self, source: int, _message: AnyMessage) -> None:
+    def _refuse(self, source: int, request: int, _message: AnyMessage) -> None:
         """Refuse the connection: no process is listening."""
         kernel = self.kernel
-        refused = messages.ConnectionLost(self.id, kernel.cause)
+        refused = messages.ConnectionLost(self.id, request)
         kernel.schedule(kernel.now + LATENCY_MIN_US, source, refused, kernel.cause, self.id)
 
-    def _timer(self, _source: int, message: messages.Timer) -> None:
+    def _timer(self, _source: int, _request: int, message: messages.Timer) -> None:
         if self.context.timers.is_due(message):
             self._tasks[message.task]()
 
-    def _connection_lost(self, _source: int, message: messages.ConnectionLost) -> None:
+    def _connection_lost(
+        self, _source: int, _request: int, message: messages.ConnectionLost
+    ) -> None:
         if message.peer >= 0:
             self.core.connection_lost(message)
         self.membership.connection_lost(message)
 
     # ---- requests that wait for a lock
 
-    def _take_in_turn(self, source: int, message: AnyMessage) -> None:
+    def _take_in_turn(self, source: int, request: int, message: AnyMessage) -> None:
         locks = self.core.locks
         if locks.blocks(source, message):
-            locks.wait(source, self.kernel.cause, message)
+            locks.wait(source, request, message)
         else:
-            self._unlocked[type(message)](source, message)
+            self._unlocked[type(message)](source, request, message)
 
     def release_waiting(self, _effect: Unlocked) -> None:
         """Handle the requests whose locks are free by now, then check the locks again."""
@@ -201,7 +203,7 @@ class Broker:
         cause = kernel.cause
         for source, request, message in self.core.locks.freed():
             kernel.cause = request
-            self._take_in_turn(source, message)
+            self._take_in_turn(source, request, message)
         kernel.cause = cause
         self.choose_handlers()
 

@@ -6,7 +6,7 @@ It replicates partitions, serves clients, and coordinates groups and transaction
 from msgspec import Struct, field
 
 from emulator import protocol as messages
-from emulator.broker.membership import Handler, ProducerIdSource, Task, reset, with_request
+from emulator.broker.membership import Handler, ProducerIdSource, Task, reset
 from emulator.broker.replication.consumer_fetch import ConsumerReads
 from emulator.broker.replication.delayed_delete_records import DelayedDeletes
 from emulator.broker.replication.delayed_produce import DelayedProduces
@@ -177,45 +177,37 @@ class Core:
             self.coordinator,
             self.transactions,
         )
-        return with_request(
-            self.kernel,
-            {
-                messages.FetchRequest: self._fetch,
-                # Every produce request passes the transaction verifier: since 3.6 a leader asks the
-                # coordinator before it appends the first record of a transaction that it does not
-                # know (KIP-890). All others the verifier appends at once.
-                messages.ProduceRequest: self.verifier.produce,
-                messages.InitProducerIdRequest: self._init_producer_id,
-                messages.AddPartitionsToTxnRequest: transactions.add_partitions,
-                messages.AddOffsetsToTxnRequest: transactions.add_offsets,
-                messages.EndTxnRequest: transactions.end,
-                messages.DescribeTransactionsRequest: transactions.describe,
-                messages.DescribeProducersRequest: manager.describe_producers,
-                messages.TxnOffsetCommitRequest: coordinator.commit_in_transaction,
-                messages.WriteTxnMarkersRequest: self.markers.write,
-                messages.DescribeLogDirsRequest: manager.describe_log_dirs,
-                messages.AlterReplicaLogDirsRequest: manager.alter_log_dirs,
-                messages.DeleteRecordsRequest: manager.delete_records,
-                messages.OffsetsForLeaderEpochRequest: manager.offsets_for_leader_epoch,
-                messages.ListOffsetsRequest: self._list_offsets,
-                messages.OffsetDeleteRequest: coordinator.delete_offsets,
-                messages.FindCoordinatorRequest: self._find_coordinator,
-                messages.JoinGroupRequest: coordinator.join,
-                messages.SyncGroupRequest: coordinator.sync,
-                messages.HeartbeatRequest: coordinator.heartbeat,
-                messages.LeaveGroupRequest: coordinator.leave,
-                messages.OffsetCommitRequest: coordinator.commit,
-                messages.OffsetFetchRequest: coordinator.committed,
-                messages.DescribeGroupsRequest: coordinator.describe,
-                messages.DeleteGroupsRequest: coordinator.delete,
-            },
-        ) | {
-            messages.WriteTxnMarkersResponse: lambda _source, message: transactions.marked(
-                message.request, message
-            ),
-            messages.AddPartitionsToTxnResponse: lambda _source, message: self.verifier.on_response(
-                message.request, message
-            ),
+        return {
+            messages.FetchRequest: self._fetch,
+            # Every produce request passes the transaction verifier: since 3.6 a leader asks the
+            # coordinator before it appends the first record of a transaction that it does not
+            # know (KIP-890). All others the verifier appends at once.
+            messages.ProduceRequest: self.verifier.produce,
+            messages.InitProducerIdRequest: self._init_producer_id,
+            messages.AddPartitionsToTxnRequest: transactions.add_partitions,
+            messages.AddOffsetsToTxnRequest: transactions.add_offsets,
+            messages.EndTxnRequest: transactions.end,
+            messages.DescribeTransactionsRequest: transactions.describe,
+            messages.DescribeProducersRequest: manager.describe_producers,
+            messages.TxnOffsetCommitRequest: coordinator.commit_in_transaction,
+            messages.WriteTxnMarkersRequest: self.markers.write,
+            messages.DescribeLogDirsRequest: manager.describe_log_dirs,
+            messages.AlterReplicaLogDirsRequest: manager.alter_log_dirs,
+            messages.DeleteRecordsRequest: manager.delete_records,
+            messages.OffsetsForLeaderEpochRequest: manager.offsets_for_leader_epoch,
+            messages.ListOffsetsRequest: self._list_offsets,
+            messages.OffsetDeleteRequest: coordinator.delete_offsets,
+            messages.FindCoordinatorRequest: self._find_coordinator,
+            messages.JoinGroupRequest: coordinator.join,
+            messages.SyncGroupRequest: coordinator.sync,
+            messages.HeartbeatRequest: coordinator.heartbeat,
+            messages.LeaveGroupRequest: coordinator.leave,
+            messages.OffsetCommitRequest: coordinator.commit,
+            messages.OffsetFetchRequest: coordinator.committed,
+            messages.DescribeGroupsRequest: coordinator.describe,
+            messages.DeleteGroupsRequest: coordinator.delete,
+            messages.WriteTxnMarkersResponse: self._markers_written,
+            messages.AddPartitionsToTxnResponse: self._partitions_added,
             messages.FetchResponse: self._fetched,
             messages.OffsetsForLeaderEpochResponse: self._on_epoch_response,
             messages.ListOffsetsResponse: self._on_ends_response,
@@ -253,25 +245,37 @@ class Core:
         list_offsets = reads.list_offsets if message.replica < 0 else manager.list_offsets
         list_offsets(source, request, message)
 
-    def _fetched(self, source: int, message: messages.FetchResponse) -> None:
+    def _fetched(self, source: int, _request: int, message: messages.FetchResponse) -> None:
         if message.request in self.state.fetchers.single_rounds:
             self.rounds.fetched(message)
         else:
             self.fetchers.fetched(source, message)
 
     def _on_epoch_response(
-        self, source: int, message: messages.OffsetsForLeaderEpochResponse
+        self, source: int, _request: int, message: messages.OffsetsForLeaderEpochResponse
     ) -> None:
         if self.rounds.is_round(message.request):
             self.rounds.on_epoch_response(message)
         else:
             self.fetchers.on_epoch_response(source, message)
 
-    def _on_ends_response(self, source: int, message: messages.ListOffsetsResponse) -> None:
+    def _on_ends_response(
+        self, source: int, _request: int, message: messages.ListOffsetsResponse
+    ) -> None:
         if self.rounds.is_round(message.request):
             self.rounds.on_ends_response(message)
         else:
             self.fetchers.on_ends_response(source, message)
+
+    def _markers_written(
+        self, _source: int, _request: int, message: messages.WriteTxnMarkersResponse
+    ) -> None:
+        self.transactions.marked(message.request, message)
+
+    def _partitions_added(
+        self, _source: int, _request: int, message: messages.AddPartitionsToTxnResponse
+    ) -> None:
+        self.verifier.on_response(message.request, message)
 
     def connection_lost(self, message: messages.ConnectionLost) -> None:
         """Handle a lost connection to another broker, a client or a controller."""

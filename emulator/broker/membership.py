@@ -9,18 +9,15 @@ Source of the block of producer ids: ``ProducerIdsBlock``, ``ProducerIdManager``
 (KIP-98, KIP-730).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
 from emulator.protocol import ConnectionLost, InitProducerIdRequest
-from emulator.simulation.kernel import Kernel
 
-Handler = Callable[[int, Any], None]
-"""Handles a message of one type from a source."""
-RequestHandler = Callable[[int, int, Any], None]
-"""Handles a request of one type: its source, its number, and the request."""
+Handler = Callable[[int, int, Any], object]
+"""Handles a message of one type: its source, its number, and the message."""
 Task = Callable[[], None]
 """Runs when a timer is due."""
 
@@ -58,15 +55,6 @@ class ProducerIdSource(Protocol):
 
     def give_out(self, source: int, request: int, message: InitProducerIdRequest) -> None:
         """Answer a request for an id, now or once there is one."""
-
-
-def with_request(kernel: Kernel, methods: Mapping[type, RequestHandler]) -> dict[type, Handler]:
-    """Pass the number of the request that the kernel is delivering to handlers of requests."""
-
-    def handler(method: RequestHandler) -> Handler:
-        return lambda source, message: method(source, kernel.cause, message)
-
-    return {kind: handler(method) for kind, method in methods.items()}
 
 
 def reset(state: Struct, fresh: Struct) -> None:

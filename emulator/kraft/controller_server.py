@@ -94,7 +94,7 @@ class ControllerServer:
             kernel=kernel,
             network=network,
             timers=self.timers,
-            profile=self.profile,
+            configuration=configuration,
             config=lambda: self.config,
             on_leader=self._role_changed,
             on_commit=self._committed,

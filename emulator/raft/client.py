@@ -12,8 +12,7 @@ from emulator.raft.log import SegmentLimits
 from emulator.raft.quorum import NEVER_US, QuorumMember, QuorumRules, Surroundings
 from emulator.raft.snapshots import SnapshotRules, clean, reason_for_snapshot, take_snapshot
 from emulator.raft.state import QuorumState
-from emulator.releases.config import BrokerConfig
-from emulator.releases.profiles import Profile
+from emulator.releases.config import BrokerConfig, Configuration
 from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers
@@ -36,7 +35,7 @@ class RaftClient:
         kernel: Kernel,
         network: Network,
         timers: Timers,
-        profile: Profile,
+        configuration: Configuration,
         config: Callable[[], BrokerConfig],
         on_leader: Callable[[], None],
         on_commit: Callable[[], None],
@@ -53,9 +52,10 @@ class RaftClient:
         self.kernel = kernel
         self.network = network
         self.timers = timers
-        self.profile = profile
+        self.configuration = configuration
+        self.profile = configuration.profile
         self.config = config
-        self._config: BrokerConfig | None = None
+        self._version = -1
         around = Surroundings(
             lambda: kernel.state.now_us,
             kernel.random_below,
@@ -71,10 +71,9 @@ class RaftClient:
         self.on_commit = on_commit
 
     def _rules(self) -> QuorumRules:
-        config = self.config()
-        if config is not self._config:
-            self._config = config
-            has = self.profile.has
+        if self._version != self.configuration.version:
+            self._version = self.configuration.version
+            config, has = self.config(), self.profile.has
             self._made = QuorumRules(
                 config.quorum_election_timeout_us,
                 config.quorum_election_backoff_max_us,

@@ -5,6 +5,7 @@ It may start after the first record: a snapshot replaces the earlier ones (KIP-6
 """
 
 from bisect import bisect_right
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct, field
@@ -30,6 +31,10 @@ class Segment(Struct, array_like=True):
     size_bytes: int = 0
 
 
+_BASE_OFFSET = attrgetter("base_offset")
+_EPOCH = attrgetter("epoch")
+
+
 class MetadataLog(Struct, array_like=True):
     """One member's copy of the log; it is on disk.
 
@@ -46,7 +51,10 @@ class MetadataLog(Struct, array_like=True):
     @property
     def end_offset(self) -> int:
         """The offset of the next record."""
-        return self.batches[-1].end_offset if self.batches else self.start_offset
+        if not self.batches:
+            return self.start_offset
+        last = self.batches[-1]
+        return last.base_offset + len(last.records)
 
     @property
     def last_epoch(self) -> int:
@@ -76,17 +84,22 @@ class MetadataLog(Struct, array_like=True):
 
     def from_offset(self, offset: int, up_to: int | None = None) -> list[MetadataBatch]:
         """The batches from ``offset`` on; with ``up_to`` only those that end there or before."""
-        found = self.batches[bisect_right(self.batches, offset, key=_end) :]
+        found = self.batches[self._index(offset) :]
         if up_to is None or not found or found[-1].end_offset <= up_to:
             return found
-        return found[: bisect_right(found, up_to, key=_end)]
+        return self.batches[self._index(offset) : self._index(up_to)]
+
+    def _index(self, offset: int) -> int:
+        """The index of the first batch that ends after ``offset``."""
+        at = bisect_right(self.batches, offset, key=_BASE_OFFSET)
+        return at - 1 if at and self.batches[at - 1].end_offset > offset else at
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """The last epoch up to ``epoch`` in the log, and its end offset; (-1, 0) if there is none.
 
         Source: ``RaftLog.endOffsetForEpoch``.
         """
-        at = bisect_right(self.batches, epoch, key=_epoch)
+        at = bisect_right(self.batches, epoch, key=_EPOCH)
         if at:
             return self.batches[at - 1].epoch, self.batches[at - 1].end_offset
         if self.start_offset:
@@ -95,7 +108,7 @@ class MetadataLog(Struct, array_like=True):
 
     def epoch_at(self, offset: int) -> int:
         """The epoch of the record at ``offset``; -1 if there is none outside snapshots."""
-        at = bisect_right(self.batches, offset, key=_end)
+        at = self._index(offset)
         if at < len(self.batches) and offset >= self.start_offset:
             return self.batches[at].epoch
         return next((each.epoch for each in self.snapshots if each.end_offset == offset + 1), -1)
@@ -125,7 +138,7 @@ class MetadataLog(Struct, array_like=True):
 
     def truncate(self, offset: int) -> None:
         """Truncate the log to ``offset``, at a batch boundary."""
-        at = bisect_right(self.batches, offset, key=_end)
+        at = self._index(offset)
         for batch in reversed(self.batches[at:]):
             while len(self.segments) > 1 and self.segments[-1].base_offset > batch.base_offset:
                 del self.segments[-1]
@@ -175,14 +188,6 @@ class MetadataLog(Struct, array_like=True):
     def _start_at_second(self) -> None:
         del self.snapshots[0]
         self.start_offset = start = self.snapshots[0].end_offset
-        del self.batches[: bisect_right(self.batches, start, key=_end)]
+        del self.batches[: self._index(start)]
         while len(self.segments) > 1 and self.segments[1].base_offset <= start:
             del self.segments[0]
-
-
-def _end(batch: MetadataBatch) -> int:
-    return batch.end_offset
-
-
-def _epoch(batch: MetadataBatch) -> int:
-    return batch.epoch

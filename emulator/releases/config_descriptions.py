@@ -5,7 +5,8 @@ numbers of a source win. Source: ``ConfigHelper``, ``DynamicBrokerConfig.brokerC
 ``ServerTopicConfigSynonyms``, ``ConfigDef.Type``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config import Settings, default_of, profile_of, type_of
-from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS, Setting
+from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS
 from emulator.releases.versions import is_since, is_until
 
 TOPIC: Final = 1
@@ -125,11 +126,8 @@ def describe_defaults(release: str, values: Mapping[str, str]) -> list[ConfigEnt
 def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
     """Describe a topic's configuration; ``own`` are the topic's values."""
     found, keys = {}, broker_configs(profile_of(release).numbers)
-    for setting in _settings(release):
-        if setting.per_topic:
-            name, default = setting.topic_name or setting.name, default_of(setting, release)
-            inherited = _of_broker(setting.name, keys, layers)
-            found[name] = _of_topic(name, own, inherited, default)
+    for name, of_broker, default in _topic_settings(release):
+        found[name] = _of_topic(name, own, _of_broker(of_broker, keys, layers), default)
     for name, default in TOPIC_DEFAULTS.items():
         inherited = _of_broker(_SERVER_NAMES.get(name, name), keys, layers)
         found[name] = _of_topic(name, own, inherited, default)
@@ -139,11 +137,17 @@ def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list
     return list(found.values())
 
 
-def _settings(release: str) -> Iterable[Setting]:
+@cache
+def _topic_settings(release: str) -> tuple[tuple[str, str, str], ...]:
+    """The settings that topics can override in a release: their names and a broker's, defaults."""
     numbers = profile_of(release).numbers
-    for each in SETTINGS:
-        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until)):
-            yield each
+    return tuple(
+        (setting.topic_name or setting.name, setting.name, default_of(setting, release))
+        for setting in SETTINGS
+        if setting.per_topic
+        and is_since(numbers, setting.since)
+        and (setting.until is None or is_until(numbers, setting.until))
+    )
 
 
 def _of_broker(name: str, keys: Mapping[str, BrokerConfigKey], layers: Layers) -> list[Synonym]:

@@ -15,7 +15,6 @@ from emulator.metadata_log.image import TopicIdPartition
 from emulator.protocol import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,
-    ConnectionLost,
 )
 
 TASK: Final = "assignments"
@@ -69,11 +68,3 @@ class AssignmentsManager:
             self.own.unassigned += message.partitions
         if self.own.unassigned:
             self.context.later(TASK, DISPATCH_US)
-
-    def take(self, request: int, response: object) -> bool:
-        """Handle a response if it belongs to the request in flight."""
-        return self.channel.take(request, response)
-
-    def connection_lost(self, message: ConnectionLost) -> None:
-        """Handle a lost connection."""
-        self.channel.connection_lost(message)

@@ -16,7 +16,6 @@ from emulator.protocol import (
     AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
-    ConnectionLost,
     CreatePartitionsRequest,
     CreateTopicsRequest,
     DeleteTopicsRequest,
@@ -171,11 +170,3 @@ class ForwardingManager:
         else:
             reply = OTHERS[type(wanted)](request, error, errors, messages)
         self.context.respond(pending.source, request, reply)
-
-    def take(self, request: int, response: object) -> bool:
-        """Handle a response if it belongs to a forwarded request."""
-        return self.channel.take(request, response)
-
-    def connection_lost(self, message: ConnectionLost) -> None:
-        """Handle a lost connection."""
-        self.channel.connection_lost(message)

@@ -214,16 +214,6 @@ class BrokerLifecycle:
         self.context.process.ports = OPEN
         self.context.carry_out(PortsChanged())
 
-    # ---- responses
-
-    def take(self, request: int, response: object) -> bool:
-        """Handle a response if it belongs to one of the lifecycle's own requests."""
-        return self.channel.take(request, response)
-
-    def connection_lost(self, message: ConnectionLost) -> None:
-        """Handle a lost connection."""
-        self.channel.connection_lost(message)
-
     # ---- shutdown
 
     def stop(self) -> None:

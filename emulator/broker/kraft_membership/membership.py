@@ -18,7 +18,7 @@ from emulator.broker.kraft_membership.metadata import KRaftMetadata
 from emulator.broker.kraft_membership.metadata_publisher import FOLDERS_TASK, MetadataPublisher
 from emulator.broker.kraft_membership.producer_ids import KRaftProducerIds
 from emulator.broker.kraft_membership.state import KRaftMembershipState
-from emulator.broker.membership import Handler, Task, with_request
+from emulator.broker.membership import Handler, Task
 from emulator.broker.replication.alter_partition_manager import AlterPartitionManager
 from emulator.broker_effects import ControllerKnown
 from emulator.raft.client import TASK as QUORUM
@@ -68,7 +68,7 @@ class KRaftMembership:
             kernel=context.kernel,
             network=context.network,
             timers=context.timers,
-            profile=context.profile,
+            configuration=context.configuration,
             config=lambda: context.config,
             on_leader=self._leader_changed,
             on_commit=self.publisher.apply,
@@ -104,25 +104,22 @@ class KRaftMembership:
     def requests(self) -> dict[type, Handler]:
         """The messages of controllers, and clients' requests about the cluster."""
 
-        def of_the_quorum(source: int, message: Any) -> None:  # noqa: ANN401 - any of them
+        def of_the_quorum(source: int, _request: int, message: Any) -> None:  # noqa: ANN401
             self.raft.handle(source, message)
 
         cache = self.image_cache
-        handlers = with_request(
-            self.context.kernel,
-            {
-                messages.MetadataRequest: cache.describe_topic,
-                messages.ClusterMetadataRequest: cache.describe_cluster,
-                messages.ApiVersionsRequest: cache.describe_features,
-                messages.DescribeClusterRequest: cache.describe_controller,
-                messages.DescribeConfigsRequest: cache.describe_configs,
-                messages.ListPartitionReassignmentsRequest: cache.list_reassignments,
-                **dict.fromkeys(FORWARDED, self.forwarding.forward),
-            },
-        )
-        handlers |= dict.fromkeys(get_args(QuorumResponse), of_the_quorum)
-        handlers |= dict.fromkeys(get_args(ControllerResponse), self._on_controller_response)
-        return handlers | self.alter_partition.requests()
+        return {
+            messages.MetadataRequest: cache.describe_topic,
+            messages.ClusterMetadataRequest: cache.describe_cluster,
+            messages.ApiVersionsRequest: cache.describe_features,
+            messages.DescribeClusterRequest: cache.describe_controller,
+            messages.DescribeConfigsRequest: cache.describe_configs,
+            messages.ListPartitionReassignmentsRequest: cache.list_reassignments,
+            messages.AlterPartitionResponse: self.alter_partition.on_response,
+            **dict.fromkeys(FORWARDED, self.forwarding.forward),
+            **dict.fromkeys(get_args(QuorumResponse), of_the_quorum),
+            **dict.fromkeys(get_args(ControllerResponse), self._on_controller_response),
+        }
 
     def tasks(self) -> dict[str, Task]:
         """The timers of the quorum, the lifecycle and the channels to the controller."""
@@ -141,9 +138,8 @@ class KRaftMembership:
             tasks[channel.timeout_task] = channel.check_timeout
         return tasks | self.alter_partition.tasks()
 
-    def _on_controller_response(self, _source: int, message: Any) -> None:  # noqa: ANN401 - any response
-        request: int = message.request
-        any(channel.take(request, message) for channel in self._channels())
+    def _on_controller_response(self, _source: int, _request: int, message: Any) -> None:  # noqa: ANN401
+        any(channel.take(message.request, message) for channel in self._channels())
 
     def connection_lost(self, message: messages.ConnectionLost) -> None:
         """Handle a lost connection to a controller."""

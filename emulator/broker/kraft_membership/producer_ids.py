@@ -13,7 +13,6 @@ from emulator.common.errors import LOADING
 from emulator.protocol import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
-    ConnectionLost,
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
@@ -77,11 +76,3 @@ class KRaftProducerIds:
         epoch = FIRST_EPOCH if error == "NONE" else -1
         response = InitProducerIdResponse(request, error, given, epoch)
         self.context.respond(source, request, response)
-
-    def take(self, request: int, response: object) -> bool:
-        """Handle a response if it belongs to the request for a block."""
-        return self.channel.take(request, response)
-
-    def connection_lost(self, message: ConnectionLost) -> None:
-        """Handle a lost connection."""
-        self.channel.connection_lost(message)

@@ -5,7 +5,6 @@ It does so from 2.7 on with ZooKeeper, and always in KRaft mode. Source: ``Alter
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -66,10 +65,6 @@ class AlterPartitionManager:
         self.replica_epochs = replica_epochs
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
 
-    def requests(self) -> dict[type, Callable[[int, Any], None]]:
-        """The messages that it handles."""
-        return {AlterPartitionResponse: lambda _source, message: self.on_response(message)}
-
     def tasks(self) -> dict[str, Callable[[], None]]:
         """Its timers."""
         return {"alter-partition": self.send_pending, TIMEOUT: self.check_timeout}
@@ -129,7 +124,7 @@ class AlterPartitionManager:
             return None
         return AlterPartitionRequest(self.context.id, self.context.process.broker_epoch, items)
 
-    def on_response(self, message: AlterPartitionResponse) -> None:
+    def on_response(self, _source: int, _request: int, message: AlterPartitionResponse) -> None:
         """Handle the controller's response (Partition.handleAlterPartitionResponse)."""
         state = self.state
         if message.request != state.request:

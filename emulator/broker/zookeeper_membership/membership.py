@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from emulator import protocol as messages
 from emulator.broker.core import Core
-from emulator.broker.membership import Handler, ProducerIdBlock, Task, reset, with_request
+from emulator.broker.membership import Handler, ProducerIdBlock, Task, reset
 from emulator.broker.replication.alter_partition_manager import (
     AlterPartitionManager,
     AlterPartitionState,
@@ -112,8 +112,8 @@ class ZooKeeperMembership:
     def requests(self) -> dict[type, Handler]:
         """The messages of controllers and ZooKeeper, and clients' requests about the cluster."""
 
-        def on_response(_source: int, message: messages.ControlResponse) -> None:
-            self.controller.on_response(message)
+        def on_response(_source: int, _request: int, message: messages.ControlResponse) -> None:
+            controller.on_response(message)
 
         admin, cache, control, controller = (
             self.admin,
@@ -121,42 +121,37 @@ class ZooKeeperMembership:
             self.control_requests,
             self.controller,
         )
-        handlers = with_request(
-            self.context.kernel,
-            {
-                messages.MetadataRequest: cache.describe_topic,
-                messages.ClusterMetadataRequest: cache.describe_cluster,
-                messages.ApiVersionsRequest: cache.describe_features,
-                messages.LeaderAndIsrRequest: control.leader_and_isr,
-                messages.StopReplicaRequest: control.stop_replica,
-                messages.UpdateMetadataRequest: control.update_metadata,
-                messages.CreateTopicsRequest: admin.create_topics,
-                messages.CreatePartitionsRequest: admin.create_partitions,
-                messages.DeleteTopicsRequest: admin.delete_topics,
-                messages.DescribeConfigsRequest: admin.describe_configs,
-                messages.AlterConfigsRequest: admin.alter_configs,
-                messages.IncrementalAlterConfigsRequest: admin.alter_broker_configs,
-                messages.ControlledShutdownRequest: controller.controlled_shutdown,
-                messages.AlterPartitionRequest: controller.alter_partition,
-                messages.DescribeClusterRequest: controller.describe_cluster,
-                messages.ElectLeadersRequest: controller.elect_leaders,
-                messages.AlterPartitionReassignmentsRequest: controller.alter_reassignments,
-                messages.ListPartitionReassignmentsRequest: controller.list_reassignments,
-            },
-        )
-        handlers |= {
+        handlers: dict[type, Handler] = {
+            messages.MetadataRequest: cache.describe_topic,
+            messages.ClusterMetadataRequest: cache.describe_cluster,
+            messages.ApiVersionsRequest: cache.describe_features,
+            messages.LeaderAndIsrRequest: control.leader_and_isr,
+            messages.StopReplicaRequest: control.stop_replica,
+            messages.UpdateMetadataRequest: control.update_metadata,
+            messages.CreateTopicsRequest: admin.create_topics,
+            messages.CreatePartitionsRequest: admin.create_partitions,
+            messages.DeleteTopicsRequest: admin.delete_topics,
+            messages.DescribeConfigsRequest: admin.describe_configs,
+            messages.AlterConfigsRequest: admin.alter_configs,
+            messages.IncrementalAlterConfigsRequest: admin.alter_broker_configs,
+            messages.ControlledShutdownRequest: controller.controlled_shutdown,
+            messages.AlterPartitionRequest: controller.alter_partition,
+            messages.DescribeClusterRequest: controller.describe_cluster,
+            messages.ElectLeadersRequest: controller.elect_leaders,
+            messages.AlterPartitionReassignmentsRequest: controller.alter_reassignments,
+            messages.ListPartitionReassignmentsRequest: controller.list_reassignments,
             messages.LeaderAndIsrResponse: on_response,
             messages.StopReplicaResponse: on_response,
             messages.UpdateMetadataResponse: on_response,
-            messages.ControlledShutdownResponse: lambda _source, message: (
+            messages.ControlledShutdownResponse: lambda _source, _request, message: (
                 self.lifecycle.on_shutdown_response(message)
             ),
             messages.ZkPong: self._ponged,
             messages.ZkExpired: self._expired,
-            messages.WatchEvent: lambda _source, message: self.lifecycle.watched(message),
+            messages.WatchEvent: lambda _source, _request, message: self.lifecycle.watched(message),
         }
         if self.alter_partition is not None:
-            handlers |= self.alter_partition.requests()
+            handlers[messages.AlterPartitionResponse] = self.alter_partition.on_response
         return handlers
 
     def tasks(self) -> dict[str, Task]:
@@ -195,11 +190,11 @@ class ZooKeeperMembership:
 
     # ---- the session
 
-    def _ponged(self, _source: int, message: messages.ZkPong) -> None:
+    def _ponged(self, _source: int, _request: int, message: messages.ZkPong) -> None:
         if self.zk.ponged(message):
             self.lifecycle.zookeeper_is_back()
 
-    def _expired(self, _source: int, message: messages.ZkExpired) -> None:
+    def _expired(self, _source: int, _request: int, message: messages.ZkExpired) -> None:
         """Start a new session: resign as controller, register again, stand for election."""
         if not self.zk.expired(message):
             return

@@ -187,7 +187,7 @@ def alter(
     mine = broker.state.broker_epoch if epoch is None else epoch
     responses: list[tuple[str, dict[str, str]]] = []
 
-    def taken(_source: int, message: object) -> None:
+    def taken(_source: int, _request: int, message: object) -> None:
         errors = {p: error for p, (error, _) in message.partitions.items()}  # type: ignore[attr-defined]
         responses.append((message.error, errors))  # type: ignore[attr-defined]
 
