@@ -101,7 +101,7 @@ def _clear(out: Path, *, replace: bool) -> None:
     if not _is_export(out):
         raise DatasetError(f"{out} has other things than exported tables; name a new folder")
     if not replace:
-        raise DatasetError(f"{out} has exported tables already; --replace writes them anew")
+        raise DatasetError(f"{out} has exported tables, or some of them; --replace writes all anew")
     for path in sorted(out.iterdir(), key=lambda path: path.name == MARKER):
         delete_tree(path, out)
 
