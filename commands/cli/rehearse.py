@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -26,11 +26,22 @@ from commands.output import streams
 
 if TYPE_CHECKING:
     from emulator.cluster_image.image import ClusterImage
+    from emulator.inputs.statements import CreateCluster
     from sessions.own_cluster.importing import Imported
     from sessions.rehearsal.cases import Case
+    from sessions.rehearsal.change import Plan
     from sessions.rehearsal.report import Report
 
 app = typer.Typer()
+
+
+class Wanted(NamedTuple):
+    """A change to preview: the file of a plan, brokers that leave, brokers that are added."""
+
+    plan: str | None
+    decommission: Sequence[int]
+    add_brokers: Sequence[values.Setting]
+
 
 IMAGE_NAME: Final = "prod.cluster.json"
 """How commands in the report name the image if it was made of several sources."""
@@ -45,6 +56,8 @@ IMAGE_NAME: Final = "prod.cluster.json"
         "tidegauge rehearse prod.cluster.json --lose rack=a,broker=7 --json --partitions",
         "tidegauge rehearse prod.cluster.json --each rack --roll",
         "tidegauge rehearse prod.cluster.json --json --baseline yesterday.json",
+        "tidegauge rehearse prod.cluster.json --set topic:orders:min.insync.replicas=2",
+        "tidegauge rehearse prod.cluster.json --add-broker 7=b --decommission 3",
     ),
 )
 def rehearse(
@@ -77,6 +90,35 @@ def rehearse(
     roll: Annotated[
         bool, flag("--roll", text="restart all nodes one after another, in the best order")
     ] = False,
+    reassign: Annotated[
+        str | None,
+        option(
+            "--reassign",
+            metavar="FILE",
+            parse=values.file_name,
+            text="preview this plan of kafka-reassign-partitions, and rehearse the cluster"
+            " afterwards",
+        ),
+    ] = None,
+    decommission: Annotated[
+        list[int] | None,
+        option(
+            "--decommission",
+            metavar="B",
+            parse=values.broker,
+            text="preview moving all replicas away from this broker, by the plan given or the one"
+            " that Kafka generates; may be repeated",
+        ),
+    ] = None,
+    add_brokers: Annotated[
+        list[values.Setting] | None,
+        option(
+            "--add-broker",
+            metavar="B=RACK",
+            parse=values.broker_rack,
+            text="with one more broker; may be repeated",
+        ),
+    ] = None,
     version: Version = None,
     mode: Mode = None,
     racks: Racks = None,
@@ -121,12 +163,13 @@ def rehearse(
     """
     imported = imported_of(sources, racks or [], settings or [], version, mode)
     before = None if baseline is None else _baseline(Path(baseline))
-    report = _rehearsed(
+    report, unchanged = _rehearsed(
         imported,
         image_name=sources[0] if len(sources) == 1 else IMAGE_NAME,
         each=[*(each or ()), *(["pair"] if pairs else ())],
         lose=lose or [],
         roll=roll,
+        change=Wanted(reassign, decommission or [], add_brokers or []),
         seed=seed,
         workers=workers or os.cpu_count() or 1,
     )
@@ -134,7 +177,7 @@ def rehearse(
         _write_page(report, Path(html), sources)
     if before is not None:
         return _tell_worse(report, before, as_json=as_json)
-    _tell(report, as_json=as_json, partitions=partitions)
+    _tell(report, unchanged, as_json=as_json, partitions=partitions)
     return ExitCode.OK if report.safe else ExitCode.FAILED
 
 
@@ -145,29 +188,37 @@ def _rehearsed(
     each: Sequence[str],
     lose: Sequence[values.Losses],
     roll: bool,
+    change: Wanted,
     seed: int | None,
     workers: int,
-) -> "Report":
+) -> tuple["Report", "Report | None"]:
+    """Return the report, and if a change is previewed that of the cluster without it."""
     from commands.output.progress import Progress
     from emulator.cluster_image.assumptions import complete
-    from emulator.inputs.statements import CreateCluster
     from emulator.releases.config import ConfigError
     from sessions.rehearsal.cases import CaseError
+    from sessions.rehearsal.change import preview, with_broker
     from sessions.rehearsal.report import report_of
     from sessions.rehearsal.rolling import roll as roll_nodes
     from sessions.rehearsal.runs import Rehearsal, run_cases
 
     completed = complete(imported.image)
     image = completed.image
+    number = 1 if seed is None else seed
+    previewed = unchanged = None
     try:
+        for broker in change.add_brokers:
+            image = complete(with_broker(image, int(broker.name), broker.value)).image
+        rehearsal = Rehearsal(_spec(image, number), image)
+        plan = _plan(image, change, number)
+        if plan:
+            previewed = preview(rehearsal, plan)
+            cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
+            runs = run_cases(rehearsal, _spec(image, number), cases, workers=workers)
+            unchanged = report_of(rehearsal, runs, [], image_name)
+            image = previewed.after
+            rehearsal = Rehearsal(_spec(image, number), image)
         cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
-        spec = CreateCluster(
-            version=image.release or "",
-            mode=image.mode or "",
-            image=image,
-            seed=1 if seed is None else seed,
-        )
-        rehearsal = Rehearsal(spec, image)
     except (CaseError, ConfigError) as error:
         raise CommandError(ExitCode.USAGE, str(error).removesuffix(".")) from None
     done = 0
@@ -178,10 +229,39 @@ def _rehearsed(
             done += 1
             progress(done)
 
+        spec = _spec(image, number)
         runs = run_cases(rehearsal, spec, cases, workers=workers, progress=note)
     rolled = roll_nodes(rehearsal) if roll else None
     assumed = [str(each) for each in completed.assumed]
-    return report_of(rehearsal, runs, assumed, image_name, rolled)
+    return report_of(rehearsal, runs, assumed, image_name, rolled, previewed), unchanged
+
+
+def _spec(image: "ClusterImage", seed: int) -> "CreateCluster":
+    from emulator.inputs.statements import CreateCluster
+
+    return CreateCluster(version=image.release or "", mode=image.mode or "", image=image, seed=seed)
+
+
+def _plan(image: "ClusterImage", change: Wanted, seed: int) -> "Plan":
+    """The plan that is given, or else the one that Kafka generates for brokers that leave."""
+    from sessions.own_cluster.importing import read_source
+    from sessions.own_cluster.reading import Authority, SourceError
+    from sessions.rehearsal.change import generated_plan
+
+    if change.plan is None:
+        return generated_plan(image, change.decommission, seed) if change.decommission else {}
+    try:
+        reading = read_source(change.plan)
+    except SourceError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    if reading.authority is not Authority.INTENT:
+        message = f"--reassign: '{change.plan}' is no plan of kafka-reassign-partitions"
+        raise CommandError(ExitCode.USAGE, message)
+    return {
+        f"{topic.name}-{partition.partition}": partition.replicas
+        for topic in reading.image.topics
+        for partition in topic.partitions
+    }
 
 
 def _cases(
@@ -217,35 +297,38 @@ def _baseline(path: Path) -> dict[str, dict[str, list[str]]]:
         raise CommandError(ExitCode.UNREACHABLE, f"cannot read '{path}': {reason}") from None
 
 
-def _tell(report: "Report", *, as_json: bool, partitions: bool) -> None:
-    from commands.output.rehearsal import details, tables, verdict
+def _tell(report: "Report", unchanged: "Report | None", *, as_json: bool, partitions: bool) -> None:
+    from commands.output.rehearsal import details, differences, tables, verdict
+    from sessions.rehearsal.baseline import risks_of_cases, worse
     from sessions.rehearsal.report import as_plain
 
+    plain = as_plain(report, partitions=partitions) if as_json else {}
+    lines: list[str] = []
+    if unchanged is not None:
+        plain["worse"] = worse(report, risks_of_cases(unchanged))
+        plain["better"] = worse(unchanged, risks_of_cases(report))
+        for word in ("worse", "better"):
+            lines += differences(word, plain[word])
     if as_json:
-        streams.emit_json(as_plain(report, partitions=partitions))
+        streams.emit_json(plain)
         return
     for line in report.assumed:
         streams.narrate(f"assumed: {line}")
     streams.emit(f"{verdict(report)}\n\n")
     streams.emit_tables(tables(report))
-    streams.emit("\n" + "".join(f"{line}\n" for line in details(report)))
+    streams.emit("\n" + "".join(f"{line}\n" for line in (*details(report), *lines)))
 
 
 def _tell_worse(report: "Report", before: dict[str, dict[str, list[str]]], *, as_json: bool) -> int:
-    from commands.output.rehearsal import KINDS, listed
+    from commands.output.rehearsal import differences
     from sessions.rehearsal.baseline import worse
 
     found = worse(report, before)
     if as_json:
         streams.emit_json({"schema": 1, "worse": found, "safe": report.safe})
-    elif not found:
-        streams.emit("nothing became worse\n")
     else:
-        for case in found:
-            for kind, meaning in KINDS:
-                if case["risks"][kind]:
-                    tps = listed(case["risks"][kind])
-                    streams.emit(f"worse: {case['name']}: {meaning}: {tps}\n")
+        lines = list(differences("worse", found)) or ["nothing became worse"]
+        streams.emit("".join(f"{line}\n" for line in lines))
     return ExitCode.FAILED if found else ExitCode.OK
 
 

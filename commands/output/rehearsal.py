@@ -1,13 +1,16 @@
 """Output of a rehearsal: the verdict, a table of the cases, and what is behind it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from commands.output.grids import Grid
+from sessions.rehearsal.change import Change
 from sessions.rehearsal.report import CaseReport, Report
 from sessions.text import plural
 
 COLUMNS: Final = ("CASE", "VERDICT", "RF1 OFF", "UNAVAIL", "ACKS=ALL", "ACKS=1", "RACES", "SECONDS")
+MOVES_SHOWN: Final = 40
+"""How many moves of a plan are listed; JSON has all."""
 SHOWN: Final = 6
 """How many partitions a line lists before it breaks off."""
 KINDS: Final = (
@@ -26,7 +29,8 @@ def verdict(report: Report) -> str:
             " unavailable or unwritable that are healthy now"
         )
     if not report.safe:
-        return "UNSAFE: the rolling restart makes partitions unwritable for a while"
+        what = "change" if report.change is not None and report.change.unwritable else "restart"
+        return f"UNSAFE: the {what} makes partitions unwritable for a while"
     return f"SAFE: nothing that is healthy now fails in {plural(len(report.cases), 'case')}"
 
 
@@ -38,7 +42,27 @@ def tables(report: Report) -> list[Grid]:
         made.append(Grid("unsafe topics", ("TOPIC", "WHY"), rows))
     if report.roll is not None:
         made += list(_roll(report))
+    if report.change is not None:
+        made += list(_change(report.change))
     return made
+
+
+def _change(change: Change) -> Iterator[Grid]:
+    rows: list[Any] = [
+        (
+            tp,
+            list(replicas),
+            change.least_isr.get(tp),
+            f"{change.unwritable[tp]:.1f}" if tp in change.unwritable else None,
+            "NO" if tp in change.unfinished else "yes",
+        )
+        for tp, replicas in change.plan.items()
+    ]
+    columns = ("PARTITION", "TO", "LEAST ISR", "UNWRITABLE S", "DONE")
+    yield Grid("the change on its way", columns, rows[:MOVES_SHOWN])
+    moved: list[Any] = list(change.moved_bytes.items())
+    if moved:
+        yield Grid("bytes to fetch", ("BROKER", "BYTES"), moved)
 
 
 def _row(case: CaseReport) -> tuple[str | int, ...]:
@@ -85,6 +109,15 @@ def details(report: Report) -> Iterator[str]:
         if not case.risks.is_safe:
             yield f"  {case.script}"
     yield f"restart in this order: {', '.join(map(str, report.restart_order))}"
+
+
+def differences(word: str, cases: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each kind of risk that became ``worse`` or ``better`` in a case."""
+    for case in cases:
+        for kind, meaning in KINDS:
+            tps: list[str] = case["risks"][kind]
+            if tps:
+                yield f"{word}: {case['name']}: {meaning}: {listed(tps)}"
 
 
 def listed(tps: Sequence[str]) -> str:

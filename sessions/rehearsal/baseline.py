@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sessions.rehearsal.report import SCHEMA, Report
 
@@ -37,6 +38,11 @@ def risks_in(data: bytes) -> dict[str, dict[str, list[str]]]:
     if baseline.schema != SCHEMA:
         raise BaselineError(f"has schema {baseline.schema}; this program reads schema {SCHEMA}")
     return {case.name: case.risks for case in baseline.cases}
+
+
+def risks_of_cases(report: Report) -> dict[str, dict[str, list[str]]]:
+    """Return the risks of each case of a report, by the case's name."""
+    return {case.case.name: asdict(case.risks) for case in report.cases}
 
 
 def worse(report: Report, before: Mapping[str, Mapping[str, list[str]]]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The report of a rehearsal: verdicts, risks, and what the cluster is like after each case."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from emulator.cluster_image.image import ClusterImage
 from emulator.common.names import split
 from sessions.rehearsal.cases import Case
+from sessions.rehearsal.change import Change
 from sessions.rehearsal.outcome import Outcome, PartitionOutcome, Requirements
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.risks import (
@@ -63,12 +64,18 @@ class Report(Struct, frozen=True):
     restart_order: list[int]
     unsafe_topics: list[UnsafeTopic]
     roll: Roll | None = None
+    change: Change | None = None
 
     @property
     def safe(self) -> bool:
         """Whether nothing that was healthy becomes unavailable or unwritable in any case."""
         is_rolled_safely = self.roll is None or not self.roll.unwritable
-        return is_rolled_safely and all(case.risks.is_safe for case in self.cases)
+        is_changed_safely = self.change is None or not self.change.unwritable
+        return (
+            is_rolled_safely
+            and is_changed_safely
+            and all(case.risks.is_safe for case in self.cases)
+        )
 
 
 def report_of(
@@ -77,6 +84,7 @@ def report_of(
     assumed: Iterable[str],
     image_name: str,
     roll: Roll | None = None,
+    change: Change | None = None,
 ) -> Report:
     """Judge the runs of a rehearsal; ``image_name`` is the file that its commands name."""
     image = rehearsal.image
@@ -100,6 +108,7 @@ def report_of(
         restart_order(image),
         unsafe_topics(image, requirements),
         roll,
+        change,
     )
 
 
@@ -168,17 +177,37 @@ def as_plain(report: Report, *, partitions: bool = False) -> dict[str, Any]:
     }
     if report.roll is not None:
         plain["roll"] = _roll_as_plain(report.roll)
+    if report.change is not None:
+        plain["change"] = _change_as_plain(report.change)
     return plain
+
+
+def _change_as_plain(change: Change) -> dict[str, Any]:
+    return {
+        "plan": {
+            "version": 1,
+            "partitions": [
+                {**_named(tp), "replicas": list(replicas)} for tp, replicas in change.plan.items()
+            ],
+        },
+        "moved_bytes": {str(broker): size for broker, size in change.moved_bytes.items()},
+        "leaders_moved": change.leaders_moved,
+        "least_isr": _by_partition(change.least_isr, "isr"),
+        "unwritable": _by_partition(change.unwritable, "seconds"),
+        "unfinished": change.unfinished,
+        "seconds": round(change.seconds, 3),
+    }
+
+
+def _by_partition(values: Mapping[str, float], name: str) -> list[dict[str, Any]]:
+    return [{**_named(tp), name: round(values[tp], 3)} for tp in in_order(values)]
 
 
 def _roll_as_plain(roll: Roll) -> dict[str, Any]:
     return {
         "restarts": [asdict(restart) for restart in roll.restarts],
-        "least_isr": [{**_named(tp), "isr": size} for tp, size in sorted(roll.least_isr.items())],
-        "unwritable": [
-            {**_named(tp), "seconds": round(seconds, 3)}
-            for tp, seconds in sorted(roll.unwritable.items())
-        ],
+        "least_isr": _by_partition(roll.least_isr, "isr"),
+        "unwritable": _by_partition(roll.unwritable, "seconds"),
     }
 
 

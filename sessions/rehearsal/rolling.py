@@ -4,7 +4,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator import events
 from emulator.inputs.statements import (
     AnyInput,
     ChangeController,
@@ -16,6 +15,7 @@ from emulator.scenario.runner import Runner
 from sessions.rehearsal.outcome import Requirements, outcome_of
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.runs import Rehearsal
+from sessions.rehearsal.watch import Watch
 
 PATIENCE_US: Final = 120_000_000
 """How long the restart waits at most until a broker is in all its ISRs again."""
@@ -44,51 +44,10 @@ class Roll(Struct, frozen=True):
     unwritable: dict[str, float]
 
 
-class _Watch:
-    """What happens to partitions during a restart."""
-
-    def __init__(self, runner: Runner, requirements: Requirements) -> None:
-        self.runner = runner
-        self.requirements = requirements
-        self.least: dict[str, int] = {}
-        self.since_us: dict[str, int] = {}
-        self.unwritable_us: dict[str, int] = {}
-        partitions = outcome_of(runner.cluster).partitions
-        self.before = {tp: len(partition.isr) for tp, partition in partitions.items()}
-        self.ignored = {
-            tp
-            for tp, partition in partitions.items()
-            if not partition.online or len(partition.isr) < requirements.min_isr(tp)
-        }
-        runner.cluster.kernel.subscribe(self._changed, [events.PartitionStateChanged])
-
-    def _changed(self, event: events.PartitionStateChanged) -> None:
-        tp, size = event.tp, len(event.isr)
-        if size < self.before.get(tp, 0):
-            self.least[tp] = min(size, self.least.get(tp, size))
-        if tp in self.ignored:
-            return
-        if event.leader < 0 or size < self.requirements.min_isr(tp):
-            self.since_us.setdefault(tp, event.time_us)
-        else:
-            self._ends(tp, event.time_us)
-
-    def _ends(self, tp: str, now_us: int) -> None:
-        since_us = self.since_us.pop(tp, None)
-        if since_us is not None:
-            self.unwritable_us[tp] = self.unwritable_us.get(tp, 0) + now_us - since_us
-
-    def finish(self) -> dict[str, float]:
-        """Return how long each partition was unwritable, in seconds."""
-        for tp in list(self.since_us):
-            self._ends(tp, self.runner.now_us)
-        return {tp: us / 1_000_000 for tp, us in self.unwritable_us.items()}
-
-
 def roll(rehearsal: Rehearsal) -> Roll:
     """Restart each node of a copy of the cluster, one after another."""
     runner = rehearsal.runner.fork()
-    watch = _Watch(runner, Requirements(runner.cluster))
+    watch = Watch(runner, Requirements(runner.cluster))
     restarts = [_restarted(rehearsal, runner, node) for node in restart_order(rehearsal.image)]
     return Roll(restarts, watch.least, watch.finish())
 

@@ -73,6 +73,30 @@ def test_a_baseline_tells_only_what_became_worse(
     assert "worse: broker 3: offline, replication factor 1: logs-0" in capsys.readouterr().out
 
 
+def test_a_plan_is_previewed_with_what_it_makes_worse(
+    topics: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.json"
+    moved = {"topic": "orders", "partition": 0, "replicas": [1, 2]}
+    plan.write_text(json.dumps({"version": 1, "partitions": [moved]}))
+    assert run_program(["rehearse", topics, "--version", "3.9", "--reassign", str(plan)]) == 1
+    out = capsys.readouterr().out
+    assert "the change on its way" in out
+    assert "worse: broker 1: writes with acks=all refused: orders-0" in out
+    arguments = ["rehearse", topics, "--version", "3.9", "--reassign", topics]
+    assert run_program(arguments) == 2
+    assert "is no plan of kafka-reassign-partitions" in capsys.readouterr().err
+
+
+def test_a_broker_is_replaced(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = ["--add-broker", "7=", "--decommission", "3", "--json", "--each", "broker"]
+    assert run_program(["rehearse", topics, "--version", "4.1", *changed]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    for partition in plain["change"]["plan"]["partitions"]:
+        assert sorted(partition["replicas"]) == [1, 2, 7]
+    assert (plain["worse"], plain["better"], plain["safe"]) == ([], [], True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

@@ -1,0 +1,193 @@
+"""A change of a cluster, previewed: what happens on the way, and the cluster afterwards.
+
+Replicas move as Kafka moves them: they are added, catch up and join the ISR, and then the others
+leave. How long their bytes take to copy is not emulated; how many there are is counted.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.cluster_image.image import Broker, ClusterImage, Topic
+from emulator.inputs.statements import Reassign, Statement
+from emulator.replication.assignment import AssignmentError, assign_kafka, assign_rack_aware
+from emulator.scenario.runner import Runner
+from sessions.rehearsal.cases import CaseError
+from sessions.rehearsal.outcome import Requirements, outcome_of
+from sessions.rehearsal.runs import Rehearsal
+from sessions.rehearsal.watch import Watch
+
+LIMIT_US: Final = 600_000_000
+"""How long a change is followed at most."""
+LOOK_US: Final = 500_000
+"""How often its progress is looked at."""
+
+Plan = dict[str, tuple[int, ...]]
+"""The replicas that each partition is to have."""
+
+
+class Change(Struct, frozen=True):
+    """What moving replicas does on the way.
+
+    ``moved_bytes`` is what each broker has to fetch, where log sizes are known. ``least_isr`` and
+    ``unwritable`` (in seconds) are as in a rolling restart. ``unfinished`` lists the partitions
+    that did not reach their new replicas within ten minutes of virtual time.
+    """
+
+    plan: Plan
+    moved_bytes: dict[int, int]
+    leaders_moved: list[str]
+    least_isr: dict[str, int]
+    unwritable: dict[str, float]
+    unfinished: list[str]
+    seconds: float
+    after: ClusterImage
+
+
+def with_broker(image: ClusterImage, broker: int, rack: str) -> ClusterImage:
+    """Return the image with one more broker, which is up and has no replicas.
+
+    Raises:
+        CaseError: there is such a broker already.
+    """
+    if image.broker(broker) is not None:
+        raise CaseError(f"There is a broker {broker} already.")
+    brokers = sorted((*image.brokers, Broker(broker, rack, up=True)), key=lambda each: each.id)
+    return replace(image, brokers=tuple(brokers))
+
+
+def generated_plan(image: ClusterImage, leaving: Sequence[int], seed: int) -> Plan:
+    """Return an assignment without some brokers, as ``kafka-reassign-partitions --generate`` does.
+
+    It assigns all partitions of the topics that have replicas there anew, to all other brokers; the
+    seed stands for the tool's random numbers. Source:
+    ``ReassignPartitionsCommand.generateAssignment``.
+
+    Raises:
+        CaseError: there is no such broker, or too few are left.
+    """
+    for broker in leaving:
+        if image.broker(broker) is None:
+            ids = ", ".join(str(each.id) for each in image.brokers)
+            raise CaseError(f"There is no broker {broker}; the brokers are {ids}.")
+    stay = {each.id: each.rack for each in image.brokers if each.id not in leaving}
+    draw = Random(seed)
+    plan: Plan = {}
+    for topic in image.topics:
+        if any(set(leaving) & set(each.replicas) for each in topic.partitions):
+            lists = _assigned(topic, stay, draw)
+            for partition, replicas in zip(topic.partitions, lists, strict=True):
+                plan[f"{topic.name}-{partition.partition}"] = tuple(replicas)
+    return plan
+
+
+def _assigned(topic: Topic, stay: Mapping[int, str | None], draw: Random) -> list[list[int]]:
+    factor = len(topic.partitions[0].replicas)
+    start, shift = draw.randrange(max(1, len(stay))), draw.randrange(max(1, len(stay)))
+    racks = {broker: rack for broker, rack in stay.items() if rack}
+    try:
+        if len(racks) == len(stay):
+            return assign_rack_aware(racks, len(topic.partitions), factor, start, shift)
+        return assign_kafka(sorted(stay), len(topic.partitions), factor, start, shift)
+    except AssignmentError as error:
+        raise CaseError(f"Topic {topic.name}: {error}") from None
+
+
+def preview(rehearsal: Rehearsal, plan: Plan) -> Change:
+    """Move replicas in a copy of the cluster, and return what happens.
+
+    Raises:
+        CaseError: a partition or broker of the plan does not exist.
+    """
+    image, runner = rehearsal.image, rehearsal.runner.fork()
+    _check(runner, plan)
+    before = outcome_of(runner.cluster).partitions
+    watch = Watch(runner, Requirements(runner.cluster))
+    begun_us = runner.now_us
+    moving = {tp: list(to) for tp, to in plan.items() if list(to) != runner.cluster.assigned(tp)}
+    waiting = _asked(runner, moving)
+    while runner.now_us < begun_us + LIMIT_US and (unfinished := _unfinished(runner, moving)):
+        runner.run_until(runner.now_us + LOOK_US)
+        waiting = _asked(runner, waiting)
+    unfinished = _unfinished(runner, moving)
+    after = outcome_of(runner.cluster).partitions
+    return Change(
+        plan,
+        _moved_bytes(image, moving),
+        [tp for tp in moving if after[tp].leader != before[tp].leader],
+        watch.least,
+        watch.finish(),
+        unfinished,
+        (runner.now_us - begun_us) / 1_000_000,
+        _image_after(image, runner),
+    )
+
+
+def _check(runner: Runner, plan: Plan) -> None:
+    for tp, replicas in plan.items():
+        if runner.cluster.assigned(tp) is None:
+            raise CaseError(f"The plan moves {tp}, which does not exist.")
+        for broker in replicas:
+            if broker not in runner.cluster.brokers:
+                raise CaseError(f"The plan moves {tp} to broker {broker}, which does not exist.")
+
+
+def _asked(runner: Runner, moving: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Ask for moves; return those that are refused while others are in progress (up to 2.3)."""
+    refused = {}
+    for tp, replicas in moving.items():
+        outcome = runner.execute(Statement(Reassign(tp=tp, replicas=replicas), "reassign"))
+        if outcome.error != "NONE":
+            refused[tp] = replicas
+    return refused
+
+
+def _unfinished(runner: Runner, moving: Mapping[str, list[int]]) -> list[str]:
+    states = runner.cluster.state.states
+    return [
+        tp
+        for tp, replicas in moving.items()
+        if runner.cluster.assigned(tp) != replicas or not set(states[tp].isr) <= set(replicas)
+    ]
+
+
+def _moved_bytes(image: ClusterImage, moving: Mapping[str, list[int]]) -> dict[int, int]:
+    moved: Counter[int] = Counter()
+    for topic in image.topics:
+        for partition in topic.partitions:
+            to = moving.get(f"{topic.name}-{partition.partition}", ())
+            sizes = [log.size for log in partition.logs if log.size is not None]
+            for broker in to:
+                if broker not in partition.replicas and sizes:
+                    moved[broker] += max(sizes)
+    return dict(sorted(moved.items()))
+
+
+def _image_after(image: ClusterImage, runner: Runner) -> ClusterImage:
+    """The image of the cluster after the change, with what the image knew of each partition."""
+    partitions = outcome_of(runner.cluster).partitions
+    topics = []
+    for topic in image.topics:
+        made = []
+        for each in topic.partitions:
+            tp = f"{topic.name}-{each.partition}"
+            now = partitions[tp]
+            made.append(
+                replace(
+                    each,
+                    replicas=tuple(runner.cluster.assigned(tp) or each.replicas),
+                    leader=now.leader,
+                    isr=now.isr,
+                    elr=now.elr,
+                    leader_epoch=now.leader_epoch,
+                    partition_epoch=now.partition_epoch,
+                    adding=(),
+                    removing=(),
+                )
+            )
+        topics.append(replace(topic, partitions=tuple(made)))
+    return replace(image, topics=tuple(topics))

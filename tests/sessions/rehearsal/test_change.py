@@ -1,0 +1,87 @@
+import pytest
+
+from emulator.cluster_image.assumptions import complete
+from emulator.cluster_image.image import (
+    Broker,
+    ClusterImage,
+    Mode,
+    Partition,
+    ReplicaLog,
+    Topic,
+)
+from emulator.inputs.statements import CreateCluster
+from sessions.rehearsal.cases import CaseError
+from sessions.rehearsal.change import Change, Plan, generated_plan, preview, with_broker
+from sessions.rehearsal.runs import Rehearsal
+
+BROKERS = tuple(Broker(number, rack, up=True) for number, rack in enumerate("abca", start=1))
+LOGS = tuple(ReplicaLog(broker, size=5_000, end=100) for broker in (1, 2, 3))
+
+
+def fleet(mode: Mode, release: str) -> ClusterImage:
+    partitions = (
+        Partition(0, (1, 2, 3), 1, (1, 2, 3), log_end=100, logs=LOGS),
+        Partition(1, (2, 3, 1), 2, (2, 3, 1), log_end=100, logs=LOGS),
+    )
+    topics = (
+        Topic("orders", configs={}, partitions=partitions),
+        Topic("small", configs={}, partitions=(Partition(0, (4,), 4, (4,)),)),
+    )
+    return complete(ClusterImage(release, mode, brokers=BROKERS, topics=topics)).image
+
+
+def previewed(image: ClusterImage, plan: Plan) -> Change:
+    spec = CreateCluster(version=image.release or "", mode=image.mode or "", image=image)
+    return preview(Rehearsal(spec, image), plan)
+
+
+@pytest.mark.parametrize(
+    ("mode", "release"), [("zk", "1.1"), ("zk", "3.9"), ("kraft", "4.1")], ids=str
+)
+def test_replicas_move_to_where_the_plan_says(mode: Mode, release: str) -> None:
+    plan: Plan = {"orders-0": (4, 2, 3), "orders-1": (2, 3, 4)}
+    change = previewed(fleet(mode, release), plan)
+    assert change.unfinished == []
+    assert change.moved_bytes == {4: 10_000}
+    assert change.leaders_moved == ["orders-0"]
+    assert change.unwritable == {}
+    [orders, small] = change.after.topics
+    assert [partition.replicas for partition in orders.partitions] == [(4, 2, 3), (2, 3, 4)]
+    assert [sorted(partition.isr or ()) for partition in orders.partitions] == [[2, 3, 4]] * 2
+    assert small.partitions[0].replicas == (4,)
+    again = previewed(change.after, {})
+    assert again.after.topics[0].partitions[0].leader == orders.partitions[0].leader
+
+
+def test_a_generated_plan_leaves_nothing_on_brokers_that_leave() -> None:
+    image = fleet("kraft", "4.1")
+    plan = generated_plan(image, [1], seed=1)
+    assert plan.keys() == {"orders-0", "orders-1"}
+    assert all(sorted(replicas) == [2, 3, 4] for replicas in plan.values())
+    with pytest.raises(CaseError, match="There is no broker 9; the brokers are 1, 2, 3, 4"):
+        generated_plan(image, [9], seed=1)
+    with pytest.raises(CaseError, match="Topic orders"):
+        generated_plan(image, [1, 2], seed=1)
+
+
+def test_an_added_broker_is_up_and_has_no_replicas() -> None:
+    image = with_broker(fleet("zk", "3.9"), 7, "b")
+    added = image.broker(7)
+    assert added is not None
+    assert (added.rack, added.up) == ("b", True)
+    change = previewed(complete(image).image, {"small-0": (7,)})
+    assert change.after.topics[1].partitions[0].leader == 7
+    with pytest.raises(CaseError, match="There is a broker 1 already"):
+        with_broker(image, 1, "b")
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ({"none-0": (1,)}, "moves none-0, which does not exist"),
+        ({"small-0": (9,)}, "moves small-0 to broker 9, which does not exist"),
+    ],
+)
+def test_a_plan_names_what_exists(plan: Plan, message: str) -> None:
+    with pytest.raises(CaseError, match=message):
+        previewed(fleet("zk", "3.9"), plan)
