@@ -38,6 +38,7 @@ from emulator.inputs.statements import CreateCluster
 from emulator.kraft.controller_server import ControllerServer
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata, ControllerProcess
+from emulator.metadata_log.metadata_version import TRANSACTION_VERSION
 from emulator.protocol import PartitionInfo
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.result import ApiException
@@ -179,6 +180,7 @@ class Cluster:
                 ledger=self.ledger,
                 bootstrap=sorted(state.brokers),
                 in_kraft_mode=kraft is not None,
+                transaction_version=self._transaction_version,
             ),
             state.settings.racks,
         )
@@ -531,6 +533,11 @@ class Cluster:
         """Whether a broker's process is up and not frozen."""
         host = self.state.kernel.hosts[broker]
         return host.up and not host.frozen
+
+    def _transaction_version(self) -> int:
+        """The finalized level of transaction.version (KIP-890); 0 without that feature."""
+        features = {} if self.kraft is None else self.kraft.committed.image.features
+        return features.get(TRANSACTION_VERSION, 0)
 
     def broker_state(self, broker: int) -> str:
         """A broker's state (see :class:`emulator.events.BrokerStateChanged`)."""

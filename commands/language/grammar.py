@@ -52,6 +52,7 @@ GROUPS: Final = (
 """The statements made of functions; a nameless group has one-word statements."""
 OF_INPUTS: Final = {
     "broker": "Stop, crash, start, freeze and thaw brokers.",
+    "transaction": "Begin, commit and abort a producer's transactions, and produce in them.",
     "network": "Cut, slow down and hold up the links between hosts.",
     "election": "Elect leaders.",
 }
@@ -64,7 +65,18 @@ FINISH: Final[dict[type[Input], Finish]] = {
 }
 """What completes an input that a statement's words have made, or rejects it."""
 ORDER: Final = (
-    *("cluster", "run", "topic", "produce", "consume", "inject", "fetch", "tick", "replica"),
+    *(
+        "cluster",
+        "run",
+        "topic",
+        "produce",
+        "transaction",
+        "consume",
+        "inject",
+        "fetch",
+        "tick",
+        "replica",
+    ),
     *("broker", "controller", "network", "zk", "election", "reassign", "describe"),
     *("alterpartition", "config", "wait", "settle", "at", "expect", "mark", "show"),
 )

@@ -29,6 +29,7 @@ from emulator.protocol import (
     ElectLeadersResponse,
     EndTxnResponse,
     FetchResponse,
+    FindCoordinatorResponse,
     GroupResponse,
     IncrementalAlterConfigsResponse,
     InitProducerIdResponse,
@@ -49,10 +50,8 @@ LATE = (
     DescribeLogDirsResponse,
     DescribeQuorumResponse,
     AddOffsetsToTxnResponse,
-    AddPartitionsToTxnResponse,
     DescribeProducersResponse,
     DescribeTransactionsResponse,
-    EndTxnResponse,
     WriteTxnMarkersResponse,
 )
 
@@ -77,6 +76,7 @@ class ClientHost:
         self._tasks = {
             "admin": self.admin.timer,
             "producer": self.producers.timer,
+            "transaction": self.producers.transactions.timer,
             "consumer": self.fetcher.timer,
             "group": self.members.timer,
             "heartbeat": self.members.beat,
@@ -99,8 +99,11 @@ class ClientHost:
             ListPartitionReassignmentsResponse: _too_late,
             **dict.fromkeys(LATE, _too_late),
             **group_responses,
+            FindCoordinatorResponse: self._found,
+            AddPartitionsToTxnResponse: self.producers.transactions.take,
+            EndTxnResponse: self.producers.transactions.take,
             ProduceResponse: self.producers.on_response,
-            InitProducerIdResponse: self.producers.identified,
+            InitProducerIdResponse: self._identified,
             FetchResponse: self.fetcher.fetched,
             ListOffsetsResponse: self.fetcher.located,
             OffsetsForLeaderEpochResponse: self.fetcher.validated,
@@ -120,8 +123,18 @@ class ClientHost:
         if not (self.producers.told(source, message) or self.members.told(source, message)):
             self.fetcher.told(source, message)
 
+    def _found(self, source: int, message: FindCoordinatorResponse) -> None:
+        """Pass a coordinator to the producer or the member of a group that looks for it."""
+        if not self.producers.transactions.take(source, message):
+            self.members.on_response(source, message)
+
+    def _identified(self, source: int, message: InitProducerIdResponse) -> None:
+        if not self.producers.transactions.take(source, message):
+            self.producers.identified(source, message)
+
     def _connection_lost(self, _source: int, message: ConnectionLost) -> None:
         self.producers.connection_lost(message)
+        self.producers.transactions.connection_lost(message)
         self.fetcher.connection_lost(message)
         self.members.connection_lost(message)
         self.admin.connection_lost(message)

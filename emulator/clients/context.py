@@ -3,6 +3,8 @@
 No part depends on the host. A part receives what it needs from others on construction.
 """
 
+from collections.abc import Callable
+
 from emulator.clients.state import ClientsState
 from emulator.events import CLIENTS
 from emulator.protocol import AnyMessage
@@ -26,12 +28,14 @@ class ClientContext:
         ledger: RecordLedger,
         bootstrap: list[int],
         in_kraft_mode: bool = False,
+        transaction_version: Callable[[], int] = lambda: 0,
     ) -> None:
         """Operate on ``state``; ``bootstrap`` lists the brokers of bootstrap.servers in id order.
 
         ``in_kraft_mode``: producers behave as in the recordings of real KRaft clusters. Records
         without a key start at partition 0, and for a topic unknown to all brokers a producer
-        reports that it found no leader.
+        reports that it found no leader. ``transaction_version`` is the cluster's level of that
+        feature.
         """
         self.state = state
         self.kernel = kernel
@@ -41,6 +45,7 @@ class ClientContext:
         self.ledger = ledger
         self.bootstrap = bootstrap
         self.in_kraft_mode = in_kraft_mode
+        self.transaction_version = transaction_version
         self.producer_defaults = producer_defaults(profile.version)
         self.consumer_defaults = consumer_defaults(profile.version)
 

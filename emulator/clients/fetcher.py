@@ -32,6 +32,7 @@ from emulator.protocol import (
     OffsetsForLeaderEpochResponse,
 )
 from emulator.protocol.fetch import EARLIEST, LATEST, NO_LIMIT
+from emulator.protocol.record_batch import ABORT, TRANSACTIONAL
 
 RETRY_US: Final = 100_000
 PATIENCE_US: Final = 3_000_000
@@ -268,6 +269,7 @@ class Fetcher:
             one_shot=True,
             rack=reading.input.rack,
             max_bytes=self.max_bytes,
+            read_committed=_reads_committed(reading),
         )
         reading.request = self.context.send(broker, request)
         self._limit(consumer, reading, RESPONSE_US)
@@ -308,29 +310,32 @@ class Fetcher:
             self._poll_all(consumer, reading)
 
     def _give(self, consumer: Consumer, reading: Reading, tp: str, row: FetchedPartition) -> bool:
-        """Return the records between the position and the HW; return False if there are none."""
+        """Return the records between the position and the HW; return False if there are none.
+
+        Transaction markers are no records, and read_committed skips those of aborted transactions.
+        """
         limit = reading.input.max_records
+        begun, offset, epoch = reading.offset, reading.offset, UNDEFINED
         runs: list[tuple[int, int]] = []
-        offset, epoch = reading.offset, UNDEFINED
+        aborted = _aborted(row)
         for batch in row.batches:
             start = max(batch.base_offset, offset)
             end = min(batch.end_offset, row.high_watermark)
-            if batch.is_empty:
-                offset = max(offset, end)
-                continue
-            if limit is not None:
+            is_hidden = batch.is_empty or batch.is_control or batch.base_offset in aborted
+            if limit is not None and not is_hidden:
                 end = min(end, start + limit - reading.given)
-            if end > start:
+            if end <= start:
+                continue
+            if is_hidden:
+                self._consumed(consumer, tp, begun, runs)
+                begun, runs = end, []
+            else:
                 runs.append((batch.first_record + start - batch.base_offset, end - start))
                 reading.given += end - start
-                offset, epoch = end, batch.leader_epoch
-        if not runs:
-            if offset == reading.offset:
-                return False
-            self._move(reading, offset)
-            return True
-        self.kernel.emit(events.RecordsConsumed, consumer.name, tp, reading.offset, runs, offset)
-        consumer.runs += runs
+            offset, epoch = end, batch.leader_epoch
+        if offset == reading.offset:
+            return False
+        self._consumed(consumer, tp, begun, runs)
         self._move(reading, offset)
         if UNDEFINED not in (reading.leader_epoch, epoch):
             reading.epochs[reading.partition] = epoch
@@ -339,6 +344,15 @@ class Fetcher:
         if reading.input.timeout_us is not None:
             reading.idle_us = now_us + reading.input.timeout_us
         return True
+
+    def _consumed(
+        self, consumer: Consumer, tp: str, offset: int, runs: list[tuple[int, int]]
+    ) -> None:
+        """Give the application consecutive records from ``offset`` on."""
+        if runs:
+            position = offset + sum(count for _, count in runs)
+            self.kernel.emit(events.RecordsConsumed, consumer.name, tp, offset, runs, position)
+            consumer.runs += runs
 
     # ---- waiting for more
 
@@ -372,6 +386,7 @@ class Fetcher:
             rack=wanted.rack,
             min_bytes=self.min_bytes if wanted.min_bytes is None else wanted.min_bytes,
             max_bytes=self.max_bytes,
+            read_committed=_reads_committed(reading),
         )
         reading.polls[self.context.send(broker, request)] = broker
 
@@ -477,6 +492,28 @@ class Fetcher:
 def _reading_of(consumer: Consumer) -> Reading:
     assert consumer.reading is not None
     return consumer.reading
+
+
+def _reads_committed(reading: Reading) -> bool:
+    return reading.input.isolation == "read_committed"
+
+
+def _aborted(row: FetchedPartition) -> set[int]:
+    """The base offsets of the batches of aborted transactions, which only read_committed is told.
+
+    Source: ``CompletedFetch.consumeAbortedTransactionsUpTo`` of the Java client.
+    """
+    waiting = sorted(row.aborted or (), key=lambda each: each[1])
+    found: set[int] = set()
+    ongoing: set[int] = set()
+    for batch in row.batches if waiting else ():
+        while waiting and waiting[0][1] < batch.end_offset:
+            ongoing.add(waiting.pop(0)[0])
+        if batch.kind == ABORT:
+            ongoing.discard(batch.producer_id)
+        elif batch.kind == TRANSACTIONAL and batch.producer_id in ongoing:
+            found.add(batch.base_offset)
+    return found
 
 
 def _tp(reading: Reading) -> str:

@@ -16,6 +16,7 @@ from emulator.clients.network_client import RESPONSE_US, NetworkClient, note_res
 from emulator.clients.record_accumulator import RecordAccumulator, acks_of
 from emulator.clients.sender import GIVE_UP_US, Sender
 from emulator.clients.state import (
+    ADDING,
     ASKING,
     IDENTIFYING,
     NEVER_US,
@@ -25,7 +26,8 @@ from emulator.clients.state import (
     Job,
     Producer,
 )
-from emulator.common.errors import ERRORS, LOADING
+from emulator.clients.transaction_manager import TransactionManager
+from emulator.common.errors import ERRORS, LOADING, NONE
 from emulator.inputs.statements import Produce
 from emulator.protocol import (
     ConnectionLost,
@@ -59,6 +61,7 @@ class Producers:
         self.metadata = ProducerMetadata(context)
         self.sequencer = Sequencer(context.profile)
         self.accumulator = RecordAccumulator(context, self.metadata)
+        self.transactions = TransactionManager(context, connections, added=self._added)
         self.sender = Sender(
             context,
             metadata=self.metadata,
@@ -69,10 +72,13 @@ class Producers:
 
     # ---- statements
 
+    def named(self, name: str) -> Producer:
+        """The producer of that name, which begins to exist with its first statement."""
+        return self.context.state.producers.setdefault(name, Producer(name))
+
     def start(self, wanted: Produce) -> int:
         """Start a `produce` statement; return its job id, under which its end is recorded."""
-        producers = self.context.state.producers
-        producer = producers.setdefault(wanted.producer, Producer(wanted.producer))
+        producer = self.named(wanted.producer)
         job = Job(self.context.new_id(), wanted, next_us=self.kernel.now)
         producer.jobs.append(job)
         if len(producer.jobs) == 1:
@@ -88,6 +94,12 @@ class Producers:
             self.sequencer.resolve(producer)
         if producer.flights:
             self._send_again(producer)
+        self._take_up(producer, resumed=resumed)
+        if producer.transaction is not None:
+            self.transactions.look(producer)
+
+    def _take_up(self, producer: Producer, *, resumed: bool) -> None:
+        """Start batches as far as may be, and record the jobs that are finished."""
         while producer.jobs:
             job = producer.jobs[0]
             if job.sent >= job.input.count:
@@ -128,7 +140,7 @@ class Producers:
                     self._go_on(producer, flight)
                 if flight.phase == WAITING:
                     held_back[flight.tp] = None
-            if flight.phase in (ASKING, IDENTIFYING):
+            if flight.phase in (ASKING, IDENTIFYING, ADDING):
                 return
 
     def _begin(self, producer: Producer, job: Job) -> None:
@@ -162,6 +174,8 @@ class Producers:
             self._ask(producer, flight)
         elif not wanted.idempotent:
             self.sender.send(producer, flight, leader)
+        elif wanted.transactional and not self.transactions.covers(producer, flight.tp):
+            flight.phase = ADDING
         elif producer.identity.producer_id < 0:
             self._identify(producer, flight)
         elif self.sequencer.may_send(producer, flight):
@@ -169,6 +183,17 @@ class Producers:
             self.sender.send(producer, flight, leader)
         else:
             flight.phase, flight.resume_us = WAITING, self.kernel.now
+
+    # ---- transactions
+
+    def _added(self, producer: Producer, error: str) -> None:
+        """Go on with the batches whose partitions are part of the transaction now."""
+        for flight in [each for each in producer.flights if each.phase == ADDING]:
+            if error != NONE:
+                self.sender.give_up(producer, flight, error)
+            elif self.transactions.covers(producer, flight.tp):
+                self._go_on(producer, flight)
+        self._pump(producer)
 
     # ---- finding the leader
 
@@ -332,7 +357,7 @@ def _waits_for(producer: Producer, broker: int) -> bool:
     return any(
         flight.target == broker if flight.phase == SENT else flight.question.asked == broker
         for flight in producer.flights
-        if flight.phase != WAITING
+        if flight.phase not in (WAITING, ADDING)
     )
 
 

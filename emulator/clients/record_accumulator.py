@@ -7,6 +7,7 @@ from emulator.clients.record_sizes import batch_bytes, request_bytes, stored_byt
 from emulator.clients.state import Flight, Producer
 from emulator.inputs.statements import Produce
 from emulator.protocol import RecordBatch
+from emulator.protocol.record_batch import PLAIN, TRANSACTIONAL
 from emulator.releases.config import ProducerDefaults
 
 
@@ -46,7 +47,8 @@ class RecordAccumulator:
         else:
             size_bytes = stored_bytes(context.profile, keys, values)
             flight.size = request_bytes(context.profile, keys, values)
-        flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes)
+        kind = TRANSACTIONAL if wanted.transactional else PLAIN
+        flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes, kind)
         self.metadata.gave(producer, wanted, flight.size)
         context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 

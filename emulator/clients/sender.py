@@ -15,6 +15,7 @@ from emulator.clients.metadata import ProducerMetadata
 from emulator.clients.network_client import NO_LEADER, UNKNOWN, NetworkClient
 from emulator.clients.record_accumulator import RecordAccumulator, acks_of
 from emulator.clients.state import SENT, WAITING, Flight, Producer
+from emulator.clients.transaction_manager import BY_LEADERS_SINCE
 from emulator.common.errors import ERRORS
 from emulator.events import CLIENTS
 from emulator.protocol import AnyMessage, ProduceRequest, ProduceResponse
@@ -70,7 +71,18 @@ class Sender:
         flight.phase, flight.target = SENT, leader
         flight.attempts += 1
         flight.renumbered = False
-        request = ProduceRequest(flight.tp, flight.batch, acks, wanted.timeout_us, flight.size)
+        transaction = producer.transaction if wanted.transactional else None
+        by_leader = self.context.transaction_version() >= BY_LEADERS_SINCE
+        request = ProduceRequest(
+            flight.tp,
+            flight.batch,
+            acks,
+            wanted.timeout_us,
+            flight.size,
+            "" if transaction is None else transaction.transactional_id,
+            transaction is not None and by_leader,
+            transaction is not None and by_leader,
+        )
         flight.request = self.network.send(CLIENTS, leader, request)
         if acks == 0:
             self._note_unacknowledged(producer, flight.request)
@@ -127,7 +139,7 @@ class Sender:
         # batch it asks only whether it is being retried (Sender.sendProducerData, inRetry).
         in_doubt = flight.attempts > 1 or (flight.attempts == 1 and flight.phase != SENT)
         self._remove(producer, flight, error)
-        if in_doubt and producer.jobs[0].input.idempotent:
+        if in_doubt and self._numbers_alone(producer):
             self.sequencer.expired(producer, flight)
 
     def acknowledged(self, producer: Producer, flight: Flight, base_offset: int) -> None:
@@ -172,7 +184,8 @@ class Sender:
     def _is_worth_it(self, producer: Producer, flight: Flight, error: str, log_start: int) -> bool:
         if flight.retries_left <= 0 or self.kernel.now >= flight.deadline_us:
             return False
-        if producer.jobs[0].input.idempotent:
+        wanted = producer.jobs[0].input
+        if wanted.idempotent and not wanted.transactional:
             return self.sequencer.may_retry(producer, flight, error, log_start)
         return ERRORS[error].retriable
 
@@ -208,9 +221,15 @@ class Sender:
     def give_up(self, producer: Producer, flight: Flight, error: str) -> None:
         """Fail the batch; it may still be in the log."""
         self._remove(producer, flight, error)
-        if producer.jobs[0].input.idempotent:
+        if self._numbers_alone(producer):
             exhausted = flight.retries_left <= 0
             self.sequencer.failed(producer, flight, error, exhausted=exhausted)
+
+    @staticmethod
+    def _numbers_alone(producer: Producer) -> bool:
+        """Whether the producer recovers its sequence numbers itself, without a coordinator."""
+        wanted = producer.jobs[0].input
+        return wanted.idempotent and not wanted.transactional
 
     def _remove(self, producer: Producer, flight: Flight, error: str) -> None:
         job = producer.jobs[0]
@@ -219,6 +238,8 @@ class Sender:
         batch = flight.batch
         assert batch is not None
         producer.flights.remove(flight)
+        if producer.transaction is not None and job.input.transactional:
+            producer.transaction.error = error
         producer.failed += batch.count
         job.error = error
         self.kernel.emit(

@@ -19,6 +19,7 @@ from emulator.storage.record_ledger import LedgerEntries
 
 ASKING = "asking"
 IDENTIFYING = "identifying"
+ADDING = "adding"
 SENT = "sent"
 WAITING = "waiting"
 NEVER_US = (1 << 63) - 1
@@ -52,8 +53,9 @@ class Question(Struct, array_like=True):
 class Flight(Struct, array_like=True):
     """A batch in progress. ``tp`` is empty until the partition is chosen.
 
-    ``phase``: the leader is being looked up (ASKING), a producer id is requested (IDENTIFYING), the
-    batch is in flight (SENT), or it waits until ``resume_us`` and for its turn (WAITING).
+    ``phase``: the leader is being looked up (ASKING), a producer id is requested (IDENTIFYING), its
+    partition is added to the transaction (ADDING), the batch is in flight (SENT), or it waits until
+    ``resume_us`` and for its turn (WAITING).
     ``question`` is the current request to brokers in turn. Until ``patience_us`` routing errors
     cost no retry; ``deadline_us`` is the delivery timeout (delivery.timeout.ms); ``token``
     distinguishes this batch's timer from older ones. ``error`` is the error of the last attempt,
@@ -105,6 +107,34 @@ class Identity(Struct, array_like=True):
     in_doubt: dict[str, None] = field(default_factory=dict)
 
 
+class TransactionState(Struct, array_like=True):
+    """A transactional producer: its current transaction, and its request to the coordinator.
+
+    ``is_ready``: it has its producer id and epoch. ``partitions`` belong to the transaction,
+    ``adding`` are being added to it. ``error`` leaves only the abort. ``ending`` is how it is to
+    end, once no batch is left. ``call`` is what the coordinator is asked for (empty: nothing), by
+    ``deadline_us``, in ``request`` (0: none in flight) to ``target``; ``left`` are the brokers to
+    be asked for the coordinator. ``job`` is the statement that waits.
+    """
+
+    transactional_id: str
+    timeout_us: int
+    is_ready: bool = False
+    is_open: bool = False
+    partitions: dict[str, None] = field(default_factory=dict)
+    adding: list[str] = field(default_factory=list)
+    error: str = "NONE"
+    ending: str = ""
+    call: str = ""
+    job: int = 0
+    coordinator: int = -1
+    left: list[int] = field(default_factory=list)
+    request: int = 0
+    target: int = -1
+    token: int = 0
+    deadline_us: int = 0
+
+
 class Job(Struct, array_like=True):
     """A `produce` statement in progress; ``sent`` of its records have been put into batches.
 
@@ -143,6 +173,7 @@ class Producer(Struct, array_like=True):
     jobs: list[Job] = field(default_factory=list)
     flights: list[Flight] = field(default_factory=list)
     identity: Identity = field(default_factory=Identity)
+    transaction: TransactionState | None = None
 
     @property
     def pending(self) -> int:

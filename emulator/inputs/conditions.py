@@ -13,10 +13,10 @@ class Subject(Struct, frozen=True, array_like=True):
 
     ``kind`` is the kind of object, ``name`` the object, and ``field`` one of its values:
 
-    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo state under_replicated
+    - ``partition``, ``orders-0``: leader epoch isr osr replicas hw leo lso state under_replicated
       version; in KRaft mode also elr last_known_elr partition_epoch recovery adding removing
-    - ``replica``, ``orders-0@2``: leo hw log_start role epochs values remote_leo caught_up_ms, and
-      its entries in its broker's checkpoint files (-1: none) checkpointed_hw recovery_point
+    - ``replica``, ``orders-0@2``: leo hw lso log_start role epochs values remote_leo caught_up_ms,
+      and its entries in its broker's checkpoint files (-1: none) checkpointed_hw recovery_point
     - ``controller``, empty: broker epoch
     - ``broker``, ``2``: state session; in KRaft mode also fenced in_controlled_shutdown
       registrations

@@ -21,6 +21,7 @@ from emulator.inputs.words import (
     Host,
     Natural,
     OneWay,
+    ProducerName,
     TopicName,
     TopicPartition,
     argument,
@@ -252,7 +253,7 @@ class Produce(Input, frozen=True, kw_only=True, statement="produce"):
     idempotent: Annotated[bool, flag("--idempotent", "use a producer id and sequence numbers")] = (
         False
     )
-    producer: Annotated[str, option("--producer", "PRODUCER", "the producer", default="p1")] = "p1"
+    producer: ProducerName = "p1"
     partitioner: Annotated[
         Literal["default", "roundrobin", "sticky"],
         option("--partitioner", "", "how a partition is chosen", default="default"),
@@ -268,6 +269,60 @@ class Produce(Input, frozen=True, kw_only=True, statement="produce"):
             "count each resend as a retry, as in Kafka's producer, not only after 3 s",
         ),
     ] = False
+    # In the producer's transaction, by the statement 'transaction produce'.
+    transactional: bool = False
+
+
+class BeginTransaction(Input, frozen=True, kw_only=True, statement="transaction begin"):
+    """Begin a producer's transaction (0.11+).
+
+    Before its first one the producer gets its id and epoch from the coordinator of its
+    transactional id, which fences older producers with that id.
+    """
+
+    producer: ProducerName = "p1"
+    # Empty: the producer's name.
+    transactional_id: Annotated[
+        str,
+        option("--transactional-id", "ID", "transactional.id", default="the producer's name"),
+    ] = ""
+    timeout_us: Annotated[
+        Count, option("--timeout", "D", "transaction.timeout.ms", default="1m", kind="positive D")
+    ] = 60_000_000
+
+
+class ProduceInTransaction(Input, frozen=True, kw_only=True, statement="transaction produce"):
+    """Send N records in a producer's transaction, with acks=all and sequence numbers."""
+
+    topic: TopicName
+    # None: the partitioner's choice.
+    partition: Annotated[Natural | None, option("--partition", "P", "only this partition")] = None
+    key: Annotated[str | None, option("--key", "K", "the records' key")] = None
+    value: Annotated[
+        str, option("--value", "V", "the value; V-0, V-1, .. if there are several")
+    ] = ""
+    count: Annotated[Count, option("--count", "N", "how many records", default="1")] = 1
+    batch: Annotated[
+        Count, option("--batch", "B", "records per request", default="1", kind="N")
+    ] = 1
+    producer: ProducerName = "p1"
+    background: Annotated[bool, flag("--async", "do not wait for the responses")] = False
+
+
+class CommitTransaction(Input, frozen=True, kw_only=True, statement="transaction commit"):
+    """Commit a producer's transaction; ends when the coordinator has decided it.
+
+    The markers in the partitions follow. If a record of the transaction failed, only an abort is
+    possible.
+    """
+
+    producer: ProducerName = "p1"
+
+
+class AbortTransaction(Input, frozen=True, kw_only=True, statement="transaction abort"):
+    """Abort a producer's transaction; read_committed consumers never see its records."""
+
+    producer: ProducerName = "p1"
 
 
 class Consume(Input, frozen=True, kw_only=True, statement="consume"):
@@ -341,6 +396,15 @@ class Consume(Input, frozen=True, kw_only=True, statement="consume"):
             default="500ms",
         ),
     ] = None
+    isolation: Annotated[
+        Literal["read_uncommitted", "read_committed"],
+        option(
+            "--isolation",
+            "",
+            "read_committed: up to the last stable offset, without aborted records (0.11+)",
+            default="read_uncommitted",
+        ),
+    ] = "read_uncommitted"
     from_timestamp_us: Annotated[
         Natural | None,
         option(
@@ -697,6 +761,10 @@ AnyInput = (
     | ConfigureBroker
     | DeleteTopic
     | Produce
+    | BeginTransaction
+    | ProduceInTransaction
+    | CommitTransaction
+    | AbortTransaction
     | Consume
     | FetchRound
     | Tick

@@ -53,6 +53,7 @@ TopicPartition = Annotated[str, argument("TP", "a partition: orders-0")]
 BrokerId = Annotated[int, argument("B", "a broker id")]
 Host = Annotated[int, argument("HOST", "a broker or controller id, zk or clients")]
 OneWay = Annotated[bool, flag("--one-way", "only from the first host to the second")]
+ProducerName = Annotated[str, option("--producer", "PRODUCER", "the producer", default="p1")]
 Config = Annotated[
     dict[str, str], option("--config", "K=V", "set a property; may be repeated", many=True)
 ]

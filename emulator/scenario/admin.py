@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
 from emulator.clients.idempotence import idempotence_conflict
+from emulator.clients.state import TransactionState
 from emulator.cluster import Cluster
 from emulator.common.names import is_topic_name
 from emulator.events import CLIENTS, ZOOKEEPER
@@ -28,6 +29,7 @@ from emulator.zookeeper import errors, zkcli
 from emulator.zookeeper.admin_client import AdminZkClient, colliding
 
 ZKCLI_TIMEOUT_MS = 30_000
+INVALID_STATE = "INVALID_TXN_STATE"
 """The session timeout requested by zkCli (``ZooKeeperMain``); the server grants 20 s of it."""
 
 
@@ -302,17 +304,51 @@ class Admin:
 
     def check_produce(self, wanted: inputs.Produce) -> None:
         """Reject an invalid `produce` statement."""
+        transaction = self._transaction(wanted.producer)
+        if transaction is not None and transaction.is_open and not wanted.transactional:
+            raise RefusedError(
+                INVALID_STATE,
+                f"Producer {wanted.producer} is in a transaction: use 'transaction produce', or"
+                " another --producer.",
+            )
         if wanted.idempotent:
             needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
             conflict = idempotence_conflict(self.cluster.profile, wanted)
             if conflict is not None:
                 raise RefusedError("INVALID_CONFIG", conflict)
 
+    def _transaction(self, name: str) -> TransactionState | None:
+        producer = self.cluster.clients.state.producers.get(name)
+        return None if producer is None else producer.transaction
+
+    def check_begin(self, wanted: inputs.BeginTransaction) -> None:
+        """Reject a `transaction begin` by a producer that is in a transaction."""
+        needs(self.cluster.profile, "idempotence", "Transactions exist")
+        transaction = self._transaction(wanted.producer)
+        if transaction is not None and transaction.is_open:
+            raise RefusedError(
+                INVALID_STATE,
+                f"Producer {wanted.producer} is in a transaction: commit or abort it first.",
+            )
+
+    def check_in_transaction(self, name: str) -> None:
+        """Reject a statement of a producer that is in no transaction, or is ending it."""
+        needs(self.cluster.profile, "idempotence", "Transactions exist")
+        transaction = self._transaction(name)
+        if transaction is None or not transaction.is_open or transaction.ending:
+            raise RefusedError(
+                INVALID_STATE,
+                f"Producer {name} is in no transaction: begin one ('transaction begin"
+                f" --producer {name}').",
+            )
+
     def check_consume(self, wanted: inputs.Consume) -> None:
         """Reject an invalid `consume` statement."""
         profile = self.cluster.profile
         if wanted.rack:
             needs(profile, "fetch_from_followers", "Consumers name racks")
+        if wanted.isolation == "read_committed":
+            needs(profile, "idempotence", "Transactions exist")
         if wanted.from_timestamp_us is not None:
             needs(profile, "offsets_for_times", "Consumers find offsets by timestamp")
         if wanted.group is not None:

@@ -94,7 +94,7 @@ def _partition(cluster: Cluster, name: str, field: str) -> Value:
     if info is None:
         absent: dict[str, Value] = {"state": "nonexistent", "isr": [], "osr": list(assigned)}
         return absent.get(field, NOTHING)
-    if field in ("hw", "leo"):
+    if field in ("hw", "leo", "lso"):
         return _leaders_own(cluster, name, info.leader, field)
     if field in _REGISTRATION_FIELDS:
         return _registration_value(cluster, name, field)
@@ -139,6 +139,8 @@ def _leaders_own(cluster: Cluster, name: str, leader: int, field: str) -> Value:
     replica = cluster.replica(name, leader)
     if replica is None:
         return NOTHING
+    if field == "lso":
+        return replica.last_stable_offset
     return replica.log.end if field == "leo" else high_watermark_of(replica)
 
 
@@ -200,6 +202,7 @@ def values_in(cluster: Cluster, log: Log) -> list[str]:
 _REPLICA_FIELDS: Final[dict[str, Callable[[Cluster, Replica, int], Value]]] = {
     "leo": lambda _c, replica, _b: replica.log.end,
     "hw": lambda _c, replica, _b: high_watermark_of(replica),
+    "lso": lambda _c, replica, _b: replica.last_stable_offset,
     "log_start": lambda _c, replica, _b: replica.log.start,
     "checkpointed_hw": lambda _c, replica, _b: replica.checkpointed_hw,
     "recovery_point": lambda _c, replica, _b: replica.recovery_point,

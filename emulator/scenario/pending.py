@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.cluster import Cluster
-from emulator.coordinator.internal_topics import OFFSETS, hindrance
+from emulator.coordinator.internal_topics import OFFSETS, TRANSACTIONS, hindrance
 from emulator.inputs.conditions import Clause, Value
 from emulator.scenario import conditions
 from emulator.scenario.outcome import Outcome
@@ -188,11 +188,14 @@ def _job_finished(cluster: Cluster, pending: JobFinished, _is_up: bool) -> Outco
 
 
 def _why(cluster: Cluster, error: str) -> str:
-    """The reason that a client cannot know: the offsets topic cannot be created."""
+    """The reason that a client cannot know: a coordinator's topic cannot be created."""
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
     running = [each for each in cluster.brokers.values() if each.state.state == "running"]
-    return hindrance(running[0].context, OFFSETS) if running else ""
+    if not running:
+        return ""
+    context = running[0].context
+    return hindrance(context, OFFSETS) or hindrance(context, TRANSACTIONS)
 
 
 def _controller_asked(

@@ -347,6 +347,10 @@ class Runner:
             inputs.StopBroker: self._stop,
             inputs.StartBroker: self._start,
             inputs.Produce: self._produce,
+            inputs.BeginTransaction: self._begin_transaction,
+            inputs.ProduceInTransaction: self._produce_in_transaction,
+            inputs.CommitTransaction: self._end_transaction,
+            inputs.AbortTransaction: self._end_transaction,
             inputs.Consume: self._consume,
             inputs.FetchRound: self._fetch,
             inputs.Tick: self._tick,
@@ -440,6 +444,26 @@ class Runner:
         self.admin.check_produce(wanted)
         job = self.cluster.clients.producers.start(wanted)
         return None if wanted.background else JobFinished(NEVER_US, job)
+
+    def _begin_transaction(self, wanted: inputs.BeginTransaction) -> JobFinished:
+        self.admin.check_begin(wanted)
+        producers = self.cluster.clients.producers
+        producer = producers.named(wanted.producer)
+        return JobFinished(NEVER_US, producers.transactions.begin(producer, wanted))
+
+    def _produce_in_transaction(self, wanted: inputs.ProduceInTransaction) -> Begun:
+        self.admin.check_in_transaction(wanted.producer)
+        given = {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+        return self._produce(inputs.Produce(**given, idempotent=True, transactional=True))
+
+    def _end_transaction(
+        self, wanted: inputs.CommitTransaction | inputs.AbortTransaction
+    ) -> JobFinished:
+        self.admin.check_in_transaction(wanted.producer)
+        producers = self.cluster.clients.producers
+        producer = producers.named(wanted.producer)
+        commit = isinstance(wanted, inputs.CommitTransaction)
+        return JobFinished(NEVER_US, producers.transactions.end(producer, commit=commit))
 
     def _consume(self, wanted: inputs.Consume) -> JobFinished:
         self.admin.check_consume(wanted)

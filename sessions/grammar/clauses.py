@@ -20,12 +20,12 @@ from sessions.grammar.words import BadWord, moment, nearest
 
 FIELDS: Final = {
     "partition": (
-        *("leader", "epoch", "isr", "osr", "replicas", "hw", "leo"),
+        *("leader", "epoch", "isr", "osr", "replicas", "hw", "leo", "lso"),
         *("state", "under_replicated", "version"),
         *("elr", "last_known_elr", "partition_epoch", "recovery", "adding", "removing"),
     ),
     "replica": (
-        *("leo", "hw", "log_start", "role", "epochs", "values"),
+        *("leo", "hw", "lso", "log_start", "role", "epochs", "values"),
         *("remote_leo", "caught_up_ms", "checkpointed_hw", "recovery_point"),
     ),
     "controller": ("broker", "epoch"),

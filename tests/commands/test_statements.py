@@ -30,8 +30,11 @@ from emulator.inputs import statements as inputs
 from emulator.inputs.conditions import Clause, Subject
 from emulator.inputs.statements import (
     OF_CONNECTIONS,
+    AbortTransaction,
     AddPartitions,
     AnyInput,
+    BeginTransaction,
+    CommitTransaction,
     ConfigureTopic,
     Consume,
     CrashBroker,
@@ -54,6 +57,7 @@ from emulator.inputs.statements import (
     Mark,
     PauseReplica,
     Produce,
+    ProduceInTransaction,
     ResumeReplica,
     Settle,
     StartBroker,
@@ -138,6 +142,20 @@ TABLE: list[tuple[str, Meaning]] = [
     ("produce t --acks 0", Produce(topic="t", acks=0)),
     ("produce t --strict-retries", Produce(topic="t", strict_retries=True)),
     ("produce --acks 1 t --value -x", Produce(topic="t", acks=1, value="-x")),
+    ("transaction begin", BeginTransaction()),
+    (
+        "transaction begin --producer p2 --transactional-id transfers --timeout 10s",
+        BeginTransaction(producer="p2", transactional_id="transfers", timeout_us=10_000_000),
+    ),
+    (
+        "transaction produce t --partition 1 --key k --value v --count 4 --batch 2 --async",
+        ProduceInTransaction(
+            topic="t", partition=1, key="k", value="v", count=4, batch=2, background=True
+        ),
+    ),
+    ("transaction commit --producer p2", CommitTransaction(producer="p2")),
+    ("transaction abort", AbortTransaction()),
+    ("consume t --isolation read_committed", Consume(topic="t", isolation="read_committed")),
     ("consume t", Consume(topic="t")),
     ("consume t --from-beginning", Consume(topic="t", offset=0)),
     (
