@@ -14,6 +14,7 @@ from emulator.releases.profiles import Profile
 from sessions.grammar.event_patterns import pattern, since
 from sessions.grammar.words import BadWord, nearest
 from sessions.model.authority import authority
+from sessions.model.checkpoint_files import checkpoint_files
 from sessions.model.clients import behind, lag_of, library_of
 from sessions.model.cluster_view import ClusterView
 from sessions.model.event_text import in_words
@@ -318,6 +319,17 @@ def _records(view: ClusterView, replica: ReplicaState) -> Iterator[tuple[Cell, .
             yield (offset, epoch, below, key, view.value(record))
 
 
+def _files(view: ClusterView, target: str) -> list[Grid]:
+    broker = int(target)
+    if broker not in view.state.brokers:
+        known = ", ".join(map(str, sorted(view.state.brokers)))
+        raise BadWord(f"there is no broker {broker}; there are {known}")
+    return [
+        Grid(each.path, ("CONTENT",), [(line,) for line in each.lines], empty="empty")
+        for each in checkpoint_files(view.state, broker)
+    ]
+
+
 def _truths(view: ClusterView, tp: str) -> list[Grid]:
     rows: list[tuple[Cell, ...]] = [
         (
@@ -403,6 +415,7 @@ TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "audit": _audit,
     "epochs": _epochs,
     "log": _log,
+    "files": _files,
     "truths": _truths,
 }
 """The function that makes each table, by the word that selects it."""

@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
 from console.render.broker_columns import broker_object
+from console.render.broker_files import file_lines
 from console.render.empty import nothing_lines
 from console.render.kraft_broker_columns import host_lines, host_name, host_of
 from console.render.replica_columns import ReplicaRows
@@ -84,7 +85,9 @@ class BrokerScreen(ConsoleScreen):
         missing = nothing_lines(
             "It does not exist at this time.", "> goes to its next event", width
         )
-        self.inspector.show(missing if host is None else host_lines(stage, host, width))
+        state = stage.view.state
+        known = missing if host is None else host_lines(stage, host, width)
+        self.inspector.show([*known, *file_lines(state, self.broker)])
         if log.display:
             self.log_view.follow()
         log.entitle(f"events of {name}", [self.log_view.status()])

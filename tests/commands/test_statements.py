@@ -287,6 +287,7 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show epochs t-0", Show("epochs", "t-0")),
     ("show log t-0@1", Show("log", "t-0@1")),
     ("show truths t-0", Show("truths", "t-0")),
+    ("show files 2", Show("files", "2")),
     ("run other.tide", Include("other.tide")),
     (
         "inject Produce NOT_ENOUGH_REPLICAS --times 2",

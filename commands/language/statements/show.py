@@ -67,6 +67,16 @@ def log(replica: ReplicaName) -> Show:
     return Show(what="log", target=f"{replica.tp}@{replica.broker}")
 
 
+@statement(app, "files")
+def files(broker: Annotated[int, argument("B", values.broker, "a broker id")]) -> Show:
+    """Print the checkpoint files on a broker's disk, as Kafka writes them.
+
+    They are replication-offset-checkpoint (the HWs), recovery-point-offset-checkpoint (the offsets
+    up to which logs are flushed), and each partition's leader-epoch-checkpoint (0.11+).
+    """
+    return Show(what="files", target=str(broker))
+
+
 @statement(app, "truths")
 def truths(partition: TopicPartition) -> Show:
     """Print what the metadata, the controller, each broker and clients know about a partition.

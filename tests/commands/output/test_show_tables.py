@@ -193,6 +193,7 @@ def test_the_cluster_is_a_few_facts(view: ClusterView) -> None:
         ("epochs", "t-1", "there is no partition 't-1'; did you mean 't-0'?"),
         ("log", "t-0@5", "broker 5 has no log of t-0"),
         ("truths", "x-0", "there is no partition 'x-0'"),
+        ("files", "9", "there is no broker 9"),
     ],
 )
 def test_what_is_not_there_is_told_with_the_nearest(
@@ -205,7 +206,7 @@ def test_what_is_not_there_is_told_with_the_nearest(
 
 @pytest.mark.parametrize(
     "what",
-    [each for each in TABLES if each not in ("epochs", "log", "truths", "quorum", "metadata")],
+    [each for each in TABLES if each not in ("epochs", "log", "truths", "files", "quorum", "metadata")],
 )
 def test_an_empty_cluster_has_every_table(what: str) -> None:
     assert grids(Show(what), ClusterView())
