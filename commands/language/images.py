@@ -32,13 +32,18 @@ def relative_to(folder: Path) -> Iterator[None]:
         _folder.reset(token)
 
 
+def located(word: str) -> Path:
+    """Return the file that a script names, relative to the script's own folder."""
+    return _folder.get() / word
+
+
 def cluster_image(word: str) -> "ClusterImage":
     """Return the image in a file.
 
     Raises:
         BadWord: there is no such image, or it cannot be read.
     """
-    path = _folder.get() / word
+    path = located(word)
     if not is_image(path):
         raise BadWord(
             f"'{clean(word)}' is no image of a cluster, which is named *{SUFFIXES[0]};"

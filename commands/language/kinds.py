@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from commands.language import values
 from commands.language.images import cluster_image
+from commands.language.server_properties import server_properties
 from sessions.grammar.words import duration, moment
 
 Parse = Callable[[str], Any]
@@ -23,6 +24,7 @@ PARSERS: Final[dict[str, Parse]] = {
     "1,2,3": values.broker_ids,
     "B:D": values.broker_difference,
     "image": cluster_image,
+    "properties": server_properties,
     "brokers": values.brokers,
     "controllers": values.controllers,
     "I": values.first_broker,

@@ -84,6 +84,17 @@ class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
     version: Annotated[str, option("--version", "VERSION", "the release", default="3.9")] = "3.9"
     seed: Annotated[int, option("--seed", "S", "the random seed", default="1")] = 1
     config: Config = {}
+    # Read when the statement is parsed: what has an effect is in ``config`` then.
+    properties: Annotated[
+        dict[str, str],
+        option(
+            "--properties",
+            "FILE",
+            "set the properties of this server.properties, as far as they have an effect here;"
+            " --config overrides them",
+            kind="properties",
+        ),
+    ] = {}
     stepwise: Annotated[
         bool, flag("--stepwise", "fetches and periodic tasks run only by statements")
     ] = False

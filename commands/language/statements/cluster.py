@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from commands.language import values
 from commands.language.declaration import argument, statement
+from commands.language.server_properties import effective
 from emulator.cluster_image.assumptions import complete
 from emulator.cluster_image.image import ClusterImage
 from emulator.inputs.statements import CreateCluster
@@ -24,7 +25,10 @@ class Include(Struct, frozen=True):
 
 
 def cluster(wanted: CreateCluster) -> CreateCluster:
-    """Reject racks or hosts that are not as many as the brokers; take what an image says."""
+    """Reject racks or hosts that are not as many as the brokers; take what files say."""
+    if wanted.properties:
+        config = effective(wanted.properties, wanted.version) | wanted.config
+        wanted = replace(wanted, config=config, properties={})
     if wanted.image is not None:
         return _of_image(wanted, wanted.image)
     if wanted.racks and len(wanted.racks) != wanted.brokers:

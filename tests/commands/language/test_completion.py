@@ -61,7 +61,10 @@ def view() -> ClusterView:
         ("show ep", ["epochs"]),
         ("wait ", ["until"]),
         ("wait until ord", ["orders-0."]),
-        ("wait until orders-0.l", ["orders-0.leader", "orders-0.leo", "orders-0.last_known_elr"]),
+        (
+            "wait until orders-0.l",
+            ["orders-0.leader", "orders-0.leo", "orders-0.lso", "orders-0.last_known_elr"],
+        ),
         ("wait until orders-0@", ["orders-0@0.", "orders-0@1."]),
         ("wait until orders-0@1.ro", ["orders-0@1.role"]),
         ("wait until orders-0.leader ", ["==", "!=", "<", "<=", ">", ">=", "in", "contains"]),

@@ -206,7 +206,11 @@ def test_what_is_not_there_is_told_with_the_nearest(
 
 @pytest.mark.parametrize(
     "what",
-    [each for each in TABLES if each not in ("epochs", "log", "truths", "files", "quorum", "metadata")],
+    [
+        each
+        for each in TABLES
+        if each not in ("epochs", "log", "truths", "files", "quorum", "metadata")
+    ],
 )
 def test_an_empty_cluster_has_every_table(what: str) -> None:
     assert grids(Show(what), ClusterView())

@@ -230,7 +230,7 @@ def test_a_copy_of_a_cluster_goes_on_with_what_is_under_way() -> None:
     assert copy.state_hash == lab.cluster.state_hash
 
 
-@pytest.mark.parametrize("version", ["seed", "0.8.2", "0.10.2"])
+@pytest.mark.parametrize("version", ["0.8.2", "0.10.2"])
 def test_before_0_11_there_are_no_idempotent_producers(version: str) -> None:
     outcome = one_broker(version).do(Produce(topic="t", idempotent=True))
     assert outcome.refused

@@ -1,0 +1,88 @@
+"""server.properties, the file with a broker's configuration, in Java's format of properties."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from commands.language.images import located
+from emulator.releases.config import MISSPELT, known_settings
+from sessions.grammar.words import BadWord
+from sessions.text import clean
+
+SIZE_MAX: Final = 1 << 20
+"""A longer file is no server.properties."""
+MS_PER_MINUTE: Final = 60_000
+COARSER: Final = {
+    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
+    "log.retention.hours": ("log.retention.ms", 60 * MS_PER_MINUTE),
+    "log.roll.hours": ("log.roll.ms", 60 * MS_PER_MINUTE),
+}
+"""Names of the same value in coarser units, finest first: a finer one takes precedence."""
+_ENTRY: Final = re.compile(r"((?:[^\\=:\s]|\\.)+)\s*[=:\s]?\s*(.*)", re.DOTALL)
+
+
+def server_properties(word: str) -> dict[str, str]:
+    """Read the file that a word names; return all its values by name.
+
+    Raises:
+        BadWord: it cannot be read, or is no such file.
+    """
+    path, name = located(word), clean(word)
+    try:
+        if path.exists() and not path.is_file():
+            raise BadWord(f"cannot read '{name}': it is no regular file")
+        with path.open("rb") as file:
+            data = file.read(SIZE_MAX + 1)
+        if len(data) > SIZE_MAX:
+            raise BadWord(f"'{name}' is too large for server.properties: over {SIZE_MAX} bytes")
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise BadWord(f"cannot read '{name}': {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadWord(f"'{name}' is not a text file in UTF-8") from None
+    return dict(_entries(text))
+
+
+def effective(properties: dict[str, str], version: str) -> dict[str, str]:
+    """The values that have an effect here in a release, by the names that it has here.
+
+    A broker has many others: its id, addresses, folders, threads.
+    """
+    known = known_settings(version)
+    found = {
+        name: value
+        for name, value in properties.items()
+        if value and (name in known or name in MISSPELT)
+    }
+    for coarse, (name, factor) in COARSER.items():
+        value = properties.get(coarse, "")
+        if name in known and value.lstrip("-").isdigit():
+            found.setdefault(name, str(int(value) * factor if int(value) > 0 else int(value)))
+    return found
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    for line in _logical_lines(text):
+        match = _ENTRY.fullmatch(line)
+        if match:
+            yield _unescaped(match[1]), _unescaped(match[2].rstrip())
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Join the lines that end in a backslash; leave comments and empty lines out."""
+    begun = ""
+    for line in text.splitlines():
+        stripped = line.lstrip()
+        if not begun and (not stripped or stripped[0] in "#!"):
+            continue
+        if (len(stripped) - len(stripped.rstrip("\\"))) % 2:
+            begun += stripped[:-1]
+            continue
+        yield begun + stripped
+        begun = ""
+    if begun:
+        yield begun
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
