@@ -31,6 +31,8 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 """What identifies the items of a list."""
 _UNORDERED: Final = frozenset({"isr", "elr", "last_known_elr", "adding", "removing"})
+_MOVING: Final = frozenset({"offset", "log_end", "high_watermark", "size", "lag"})
+"""What grows on a healthy cluster between two readings: different values are no contradiction."""
 _SUBJECTS: Final = {"brokers": "broker", "controllers": "controller", "topics": "topic"} | {
     "groups": "group",
     "members": "member",
@@ -93,7 +95,7 @@ def _values(name: str, mine: Any, other: Any, path: Path, found: dict[Path, None
         return {**other, **mine}
     if isinstance(mine, Struct):
         return _structs(mine, other, here, found)
-    if not is_same(name, mine, other):
+    if name not in _MOVING and not is_same(name, mine, other):
         found[here] = None
     return mine
 

@@ -30,6 +30,7 @@ _STAT: Final = struct.Struct(">qqqqqiiiqq")
 ephemeral znode; pzxid."""
 _CZXID, _DATA_VERSION = 1, 5
 _PART_BYTES_MAX: Final = 64 << 20
+_COUNT_MAX: Final = 1_000_000
 _KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
 """The beginnings of the paths that the image is made of."""
 
@@ -58,7 +59,7 @@ class _Parts:
     def __init__(self, content: Content) -> None:
         self.content = content
 
-    def bytes(self, size: int) -> bytes:
+    def take(self, size: int) -> bytes:
         if size > _PART_BYTES_MAX or size < 0:
             raise FormatError(f"is damaged: a part of it would have {size:,} bytes")
         data = self.content.read(size)
@@ -66,30 +67,36 @@ class _Parts:
             raise FormatError("is truncated")
         return data
 
-    def int(self) -> int:
-        number: int = _INT.unpack(self.bytes(_INT.size))[0]
+    def integer(self) -> int:
+        number: int = _INT.unpack(self.take(_INT.size))[0]
+        return number
+
+    def count(self, what: str) -> int:
+        number = self.integer()
+        if not 0 <= number <= _COUNT_MAX:
+            raise FormatError(f"is damaged: it would have {number:,} {what}")
         return number
 
     def buffer(self) -> Buffer:
-        size = self.int()
-        return None if size == -1 else self.bytes(size)
+        size = self.integer()
+        return None if size == -1 else self.take(size)
 
 
 def _znodes(parts: _Parts) -> Iterator[Znode]:
-    _, version, _ = _HEADER.unpack(parts.bytes(_HEADER.size))
+    _, version, _ = _HEADER.unpack(parts.take(_HEADER.size))
     if version != _VERSION:
         raise FormatError(f"has the unknown version {version}")
-    for _ in range(parts.int()):
-        parts.bytes(_LONG.size + _INT.size)
-    for _ in range(parts.int()):
-        parts.bytes(_LONG.size)
-        for _ in range(parts.int()):
-            parts.bytes(_INT.size)
+    for _ in range(parts.count("sessions")):
+        parts.take(_LONG.size + _INT.size)
+    for _ in range(parts.count("lists of permissions")):
+        parts.take(_LONG.size)
+        for _ in range(parts.count("permissions")):
+            parts.take(_INT.size)
             parts.buffer()
             parts.buffer()
     while (raw := parts.buffer()) != b"/":
         path = (raw or b"").decode("utf-8", "replace")
         data = parts.buffer()
-        stat = _STAT.unpack(parts.bytes(_STAT.size))
+        stat = _STAT.unpack(parts.take(_STAT.size))
         if path.startswith(_KEPT):
             yield Znode(path, data, stat[_DATA_VERSION], stat[_CZXID])

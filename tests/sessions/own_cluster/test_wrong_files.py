@@ -165,6 +165,12 @@ def test_json_whose_values_would_take_gigabytes_is_refused_before() -> None:
     assert "may take" in message
 
 
+def test_a_snapshot_with_a_billion_sessions_is_damaged() -> None:
+    start = b"ZKSN" + struct.pack(">iqi", 2, 0, 1_000_000_000)
+    assert "1,000,000,000 sessions" in refused(start + bytes(1000))
+    assert "truncated" in refused(start[:16] + struct.pack(">i", 9))
+
+
 def test_an_image_of_a_newer_version_is_refused() -> None:
     document = {"format": "tidegauge cluster image", "schema": 9}
     assert "schema is 9" in refused(json.dumps(document).encode())
