@@ -149,10 +149,15 @@ def flags_of(partition: PartitionState, serving: Set[int]) -> int:
     if partition.state == "offline":
         flags |= OFFLINE
     if not has_acting_leader(partition, serving):
-        flags |= LEADERLESS if partition.led else 0
-    elif not serving >= set(partition.isr):
+        flags |= LEADERLESS if partition.led or _is_named_dead(partition, serving) else 0
+    elif partition.state == "online" and not serving >= set(partition.isr):
         flags |= WAITING
     return flags | _isr_flags(partition) | _leader_flags(partition)
+
+
+def _is_named_dead(partition: PartitionState, serving: Set[int]) -> bool:
+    """Whether a leader is named that does not serve: it need not have led before."""
+    return partition.state == "online" and partition.leader not in serving
 
 
 def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:

@@ -172,10 +172,14 @@ def cut_start(replica: ReplicaState, first: int) -> None:
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
     """A process has ended; its replicas are what its disk has."""
-    for tp in [tp for tp, p in model.partitions.items() if broker in p.replica_states]:
+    for tp, known in list(model.partitions.items()):
+        if broker not in known.replica_states:
+            if broker in known.isr or broker == known.leader:
+                model.judge(tp, model.partition(tp, seq))
+            continue
         partition, replica = model.replica(tp, broker, seq)
         led, replica.role = replica.role == "leader", "offline"
-        if led or broker in partition.isr:
+        if led or broker in partition.isr or broker == partition.leader:
             model.judge(tp, partition)
         replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
@@ -187,7 +191,8 @@ def process_paused(model: Model, broker: int, seq: int) -> None:
     """A process froze, thawed or started, which concerns what it leads and what waits for it."""
     for tp, partition in list(model.partitions.items()):
         replica = partition.replica_states.get(broker)
-        if broker in partition.isr or (replica is not None and replica.role == "leader"):
+        is_named = broker in partition.isr or broker == partition.leader
+        if is_named or (replica is not None and replica.role == "leader"):
             model.judge(tp, model.partition(tp, seq))
 
 

@@ -1,0 +1,162 @@
+"""At many moments of random faults, in both modes, the console says what is so.
+
+Header, status column, inspector, strip and sentences are compared with a judge that looks at the
+cluster's own state. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are judged.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from console.model.workspace import Stage
+from console.render.bars import header_line
+from console.render.inspector import partition_lines
+from console.render.lines import text_of
+from console.render.overview import healthy_sentence
+from console.render.partition_columns import state_cell
+from console.render.time_bar import worst_of
+from emulator.cluster import Cluster
+from emulator.events import Event
+from emulator.inputs.statements import AnyInput, CreateTopic, Wait
+from emulator.scenario.runner import Runner
+from sessions.model.cluster_view import ClusterView
+from sessions.model.states import PartitionState
+from tests.console.fakes import ListSource
+from tests.console.judge import PartitionTruth, Truth, judge
+from tests.support.kraft_soak import STATEMENTS, KraftSoak
+from tests.support.random_scripts import statements
+from tests.support.soak import RandomRun, Soak
+
+RUNS = int(os.environ.get("TIDEGAUGE_JUDGED_RUNS", "3"))
+LENGTH = 20
+STEP_US = 700_000
+"""Waits are cut into pieces of this length, with a look after each."""
+PIECES_MAX = 12
+WIDTH = 300
+
+
+class Watched(ListSource):
+    """A source that shows a cluster's events so far."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        self.history.append(event)
+        self.view.apply(event)
+
+
+class Judged:
+    """A random run whose every moment is compared with what the console says."""
+
+    def __init__(self, run: RandomRun) -> None:
+        self.run = run
+        self.source = Watched()
+        self.view: ClusterView = self.source.view
+        run.cluster = Cluster(run.cluster.state.spec, observers=[self.source.take])
+        run.runner = Runner(run.cluster)
+        self.stage = Stage(self.source, paused=True)
+        self.led: set[str] = set()
+        self.looks = 0
+
+    def do(self, wanted: AnyInput) -> None:
+        """Give a statement, and compare; long waits are looked into."""
+        if isinstance(wanted, Wait) and wanted.duration_us > STEP_US:
+            for _ in range(min(PIECES_MAX, wanted.duration_us // STEP_US)):
+                self.run.do(Wait(duration_us=STEP_US))
+                self.compare()
+        else:
+            self.run.do(wanted)
+            self.compare()
+
+    def compare(self) -> None:
+        """Compare all that is said at this moment."""
+        self.looks += 1
+        truth = judge(self.run.cluster)
+        self.stage.follow()
+        header = text_of(header_line(self.stage, WIDTH))
+        sentence = healthy_sentence(self.stage)
+        assert ("ZOOKEEPER UNREACHABLE" in header) == truth.is_zookeeper_gone, header
+        trouble = any(word in header for word in ("NO CONTROLLER", "UNREACHABLE", "QUORUM LOST"))
+        assert trouble == (not truth.controls), (header, truth)
+        if not truth.controls and self.view.partitions:
+            assert "No faults" not in sentence
+        for name, told in self._counts(truth).items():
+            assert _count_in(header, name) == told, (name, header, truth)
+        for tp, partition in self.view.partitions.items():
+            if tp in truth.partitions and partition.state != "nonexistent":
+                self._compare_partition(partition, truth.partitions[tp])
+
+    def _counts(self, truth: Truth) -> dict[str, int]:
+        here = [each for tp, each in truth.partitions.items() if tp in self.view.partitions]
+        return {
+            "offl": sum(each.is_offline for each in here),
+            "wait": sum(bool(each.waits_for) for each in here),
+            "urp": sum(bool(each.out) for each in here),
+        }
+
+    def _compare_partition(self, partition: PartitionState, truth: PartitionTruth) -> None:
+        tp = partition.name
+        word, _ = state_cell(self.stage.index.severity[tp], self.stage.glyphs)
+        drawer = "\n".join(map(text_of, partition_lines(self.stage, partition, WIDTH)))
+        self.led |= {tp} if truth.acting else set()
+        nobody = not truth.acting and (tp in self.led or not truth.named_serves)
+        said = (tp, word, drawer, truth)
+        if truth.is_offline:
+            assert word.endswith("OFFL"), said
+        elif nobody:
+            assert word.endswith("DEAD"), said
+        elif truth.acting:
+            assert word.split()[-1:] not in (["OFFL"], ["DEAD"]), said
+        if truth.waits_for and "acks=all is refused" not in drawer:
+            assert f"waits for broker {','.join(map(str, truth.waits_for))}" in drawer, said
+            assert word.strip(), said
+        if truth.is_offline or nobody:
+            assert "writes nobody takes them" in drawer, said
+            assert worst_of([self.view.counts()]).glyph in ("offline", "leaderless")
+        if truth.out:
+            assert word.strip(), said
+        assert len(partition.lost) == truth.lost, said
+
+
+def _count_in(header: str, name: str) -> int:
+    found = re.search(rf"\b{name} ([\d,]+)", header)
+    return 0 if found is None else int(found[1].replace(",", ""))
+
+
+def zookeeper(seed: int) -> tuple[RandomRun, Callable[[], AnyInput]]:
+    """A run with ZooKeeper, and what draws its next statement."""
+    run = Soak(seed)
+    return run, lambda: statements(run.draw, 1)[0]
+
+
+def kraft(seed: int) -> tuple[RandomRun, Callable[[], AnyInput]]:
+    """A run without."""
+    run = KraftSoak(seed)
+
+    def drawn() -> AnyInput:
+        choice: Any = run.draw.choice(STATEMENTS)
+        wanted: AnyInput = choice(run.draw, run.cluster)
+        return wanted
+
+    return run, drawn
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+@pytest.mark.parametrize("begin", [zookeeper, kraft], ids=["zookeeper", "kraft"])
+def test_the_console_says_what_is_so(
+    begin: Callable[[int], tuple[RandomRun, Callable[[], AnyInput]]], seed: int
+) -> None:
+    run, drawn = begin(seed * 7)
+    judged = Judged(run)
+    factor = Random(seed).randint(2, 3)
+    judged.do(CreateTopic(topic="t", partitions=2, replication_factor=factor))
+    for _ in range(LENGTH):
+        judged.do(drawn())
+    judged.do(Wait(duration_us=PIECES_MAX * STEP_US))
+    assert judged.looks > LENGTH
