@@ -92,9 +92,9 @@ REPLICATION: Final = (
     ),
     Feature(
         "absent_replica_not_available",
-        "0.11",
+        "0.10.2",
         "2.5",
-        "KAFKA-4586",
+        "ReplicaManager.getReplicaOrException",
         "asked by a client that debugs, a broker without a replica says REPLICA_NOT_AVAILABLE",
         ended_by="KAFKA-10223",
     ),

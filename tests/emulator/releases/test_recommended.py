@@ -20,7 +20,7 @@ lag_time_since_last_fetch documents..0.8.2
 out_of_range_truncates_fully documents..0.8.2
 requests_need_metadata 0.10.2..3.9
 absent_replica_is_no_leader 2.0.0..3.9
-absent_replica_not_available 0.11..2.5
+absent_replica_not_available 0.10.2..2.5
 log_dir_moves_need_metadata 2.1..3.9
 required_acks_validated 0.9..3.9
 isr_change_notifications documents 0.9..2.5
