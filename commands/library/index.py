@@ -46,12 +46,13 @@ GROUPS: Final = {
     "C": "the write path",
     "D": "when HW and LEO move",
     "E": "high availability",
+    "G": "consumer groups",
     "K": "KRaft",
     "": "known failures",
 }
 """The parts of the library by name prefix: flows by a letter, failures by their kind."""
 
-_FLOW = re.compile(r"([A-EK])\d")
+_FLOW = re.compile(r"([A-EGK])\d")
 _HEAD = re.compile(r"# (title|watch|ask|source|versions|change|outcomes|states|value|kafka): (.*)")
 _KRAFT = re.compile(r"^.*\S  # kraft: (.*)$", re.MULTILINE)
 _FURTHER = re.compile(r"#   +(.*)")
