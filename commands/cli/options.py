@@ -89,7 +89,7 @@ Version = Annotated[
         "--version",
         metavar="VERSION",
         parse=values.version,
-        text="the Kafka release to emulate",
+        text="the Kafka release to emulate, or documents: what Kafka is taught from",
         among=candidates.versions,
     ),
 ]

@@ -216,10 +216,15 @@ def open_scenario(
 
 
 def briefing(scenario: "Scenario") -> str:
-    """Return the title, what to watch, and the questions."""
+    """Return the title, what to watch, the questions, and the documents' statements."""
+    from commands.library.documents import statements
+
     rows = [scenario.title, f"  name: {scenario.name}", f"  releases: {span(scenario.versions)}"]
     rows.append(f"  watch: {scenario.watch}")
     rows += [f"  predict: {question}" for question in scenario.questions]
+    for stated in statements():
+        if any(shown.scenario == scenario for shown in stated.shown):
+            rows.append(f"  documents, {stated.number}: {stated.text}")
     if scenario.source:
         rows.append(f"  source: {scenario.source}")
     if scenario.change:

@@ -81,7 +81,15 @@ class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
     hosts: Annotated[
         list[str], option("--hosts", "a,b,..", "the host name that each broker registers")
     ] = []
-    version: Annotated[str, option("--version", "VERSION", "the release", default="3.9")] = "3.9"
+    version: Annotated[
+        str,
+        option(
+            "--version",
+            "VERSION",
+            "the release, or documents: what Kafka is taught from",
+            default="3.9",
+        ),
+    ] = "3.9"
     seed: Annotated[int, option("--seed", "S", "the random seed", default="1")] = 1
     config: Config = {}
     # Read when the statement is parsed: what has an effect is in ``config`` then.
