@@ -1,7 +1,7 @@
 """The image in ZooKeeper's znodes, however they were read."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from sessions.own_cluster.content import json_of
 from sessions.own_cluster.reading import FormatError
 from sessions.text import clean
 
+_IDS: Final = "/brokers/ids"
 Value = TypeVar("Value")
 
 
@@ -85,23 +86,30 @@ class _Found(Struct):
 
 
 def image_of(znodes: Iterable[Znode]) -> ClusterImage:
-    """Return the image in the znodes of a chroot.
+    """Return the image in znodes; Kafka's may be below a chroot such as ``/kafka``.
 
     Raises:
-        FormatError: there is no Kafka in it, or a znode's data is damaged.
+        FormatError: there is no Kafka in them, or more than one, or a znode's data is damaged.
     """
-    found = _Found()
-    for znode in znodes:
-        _take(found, znode, znode.path.split("/"))
-    if not found.brokers and not found.topics:
+    listed = list(znodes)
+    chroots = sorted(znode.path.removesuffix(_IDS) for znode in listed if znode.path.endswith(_IDS))
+    if len(chroots) > 1:
+        named = ", ".join(clean(chroot or "/") for chroot in chroots)
         raise FormatError(
-            "has no /brokers: it is no Kafka's, or Kafka has a chroot and the dump must be of that"
+            f"has {len(chroots)} clusters of Kafka ({named}); wanted is a dump of one"
         )
+    chroot = chroots[0] if chroots else ""
+    found = _Found()
+    for znode in listed:
+        if znode.path.startswith(chroot):
+            _take(found, znode, znode.path.removeprefix(chroot))
+    if not found.brokers and not found.topics:
+        raise FormatError("has no brokers or topics of Kafka")
     return _image(found)
 
 
-def _take(found: _Found, znode: Znode, parts: list[str]) -> None:
-    match parts:
+def _take(found: _Found, znode: Znode, path: str) -> None:
+    match path.split("/"):
         case ["", "brokers", "ids", broker]:
             _take_broker(found, znode, _number(znode, broker))
         case ["", "brokers", "topics", topic]:
@@ -121,7 +129,7 @@ def _take(found: _Found, znode: Znode, parts: list[str]) -> None:
             committed = CommittedOffset(topic, _number(znode, number), offset)
             found.offsets.setdefault(group, []).append(committed)
         case _:
-            _take_single(found, znode)
+            _take_single(found, znode, path)
 
 
 def _take_broker(found: _Found, znode: Znode, broker: int) -> None:
@@ -132,10 +140,10 @@ def _take_broker(found: _Found, znode: Znode, broker: int) -> None:
     )
 
 
-def _take_single(found: _Found, znode: Znode) -> None:
+def _take_single(found: _Found, znode: Znode, path: str) -> None:
     if not znode.data:
         return
-    match znode.path:
+    match path:
         case "/controller":
             found.controller = _decoded(znode, _Controller).brokerid
         case "/controller_epoch":

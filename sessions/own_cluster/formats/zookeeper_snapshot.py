@@ -32,7 +32,7 @@ _CZXID, _DATA_VERSION = 1, 5
 _PART_BYTES_MAX: Final = 64 << 20
 _COUNT_MAX: Final = 1_000_000
 _KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
-"""The beginnings of the paths that the image is made of."""
+"""The image is made of paths that have one of these, below a chroot or not."""
 
 
 def recognizes(head: bytes) -> bool:
@@ -98,5 +98,5 @@ def _znodes(parts: _Parts) -> Iterator[Znode]:
         path = (raw or b"").decode("utf-8", "replace")
         data = parts.buffer()
         stat = _STAT.unpack(parts.take(_STAT.size))
-        if path.startswith(_KEPT):
+        if any(part in path for part in _KEPT):
             yield Znode(path, data, stat[_DATA_VERSION], stat[_CZXID])

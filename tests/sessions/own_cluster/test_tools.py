@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from emulator.cluster_image.document import ordered
 from emulator.cluster_image.image import (
     Broker,
     ClusterImage,
@@ -21,7 +22,14 @@ from sessions.own_cluster.content import Content
 from sessions.own_cluster.importing import import_sources, read_source
 from sessions.own_cluster.reading import Reading, SourceError
 from sessions.own_cluster.recognition import read
-from tests.sessions.own_cluster.recorded import CASES, IDS, imported, partitions_of, state_of
+from tests.sessions.own_cluster.recorded import (
+    CASES,
+    IDS,
+    RECORDINGS,
+    imported,
+    partitions_of,
+    state_of,
+)
 
 ZOOKEEPER = [case for case in CASES if (case / "zookeeper.json").exists()]
 KRAFT = [case for case in CASES if (case / "quorum.txt").exists()]
@@ -154,6 +162,24 @@ def test_a_snapshot_file_says_the_same_as_the_dump_and_knows_broker_epochs(case:
     assert image.topics == told.topics
     assert image.controller == told.controller
     assert {broker.epoch for broker in image.brokers if broker.up} == {99}
+
+
+def test_a_snapshot_that_zookeeper_wrote_is_read() -> None:
+    """ZooKeeper 3.5.9 wrote it, after it was given the znodes of the recorded dump."""
+    case = RECORDINGS / "zookeeper-2.8.2"
+    image = ordered(read_source(str(case / "snapshot.9d")).image)
+    told = ordered(read_source(str(case / "04" / "zookeeper.json")).image)
+    assert image.topics == told.topics
+    assert image.cluster_id == told.cluster_id
+    assert [broker.epoch for broker in image.brokers if broker.up] == [6, 8, 10]
+
+
+def test_kafka_below_a_chroot_is_found_and_two_are_refused() -> None:
+    dump = json.loads((ZOOKEEPER[0] / "zookeeper.json").read_text())
+    below = {f"/kafka{path if path != '/' else ''}": znode for path, znode in dump.items()}
+    assert image_of(json.dumps(below)) == image_of(json.dumps(dump))
+    with pytest.raises(SourceError, match="has 2 clusters of Kafka"):
+        image_of(json.dumps(dump | below))
 
 
 @cases
