@@ -17,7 +17,6 @@ from commands.cli.options import (
 )
 from commands.cli.spark_options import Master, Remote, SparkConf, require_one, spark_conf
 from commands.exits import ExitCode
-from commands.language import values
 from commands.language.ranges import Seeds, Variation, seeds, variation
 from commands.output import streams
 
@@ -56,8 +55,7 @@ Limit = Annotated[
     int,
     option(
         "--limit",
-        metavar="D",
-        parse=values.positive_duration,
+        kind="positive D",
         text="maximum wall-clock time of each run",
         default="60s",
     ),

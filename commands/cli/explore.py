@@ -102,7 +102,7 @@ def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
 def explore(
     version: Annotated[
         str | None,
-        option("--version", metavar="VERSION", parse=values.version, text="the release to explore"),
+        option("--version", kind="VERSION", text="the release to explore"),
     ] = None,
     replicas: Annotated[
         int | None, counted("replicas", "replicas of the partition (2)", *REPLICAS)
@@ -156,8 +156,7 @@ def explore(
         str | None,
         option(
             "--configuration",
-            metavar="FILE",
-            parse=values.file_name,
+            kind="FILE",
             text="explore the release and settings of this script's first topic and producer",
         ),
     ] = None,
@@ -207,8 +206,7 @@ def explore(
         int | None,
         option(
             "--time",
-            metavar="D",
-            parse=values.positive_duration,
+            kind="positive D",
             text="stop after this wall-clock time",
         ),
     ] = None,
@@ -229,8 +227,7 @@ def explore(
         str | None,
         option(
             "--script",
-            metavar="FILE",
-            parse=values.file_name,
+            kind="FILE",
             text="write the counterexample to this file; if it exists, explore it as with "
             "--configuration",
         ),

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from commands.cli import candidates
 from commands.cli.examples import examples
 from commands.cli.options import Mode, Racks, ResourceSettings, argument, flag, option
 from commands.exits import CommandError, ExitCode
@@ -45,8 +44,7 @@ def import_cluster(
         str | None,
         option(
             "--out",
-            metavar="FILE",
-            parse=values.file_name,
+            kind="FILE",
             text="the image to write, *.cluster.json (compressed: *.cluster.json.zst), or - for "
             "standard output",
         ),
@@ -67,10 +65,8 @@ def import_cluster(
         str | None,
         option(
             "--version",
-            metavar="VERSION",
-            parse=values.version,
+            kind="VERSION",
             text="the Kafka release that the cluster runs",
-            among=candidates.versions,
         ),
     ] = None,
     mode: Mode = None,

@@ -10,6 +10,7 @@ import typer
 from commands.cli import candidates
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.kinds import KINDS
 from commands.language.places import size
 from commands.output import streams
 from sessions.grammar.words import BadWord
@@ -22,6 +23,10 @@ Declaration = Any
 """Return type of typer's ``Argument`` and ``Option``."""
 Candidates = Callable[..., list[str]]
 """Returns completion candidates for the word being typed."""
+
+
+CANDIDATES: Final[dict[str, Candidates]] = {"VERSION": candidates.versions}
+"""The completions of kinds of words."""
 
 
 def parsed(parse: Parse) -> Callable[[Given], Given]:
@@ -51,13 +56,20 @@ def argument(
 
 def option(
     *names: str,
-    metavar: str,
+    metavar: str = "",
     parse: Parse | None = None,
+    kind: str = "",
     text: str,
     default: str = "",
     among: Candidates | None = None,
 ) -> Declaration:
-    """Declare an option with a value; ``default`` is the default shown in help."""
+    """Declare an option with a value, of a ``kind`` or parsed by a function of its own.
+
+    ``default`` is the default shown in help.
+    """
+    if kind:
+        metavar, parse = KINDS[kind]
+        among = CANDIDATES.get(kind, among)
     return typer.Option(
         *names,
         metavar=metavar,
@@ -77,8 +89,7 @@ Settings = Annotated[
     list[values.Setting] | None,
     option(
         "--config",
-        metavar="K=V",
-        parse=values.setting,
+        kind="K=V",
         text="set a broker property; may be repeated",
     ),
 ]
@@ -87,25 +98,20 @@ Version = Annotated[
     str | None,
     option(
         "--version",
-        metavar="VERSION",
-        parse=values.version,
+        kind="VERSION",
         text="the Kafka release to emulate, or documents: what Kafka is taught from",
-        among=candidates.versions,
     ),
 ]
 Mode = Annotated[
     str | None,
     option(
         "--mode",
-        metavar="kraft|zk",
-        parse=values.choice("kraft", "zk"),
+        kind="kraft|zk",
         text="without ZooKeeper (3.3 to 4.4) or with it (up to 3.9)",
         default="zk up to 3.9",
     ),
 ]
-Seed = Annotated[
-    int | None, option("--seed", metavar="S", parse=values.seed, text="the random seed")
-]
+Seed = Annotated[int | None, option("--seed", kind="S", text="the random seed")]
 Variables = Annotated[
     list[values.Setting] | None,
     option(
@@ -161,14 +167,13 @@ LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 9092
 Brokers = Annotated[
     int | None,
-    option("--brokers", metavar="N", parse=values.brokers, text="number of brokers", default="3"),
+    option("--brokers", kind="brokers", text="number of brokers", default="3"),
 ]
 Controllers = Annotated[
     int | None,
     option(
         "--controllers",
-        metavar="N",
-        parse=values.controllers,
+        kind="controllers",
         text="number of controllers without ZooKeeper",
         default="1",
     ),
@@ -177,8 +182,7 @@ Image = Annotated[
     str | None,
     option(
         "--image",
-        metavar="FILE",
-        parse=values.file_name,
+        kind="FILE",
         text="start the cluster in the state of an image (see 'tidegauge import')",
     ),
 ]
@@ -186,8 +190,7 @@ Port = Annotated[
     int | None,
     option(
         "--port",
-        metavar="P",
-        parse=values.port_or_any,
+        kind="port",
         text="port of the first broker, followed by those of the others; 0: any free ports",
         default=str(PORT),
     ),
@@ -199,8 +202,7 @@ Control = Annotated[
     int | None,
     option(
         "--control",
-        metavar="P",
-        parse=values.port_or_any,
+        kind="port",
         text="open a control channel of JSON lines on this port; 0: any free port",
     ),
 ]

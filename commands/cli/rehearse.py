@@ -130,16 +130,13 @@ def rehearse(
     as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
     html: Annotated[
         str | None,
-        option(
-            "--html", metavar="FILE", parse=values.file_name, text="write the report as one page"
-        ),
+        option("--html", kind="FILE", text="write the report as one page"),
     ] = None,
     baseline: Annotated[
         str | None,
         option(
             "--baseline",
-            metavar="FILE",
-            parse=values.file_name,
+            kind="FILE",
             text="the JSON of an earlier rehearsal: tell only what became worse",
         ),
     ] = None,
@@ -147,8 +144,7 @@ def rehearse(
         int | None,
         option(
             "--workers",
-            metavar="N",
-            parse=values.count,
+            kind="N",
             text="how many cases to run side by side",
             default="one for each core",
         ),

@@ -80,8 +80,7 @@ def run(
         int | None,
         option(
             "--limit",
-            metavar="D",
-            parse=values.positive_duration,
+            kind="positive D",
             text="maximum wall-clock time",
         ),
     ] = None,

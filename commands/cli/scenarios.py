@@ -18,7 +18,6 @@ from commands.cli.options import (
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
-from commands.language import values
 from commands.language.cluster_options import ClusterOptions
 from commands.output import streams
 from sessions.grammar.words import BadWord
@@ -180,8 +179,7 @@ def open_scenario(
         str | None,
         option(
             "--against",
-            metavar="VERSION",
-            parse=values.version,
+            kind="VERSION",
             text="run another release side by side; both step together",
         ),
     ] = None,

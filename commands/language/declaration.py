@@ -24,7 +24,7 @@ import click
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo, fields
 
-from commands.language.kinds import parser_of
+from commands.language.kinds import KINDS, parser_of
 from emulator.inputs.statements import Input
 from emulator.inputs.words import Word
 from sessions.grammar.words import BadWord
@@ -53,13 +53,27 @@ class Declared(Struct, frozen=True):
     is_flag: bool = False
 
 
-def argument(metavar: str, parse: Parse = str, text: str = "") -> Declared:
-    """Declare a positional argument."""
+def argument(metavar: str, parse: Parse | None = None, text: str = "") -> Declared:
+    """Declare a positional argument; without ``parse`` it is of the kind that ``metavar`` names."""
+    if parse is None:
+        parse = KINDS[metavar].parse if metavar in KINDS else str
     return Declared((), metavar, text, parse)
 
 
-def option(*names: str, metavar: str, parse: Parse = str, text: str, default: str = "") -> Declared:
-    """Declare an option with a value; ``default`` is the default shown in help."""
+def option(
+    *names: str,
+    metavar: str = "",
+    parse: Parse = str,
+    kind: str = "",
+    text: str,
+    default: str = "",
+) -> Declared:
+    """Declare an option with a value, of a ``kind`` or parsed by a function of its own.
+
+    ``default`` is the default shown in help.
+    """
+    if kind:
+        metavar, parse = KINDS[kind]
     description = f"{text} [default: {default}]" if default else text
     return Declared(names, metavar, description, parse)
 

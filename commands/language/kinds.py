@@ -1,10 +1,11 @@
-"""What the words of statements mean, by their kind: a parser for each.
+"""The kinds of words, which statements and the program's options share.
 
-A kind is called as help shows it, so that completion knows it by the same name.
+A kind says what help calls a word and how it is parsed; it has the name of its ``metavar``, unless
+several kinds of numbers have that. Completion knows it by the ``metavar``.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Meta
 
@@ -16,42 +17,65 @@ from sessions.grammar.words import duration, moment
 Parse = Callable[[str], Any]
 """Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
 
-PARSERS: Final[dict[str, Parse]] = {
+
+class Kind(NamedTuple):
+    """What help calls a word, and how it is parsed."""
+
+    metavar: str
+    parse: Parse
+
+
+BY_METAVAR: Final[dict[str, Parse]] = {
     "T": str,
     "TP": values.topic_partition,
+    "TP@B": values.replica,
     "B": values.broker,
+    "C": values.controller,
     "HOST": values.host,
+    "PATH": values.znode_path,
+    "NODE": values.metadata_path,
     "1,2,3": values.broker_ids,
+    "0:1:2,1:2:0": values.assignment,
     "B:D": values.broker_difference,
-    "image": cluster_image,
-    "properties": server_properties,
-    "brokers": values.brokers,
-    "controllers": values.controllers,
+    "N": values.count,
     "I": values.first_broker,
     "a,b,..": values.names,
     "VERSION": values.version,
+    "kraft|zk": values.choice("kraft", "zk"),
     "S": values.seed,
     "K=V": values.setting,
     "NAME=LEVEL": values.level,
     "0xN": values.java_long,
     "0|1|all": values.acks,
     "D": duration,
-    "positive D": values.positive_duration,
     "TIME": moment,
-    "difference": values.difference,
     "PERCENT": values.percent,
     "API": values.api,
-    "refusable API": values.refusable_api,
     "ERROR": values.kafka_error,
+    "FILE": values.file_name,
 }
-"""The parsers of all kinds but numbers, texts and choices, which the field's type names."""
+KINDS: Final[dict[str, Kind]] = {
+    **{metavar: Kind(metavar, parse) for metavar, parse in BY_METAVAR.items()},
+    "image": Kind("FILE", cluster_image),
+    "properties": Kind("FILE", server_properties),
+    "brokers": Kind("N", values.brokers),
+    "controllers": Kind("N", values.controllers),
+    "natural": Kind("N", values.natural),
+    "port": Kind("P", values.port_or_any),
+    "positive D": Kind("D", values.positive_duration),
+    "difference": Kind("D", values.difference),
+    "refusable API": Kind("API", values.refusable_api),
+}
+"""All kinds but texts and choices, which the type of a statement's field names."""
 
 
 def parser_of(kind: str, choices: Sequence[str], bounds: Sequence[Meta]) -> Parse:
     """Return the parser of a kind of words, of one of several words, or of a bounded number."""
-    if kind in PARSERS:
-        return PARSERS[kind]
-    if choices:
-        return values.choice(*(kind.split("|")))
     least = next((bound.ge for bound in bounds), None)
+    if kind == "N" and least == 0:
+        return KINDS["natural"].parse
+    if kind in KINDS:
+        return KINDS[kind].parse
+    if choices:
+        return values.choice(*kind.split("|"))
     return str if least is None else values.count if least else values.natural

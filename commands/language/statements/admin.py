@@ -17,7 +17,7 @@ config_app = click.Group("config", help="Configure brokers.")
 @statement(app, "reassign")
 def reassign(
     first: Annotated[str, argument("TP|cancel", text="a topic-partition")],
-    second: Annotated[str, argument("1,2,3", text="the new replicas; after cancel, the TP")],
+    second: Annotated[str, argument("1,2,3", str, "the new replicas; after cancel, the TP")],
 ) -> Reassign | CancelReassignment:
     """Reassign a partition ('reassign TP 1,2,3'), or cancel that ('reassign cancel TP')."""
     if first == "cancel":

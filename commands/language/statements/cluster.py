@@ -65,6 +65,6 @@ def _of_image(wanted: CreateCluster, image: ClusterImage) -> CreateCluster:
 
 
 @statement(app, "run")
-def run(path: Annotated[str, argument("FILE", text="a script")]) -> Include:
+def run(path: Annotated[str, argument("FILE", str, "a script")]) -> Include:
     """Run the statements of another script here, without its cluster line."""
     return Include(path=values.file_name(path))

@@ -15,8 +15,7 @@ Which = Annotated[
     str,
     argument(
         "C",
-        values.controller,
-        "id, active, standby, any, or last (the one that such a word last chose)",
+        text="id, active, standby, any, or last (the one that such a word last chose)",
     ),
 ]
 

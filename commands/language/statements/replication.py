@@ -4,7 +4,6 @@ from typing import Annotated
 
 import click
 
-from commands.language import values
 from commands.language.declaration import option, statement
 from commands.language.statements.parameters import ReplicaName
 from emulator.inputs.statements import FetchRound, PauseReplica, ResumeReplica
@@ -16,9 +15,7 @@ replica_app = click.Group("replica", help="Stop and start a follower's fetching.
 @statement(app, "fetch")
 def fetch(
     replica: ReplicaName,
-    times: Annotated[
-        int, option("--times", metavar="N", parse=values.count, text="rounds", default="1")
-    ] = 1,
+    times: Annotated[int, option("--times", kind="N", text="rounds", default="1")] = 1,
 ) -> FetchRound:
     """Run one complete fetch round of a follower: request, response, append, HW update."""
     return FetchRound(tp=replica.tp, broker=replica.broker, times=times)

@@ -5,7 +5,6 @@ from typing import Annotated
 import click
 from msgspec import Struct
 
-from commands.language import values
 from commands.language.declaration import RAW, argument, statement
 from commands.language.statements.parameters import ReplicaName, TopicPartition
 from sessions.grammar.event_patterns import described, pattern
@@ -46,7 +45,7 @@ _plain("audit", "Records that were acknowledged, lost, duplicated or diverged.")
 
 @statement(app, "replicas")
 def replicas(
-    partition: Annotated[str, argument("TP", text="a partition or a topic; all by default")] = "",
+    partition: Annotated[str, argument("TP", str, "a partition or a topic; all by default")] = "",
 ) -> Show:
     """Print the replicas: role, log start, HW, LEO, leader epochs, and each one's remote LEO.
 
@@ -68,7 +67,7 @@ def log(replica: ReplicaName) -> Show:
 
 
 @statement(app, "files")
-def files(broker: Annotated[int, argument("B", values.broker, "a broker id")]) -> Show:
+def files(broker: Annotated[int, argument("B", text="a broker id")]) -> Show:
     """Print the checkpoint files on a broker's disk, as Kafka writes them.
 
     They are replication-offset-checkpoint (the HWs), recovery-point-offset-checkpoint (the offsets
@@ -88,9 +87,7 @@ def truths(partition: TopicPartition) -> Show:
 
 @statement(app, "metadata")
 def metadata(
-    path: Annotated[
-        str, argument("NODE", values.metadata_path, "a node of the image: /topics/orders")
-    ] = "/",
+    path: Annotated[str, argument("NODE", text="a node of the image: /topics/orders")] = "/",
 ) -> Show:
     """Print a node of the metadata image and those directly below it (KRaft).
 

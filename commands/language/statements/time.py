@@ -5,7 +5,6 @@ from typing import Annotated
 import click
 from msgspec import Struct
 
-from commands.language import values
 from commands.language.declaration import RAW, argument, option, statement
 from emulator.inputs.statements import Wait, WaitUntil
 from sessions.grammar import words
@@ -59,8 +58,7 @@ def at(
         int | None,
         option(
             "--steps",
-            metavar="N",
-            parse=values.natural,
+            kind="natural",
             text="after this many steps of the emulator",
         ),
     ] = None,

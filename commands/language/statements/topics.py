@@ -38,8 +38,7 @@ def create(
         values.Assignment | None,
         option(
             "--replica-assignment",
-            metavar="0:1:2,1:2:0",
-            parse=values.assignment,
+            kind="0:1:2,1:2:0",
             text="the brokers of each partition, instead of the two counts",
         ),
     ] = None,
@@ -80,8 +79,7 @@ def alter(
         values.Assignment | None,
         option(
             "--replica-assignment",
-            metavar="0:1:2,1:2:0",
-            parse=values.assignment,
+            kind="0:1:2,1:2:0",
             text="KRaft: the brokers of each new partition",
         ),
     ] = None,

@@ -88,7 +88,7 @@ def delete(path: Path, version: Version = -1) -> ZkCommand:
 
 @statement(app, "watches")
 def watches(
-    path: Annotated[str | None, argument("PATH", values.znode_path, "only this znode")] = None,
+    path: Annotated[str | None, argument("PATH", text="only this znode")] = None,
 ) -> ZkCommand:
     """Print which hosts watch which znodes."""
     return ZkCommand(command="watches", path=path or "")
