@@ -201,7 +201,9 @@ tidegauge scenarios run A7-accepted-is-written --version documents
 tidegauge scenarios open B4 --version documents --against 3.9
 ```
 
-A scenario is for the profile `documents` unless its releases stand behind it. A value is one of the
-scenario's expectations, which the tests run. A recording is one of real brokers ([how they are
-made](real-kafka.md)).
+A scenario is for the profile `documents` unless its releases stand behind it. Two profiles differ
+from it in one thing: `documents-leader-epochs` truncates by leader epochs, the documents' remedy,
+and in `documents-without-hw` consumers read past the HW, which shows what it is for. A value is
+one of the scenario's expectations, which the tests run. A recording is one of real brokers
+([how they are made](real-kafka.md)).
 """

@@ -102,7 +102,7 @@ class Producers:
         """Start batches as far as may be, and record the jobs that are finished."""
         while producer.jobs:
             job = producer.jobs[0]
-            if job.sent >= job.input.count:
+            if job.is_sent:
                 if producer.flights:
                     return
                 producer.jobs.pop(0)
@@ -146,7 +146,7 @@ class Producers:
     def _begin(self, producer: Producer, job: Job) -> None:
         """Start a batch with the job's next records."""
         now, wanted = self.kernel.state.now_us, job.input
-        job.next_us = now + wanted.every_us
+        job.next_us, job.begun = now + wanted.every_us, True
         retries = wanted.retries
         if retries is None:
             retries = INT_MAX if wanted.idempotent else self.defaults.retries

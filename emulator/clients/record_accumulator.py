@@ -38,9 +38,12 @@ class RecordAccumulator:
         keys: list[str | None] = [] if wanted.key is None else [wanted.key] * count
         flight.partition, flight.tp = partition, f"{wanted.topic}-{partition}"
         acks = acks_of(wanted, context.producer_defaults)
-        first = context.ledger.enter(
-            producer.name, flight.tp, keys, values, acks=acks, now_us=context.kernel.state.now_us
-        )
+        first = 0
+        if count:
+            now_us = context.kernel.state.now_us
+            first = context.ledger.enter(
+                producer.name, flight.tp, keys, values, acks=acks, now_us=now_us
+            )
         job.sent += count
         if self.is_one_batch:
             size_bytes = flight.size = batch_bytes(keys, values)
@@ -50,7 +53,8 @@ class RecordAccumulator:
         kind = TRANSACTIONAL if wanted.transactional else PLAIN
         flight.batch = RecordBatch(0, count, -1, first, -1, -1, -1, size_bytes, kind)
         self.metadata.gave(producer, wanted, flight.size)
-        context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
+        if count:
+            context.emit(events.ProduceSent, producer.name, flight.tp, first, keys, values, acks)
 
 
 def acks_of(wanted: Produce, defaults: ProducerDefaults) -> int:

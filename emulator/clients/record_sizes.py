@@ -30,7 +30,8 @@ def request_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence
         return batch_bytes(keys, values)
     overhead = MESSAGE_OVERHEAD if profile.has("message_timestamps") else FIRST_MESSAGE_OVERHEAD
     largest_key = max((_bytes(key or "") for key in keys), default=0)
-    return overhead + largest_key + max(map(_bytes, values))
+    largest_value = max(map(_bytes, values), default=0)
+    return overhead + largest_key + largest_value if values else 0
 
 
 def stored_bytes(profile: Profile, keys: Sequence[str | None], values: Sequence[str]) -> int:

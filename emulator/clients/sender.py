@@ -150,6 +150,8 @@ class Sender:
         if producer.jobs[0].input.idempotent:
             self.sequencer.acknowledged(producer, flight, base_offset)
         producer.acked += batch.count
+        if not batch.count:
+            return
         self.kernel.emit(
             events.ProduceAcknowledged,
             producer.name,
@@ -198,7 +200,7 @@ class Sender:
         if not free:
             flight.retries_left -= 1
             producer.retries += 1
-        if flight.batch is not None and (was_sent or not free):
+        if flight.batch is not None and flight.batch.count and (was_sent or not free):
             self.kernel.emit(
                 events.ProduceRetried,
                 producer.name,
@@ -242,6 +244,8 @@ class Sender:
             producer.transaction.error = error
         producer.failed += batch.count
         job.error = error
+        if not batch.count:
+            return
         self.kernel.emit(
             events.ProduceFailed,
             producer.name,

@@ -139,7 +139,7 @@ class Job(Struct, array_like=True):
     """A `produce` statement in progress; ``sent`` of its records have been put into batches.
 
     The next batch starts at ``next_us``; ``token`` is that of its timer (0: not set). ``error`` is
-    the latest error of any of its records.
+    the latest error of any of its records. ``begun``: its first batch has been started.
     """
 
     id: int
@@ -148,6 +148,12 @@ class Job(Struct, array_like=True):
     next_us: int = 0
     token: int = 0
     error: str = "NONE"
+    begun: bool = False
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether nothing is left to be sent: a request without records is sent once."""
+        return self.sent >= self.input.count and (self.begun or self.input.count > 0)
 
 
 class Producer(Struct, array_like=True):

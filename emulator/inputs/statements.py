@@ -86,7 +86,8 @@ class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
         option(
             "--version",
             "VERSION",
-            "the release, or documents: what Kafka is taught from",
+            "the release, or documents: what Kafka is taught from (also documents-leader-epochs,"
+            " documents-without-hw)",
             default="3.9",
         ),
     ] = "3.9"
@@ -240,7 +241,8 @@ class Produce(Input, frozen=True, kw_only=True, statement="produce"):
     value: Annotated[
         str, option("--value", "V", "the value; V-0, V-1, .. if there are several")
     ] = ""
-    count: Annotated[Count, option("--count", "N", "how many records", default="1")] = 1
+    # 0: a request without records, which the leader answers although there is nothing to append.
+    count: Annotated[Natural, option("--count", "N", "how many records", default="1")] = 1
     acks: Annotated[
         Acks | None,
         option(

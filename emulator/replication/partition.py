@@ -974,6 +974,9 @@ def _stop(state: Partition, _command: Stop, _rules: Rules, _moment: Moment) -> E
 def _append(state: Partition, command: Append, rules: Rules, moment: Moment) -> Effects:
     """Append as leader: the LEO advances, and so does the HW if no follower counts."""
     effects: Effects = []
+    if not command.batch.count:  # nothing to append: only the HW is checked
+        _raise_high_watermark(state, "append", rules, moment, effects)
+        return effects
     base, remotes = state.log_end, state.remotes
     for follower, fetched_us in command.session_fetches.items():
         # Before the LEO advances: a follower at the LEO was caught up at its session's last fetch.

@@ -311,6 +311,11 @@ class Admin:
                 f"Producer {wanted.producer} is in a transaction: use 'transaction produce', or"
                 " another --producer.",
             )
+        if not wanted.count and self.cluster.profile.has("produce_needs_batch"):
+            raise RefusedError(
+                "INVALID_RECORD",
+                "From 0.11 on a request without records is refused: give --count 1 or more.",
+            )
         if wanted.idempotent:
             needs(self.cluster.profile, "idempotence", "Idempotent producers exist")
             conflict = idempotence_conflict(self.cluster.profile, wanted)

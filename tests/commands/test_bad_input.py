@@ -24,8 +24,8 @@ BYTES = os.fsdecode(b"\xff")
 STATEMENTS = [
     ("prodce t", "there is no statement 'prodce'; did you mean 'produce'?"),
     ("produce t --ackss all", "'produce' has no option '--ackss'; did you mean '--acks'?"),
-    ("produce t --count 0", "'produce' --count: '0' is not a count (a whole number, 1 or more)"),
-    (f"produce t --count {10**18}", f"'produce' --count: '{10**18}' is too large a count"),
+    ("consume t --max 0", "'consume' --max: '0' is not a count (a whole number, 1 or more)"),
+    (f"produce t --count {10**18}", f"'produce' --count: '{10**18}' is too large a number"),
     (f"wait {10**18}s", f"'wait': '{10**18}s' is not a time"),
     ("wait 999999999999h", "'wait': '999999999999h' is too long a time (at most 876000h"),
     (

@@ -141,6 +141,7 @@ TABLE: list[tuple[str, Meaning]] = [
     ),
     ("produce t --acks 0", Produce(topic="t", acks=0)),
     ("produce t --strict-retries", Produce(topic="t", strict_retries=True)),
+    ("produce t --count 0", Produce(topic="t", count=0)),
     ("produce --acks 1 t --value -x", Produce(topic="t", acks=1, value="-x")),
     ("transaction begin", BeginTransaction()),
     (

@@ -89,7 +89,7 @@ class ReplicaManager:
         if error == NONE and replica is not None:
             verdict = self._verdict(replica, message.batch)
             if verdict is None:
-                base = replica.log_end
+                base = replica.log_end if message.batch.count else -1
                 fetches = self.sessions.session_fetches(replica)
                 batch = self._stamped(message)
                 time_ms = batch.append_time_ms

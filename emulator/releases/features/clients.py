@@ -65,6 +65,13 @@ CLIENTS: Final = (
         also=("documents",),
     ),
     Feature(
+        "produce_needs_batch",
+        "0.11",
+        None,
+        "KIP-98",
+        "a produce request without a record batch is refused (Produce 3)",
+    ),
+    Feature(
         "transactional_offsets_need_epoch",
         "0.11",
         "3.9",

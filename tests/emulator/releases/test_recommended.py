@@ -109,6 +109,7 @@ rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9
 offsets_loaded_to_log_end 0.11..3.9
 idempotence documents 0.11..3.9
+produce_needs_batch 0.11..3.9
 transactional_offsets_need_epoch 0.11..3.9
 transaction_partition_verification 3.9
 transaction_abortable_error 3.9
