@@ -89,13 +89,15 @@ def import_cluster(
     """
     if diff:
         return _compared(sources, as_json=as_json)
-    imported = imported_of(sources, racks or [], settings or [], version, mode, command_config)
     if out == STDOUT and as_json:
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
+    if out not in (None, STDOUT):
+        _require_free(out, replace=replace)
+    imported = imported_of(sources, racks or [], settings or [], version, mode, command_config)
     if not as_json:
         _tell(imported)
     if out is not None:
-        _write(imported, out, replace=replace)
+        _write(imported, out)
     if as_json:
         from commands.output.own_cluster import as_plain
 
@@ -134,9 +136,11 @@ def imported_of(
     )
     try:
         properties = None if command_config is None else read_properties(Path(command_config))
-        return import_sources(sources, by_hand, properties)
+        return import_sources(sources, by_hand, properties, streams.progress)
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    finally:
+        streams.progress("")
 
 
 def _tell(imported: "Imported") -> None:
@@ -146,13 +150,10 @@ def _tell(imported: "Imported") -> None:
         streams.narrate(line)
 
 
-def _write(imported: "Imported", out: str, *, replace: bool) -> None:
-    from emulator.cluster_image.document import encode
-    from sessions.own_cluster.image_files import COMPRESSED, SUFFIX, write_image
+def _require_free(out: str, *, replace: bool) -> None:
+    """Check, before any work, that the image can be written there."""
+    from sessions.own_cluster.image_files import COMPRESSED, SUFFIX
 
-    if out == STDOUT:
-        streams.emit(encode(imported.image).decode())
-        return
     path = Path(out)
     if not path.name.removesuffix(COMPRESSED).endswith(SUFFIX):
         message = f"--out: '{out}' must end in {SUFFIX} or {SUFFIX}{COMPRESSED}"
@@ -160,7 +161,16 @@ def _write(imported: "Imported", out: str, *, replace: bool) -> None:
     if path.exists() and not replace:
         message = f"'{out}' already exists; --replace replaces it"
         raise CommandError(ExitCode.UNREACHABLE, message)
-    write_image(imported.image, path)
+
+
+def _write(imported: "Imported", out: str) -> None:
+    from emulator.cluster_image.document import encode
+    from sessions.own_cluster.image_files import write_image
+
+    if out == STDOUT:
+        streams.emit(encode(imported.image).decode())
+        return
+    write_image(imported.image, Path(out))
     streams.narrate(f"wrote {out}")
 
 

@@ -1,7 +1,7 @@
 """Read sources into one image: files, folders and what was given by hand."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,21 +39,27 @@ def import_sources(
     sources: Sequence[str],
     by_hand: ClusterImage | None = None,
     properties: Mapping[str, str] | None = None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Imported:
     """Read and merge sources; what is given by hand wins over all of them.
 
-    ``properties`` are Kafka's client properties, for running clusters.
+    ``properties`` are Kafka's client properties, for running clusters. ``tell`` is called with what
+    is being done, since large sources take a while.
 
     Raises:
         SourceError: a source cannot be read, or the release does not have the mode.
     """
-    readings = [read_source(source, properties) for source in sources]
+    readings = []
+    for source in sources:
+        tell(f"reading {source} ..")
+        readings.append(read_source(source, properties))
     if all(reading.format == EMPTY for reading in readings):
         named = " and ".join(clean(reading.source) for reading in readings)
         raise SourceError(f"{named}: empty; wanted is {ANYTHING}")
     if by_hand is not None and by_hand != ClusterImage():
         _require_topics(by_hand, readings)
         readings.append(Reading("the command line", "options", Authority.HAND, by_hand))
+    tell("merging ..")
     merged = merge(readings)
     try:
         completed = complete(merged.image)
