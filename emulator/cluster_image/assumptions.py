@@ -14,6 +14,7 @@ from emulator.cluster_image.image import (
     NO_LEADER,
     NO_RACK,
     Broker,
+    Brokers,
     ClusterImage,
     Controller,
     Mode,
@@ -280,9 +281,10 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
         if topic.configs is None:
             unknown.setdefault("configs", []).append(topic.name)
         partitions = []
-        for partition in topic.partitions:
-            end = committed.get((topic.name, partition.partition), 0)
-            _note(topic, partition, unknown)
+        for given in topic.partitions:
+            end = committed.get((topic.name, given.partition), 0)
+            _note(topic, given, unknown)
+            partition = _placed(topic, given, [broker.id for broker in image.brokers], unknown)
             partitions.append(_completed(partition, up, end, image.mode))
         topics.append(
             replace(
@@ -303,6 +305,8 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
 
 _UNKNOWN: Final = (
     ("configs", "configurations", "the brokers' defaults"),
+    ("logs", "placement", "the brokers that have their logs"),
+    ("intended", "placement", "as kafka-topics --create would spread them, without racks"),
     ("replicas", "placement", "unknown, so they cannot start"),
     ("isr", "ISR", "all replicas that are up"),
     ("leader", "leader", "the first replica that is up and in sync"),
@@ -311,12 +315,40 @@ _UNKNOWN: Final = (
 
 def _note(topic: Topic, partition: Partition, unknown: dict[str, list[str]]) -> None:
     if not partition.replicas:
-        unknown.setdefault("replicas", []).append(f"{topic.name}-{partition.partition}")
         return
     if partition.isr is None:
         unknown.setdefault("isr", []).append(f"{topic.name}-{partition.partition}")
     if partition.leader is None:
         unknown.setdefault("leader", []).append(f"{topic.name}-{partition.partition}")
+
+
+def _placed(
+    topic: Topic, partition: Partition, brokers: list[int], unknown: dict[str, list[str]]
+) -> Partition:
+    """Return the partition with replicas: known ones, those that have a log, or those intended."""
+    if partition.replicas:
+        return partition
+    how, replicas = "logs", tuple(log.broker for log in partition.logs if not log.future)
+    if not replicas and 0 < (topic.replication_factor or 0) <= len(brokers):
+        how = "intended"
+        replicas = spread(partition.partition, topic.replication_factor or 0, brokers)
+    name = f"{topic.name}-{partition.partition}"
+    unknown.setdefault(how if replicas else "replicas", []).append(name)
+    return replace(partition, replicas=replicas)
+
+
+def spread(partition: int, replication_factor: int, brokers: list[int]) -> Brokers:
+    """Return where a new topic's partition is placed if Kafka draws the first broker first.
+
+    Source: ``AdminUtils.assignReplicasToBrokersRackUnaware`` with 0 in place of its random numbers.
+    """
+    count = len(brokers)
+    shift, first = divmod(partition, count)
+    others = (
+        (first + 1 + (shift + index) % max(1, count - 1)) % count
+        for index in range(replication_factor - 1)
+    )
+    return tuple(brokers[place] for place in (first, *others))
 
 
 def _completed(partition: Partition, up: set[int], committed: int, mode: Mode | None) -> Partition:

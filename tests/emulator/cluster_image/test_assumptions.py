@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.cluster_image.assumptions import Assumption, complete
+from emulator.cluster_image.assumptions import Assumption, complete, spread
 from emulator.cluster_image.image import (
     Broker,
     ClusterImage,
@@ -11,6 +11,7 @@ from emulator.cluster_image.image import (
     Mode,
     Partition,
     Quorum,
+    ReplicaLog,
     Topic,
     ZooKeeperController,
 )
@@ -109,6 +110,33 @@ def test_committed_offsets_tell_how_long_a_log_is_at_least() -> None:
     group = Group("g", offsets=(CommittedOffset("t", 0, 12),))
     (partition,) = complete(placed((1,), groups=(group,))).image.topics[0].partitions
     assert (partition.log_end, partition.high_watermark) == (12, 12)
+
+
+def test_without_placement_those_who_have_a_log_are_the_replicas() -> None:
+    logs = (ReplicaLog(1, size=9), ReplicaLog(2, future=True), ReplicaLog(3, size=9))
+    partitions = (Partition(0, logs=logs), Partition(1))
+    completed = complete(ClusterImage(topics=(Topic("t", partitions=partitions),)))
+    first, second = completed.image.topics[0].partitions
+    assert (first.replicas, first.leader, first.isr) == ((1, 3), 1, (1, 3))
+    assert (second.replicas, second.leader) == ((), -1)
+    told = [str(each) for each in completed.assumed if each.what.startswith("placement")]
+    assert told == [
+        "placement of partition t-0: the brokers that have their logs",
+        "placement of partition t-1: unknown, so they cannot start",
+    ]
+
+
+def test_intended_partitions_are_spread_as_kafka_spreads_them() -> None:
+    """AdminUtils' own example, of which only the first broker and the first shift are random."""
+    placed = [spread(number, 3, [0, 1, 2, 3, 4]) for number in range(10)]
+    assert placed == [
+        *((0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 0), (4, 0, 1)),
+        *((0, 2, 3), (1, 3, 4), (2, 4, 0), (3, 0, 1), (4, 1, 2)),
+    ]
+    assert spread(3, 1, [7]) == (7,)
+    topic = Topic("t", replication_factor=2, partitions=(Partition(0), Partition(1)))
+    image = complete(ClusterImage(brokers=(Broker(5), Broker(6)), topics=(topic,))).image
+    assert [each.replicas for each in image.topics[0].partitions] == [(5, 6), (6, 5)]
 
 
 def test_nothing_is_assumed_of_a_complete_image() -> None:
