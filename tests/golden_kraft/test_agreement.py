@@ -52,6 +52,7 @@ or after they are unfenced is chance, and decides whether those can be elected a
 """
 
 CHANCE = {
+    ("3.7.2", "ks6-new-disk"): {"new-disk: log of t-0", "new-disk: log order"},
     ("3.9.2", "c03-unclean-past-elr"): {"all: log of u-0"},
     ("3.9.2", "c06-periodic"): {"given-back: log order"},
     ("3.9.2", "c07-two-at-once"): {

@@ -2,7 +2,7 @@
 
 The controller chooses the directory of a new replica itself where a broker has only one. So this
 concerns only replicas that were assigned to the broker before it got a new disk.
-Source: ``AssignmentsManager``, ``ReplicaManager.maybeUpdateTopicAssignment`` 3.9 to 4.1.
+Source: ``AssignmentsManager``, ``ReplicaManager.maybeUpdateTopicAssignment`` 3.7 to 4.1.
 """
 
 from collections.abc import Iterable
@@ -20,6 +20,8 @@ from emulator.protocol import (
 TASK: Final = "assignments"
 DISPATCH_US: Final = 100_000
 """How long assignments are collected, or wait after an error (``STANDARD_BACKOFF``)."""
+LATE_DISPATCH_US: Final = 500_000
+"""The same in 3.7 and 3.8 (``DISPATCH_INTERVAL_NS``)."""
 PATIENCE_US: Final = 60_000_000
 TRY_US: Final = 30_000_000
 
@@ -31,6 +33,8 @@ class AssignmentsManager:
         """Send in ``context``."""
         self.context = context
         self.own = state
+        is_late = context.profile.has("directory_assignments_wait_half_a_second")
+        self.dispatch_us = LATE_DISPATCH_US if is_late else DISPATCH_US
         self.channel = ControllerChannel(
             context, state.assignments, TASK, lambda: TRY_US, self._on_response
         )
@@ -39,7 +43,7 @@ class AssignmentsManager:
         """Send that replicas are in this broker's directory, soon."""
         self.own.unassigned += [(key.topic_id, key.partition) for key in keys]
         if self.own.unassigned:
-            self.context.later(TASK, DISPATCH_US)
+            self.context.later(TASK, self.dispatch_us)
 
     def send(self) -> None:
         """Send what has been collected, unless a request is in flight."""
@@ -67,4 +71,4 @@ class AssignmentsManager:
         else:
             self.own.unassigned += message.partitions
         if self.own.unassigned:
-            self.context.later(TASK, DISPATCH_US)
+            self.context.later(TASK, self.dispatch_us)

@@ -48,6 +48,14 @@ KRAFT: Final = (
         "clusters are formatted with levels of each feature that may be chosen",
     ),
     Feature(
+        "directory_assignments_wait_half_a_second",
+        "3.7",
+        "3.8",
+        "KAFKA-15358",
+        "a broker collects assignments to log directories for 500 ms; later for 100 ms",
+        ended_by="KAFKA-17190",
+    ),
+    Feature(
         "kraft_unclean_election_by_config",
         "3.9",
         None,

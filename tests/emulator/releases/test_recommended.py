@@ -161,6 +161,7 @@ pre_vote
 metadata_fetch_tells_high_watermark
 controller_registration 3.9
 features_chosen_at_format
+directory_assignments_wait_half_a_second
 kraft_unclean_election_by_config 3.9
 contact_times_by_broker_epoch
 leader_checks_periodic
