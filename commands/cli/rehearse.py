@@ -200,6 +200,9 @@ def _rehearsed(
 
     completed = complete(imported.image)
     image = completed.image
+    if not image.brokers:
+        message = "the sources name no broker; wanted is what 'kafka-topics --describe' prints"
+        raise CommandError(ExitCode.UNREACHABLE, message)
     number = 1 if seed is None else seed
     previewed = unchanged = None
     try:

@@ -118,3 +118,12 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     told = capsys.readouterr().err
     assert message in told
     assert "Traceback" not in told
+
+
+def test_a_cluster_without_brokers_cannot_be_rehearsed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "configs.txt"
+    path.write_text("Dynamic configs for topic t are:\n")
+    assert run_program(["rehearse", str(path)]) == ExitCode.UNREACHABLE
+    assert "the sources name no broker" in capsys.readouterr().err
