@@ -36,7 +36,6 @@ COMMANDS = [
     ["sessions", "export"],
     ["sessions", "delete"],
     ["sessions", "script"],
-    ["rehearse"],
     ["dataset"],
     ["dataset", "info"],
     ["dataset", "verify"],
