@@ -76,21 +76,34 @@ class Loss(Struct):
 class Losses:
     """Every record that was ever lost, and every truncation, as far as events have been read.
 
-    A loss stays in the list even after the partition's log has been truncated and rewritten.
+    A loss stays in the list even after the partition's log has been truncated and rewritten, and
+    while the partition has no leader, although the audit then finds nothing to look into.
     """
 
     def __init__(self) -> None:
         self._losses: list[Loss] = []
         self._open: dict[tuple[str, int], Loss] = {}
+        self._returned: dict[tuple[str, int], Loss] = {}
         self._truncations: defaultdict[str, list[Truncation]] = defaultdict(list)
 
-    def audited(self, event: AuditChanged) -> int:
+    def led_again(self, tp: str, seq: int) -> None:
+        """Take the lost records as back: a partition has a leader again, and an audit follows."""
+        for key in [key for key in self._open if key[0] == tp]:
+            self._returned[key] = loss = self._open.pop(key)
+            loss.back_seq = seq
+
+    def audited(self, event: AuditChanged, *, is_led: bool = True) -> int:
         """Apply an audit of a partition; return how many records are newly lost."""
         lost = {record: offset for offset, record in event.lost}
         known = [key for key in self._open if key[0] == event.tp]
-        for key in known:
+        for key in known if is_led else ():
             if key[1] not in lost:
                 self._open.pop(key).back_seq = event.seq
+        for record in lost:
+            loss = self._returned.get((event.tp, record))
+            if loss is not None and loss.back_seq == event.cause:  # the new leader lacks it, too
+                loss.back_seq = None
+                self._open[event.tp, record] = loss
         new = [record for record in lost if (event.tp, record) not in self._open]
         for record in new:
             loss = Loss(event.tp, lost[record], record, event.seq, event.time_us)

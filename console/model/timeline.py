@@ -131,6 +131,7 @@ class Timeline:
             events.IsrChangeStarted: lambda event: self._add("isr", event, 1),
             events.LogTruncated: self._truncated,
             events.AuditChanged: self._audited,
+            events.PartitionStateChanged: self._state_changed,
             events.BrokerStateChanged: lambda event: self.brokers[event.broker].put(
                 event.time_us, event.state
             ),
@@ -229,7 +230,16 @@ class Timeline:
         self.losses.truncated(event, replica)
 
     def _audited(self, event: events.AuditChanged) -> None:
-        self._add("lost", event, self.losses.audited(event))
+        is_led = self._state_of(event.tp) != "offline"
+        self._add("lost", event, self.losses.audited(event, is_led=is_led))
+
+    def _state_changed(self, event: events.PartitionStateChanged) -> None:
+        if event.leader >= 0 and self._state_of(event.tp) == "offline":
+            self.losses.led_again(event.tp, event.seq)
+
+    def _state_of(self, tp: str) -> str:
+        partition = None if self._view is None else self._view.partitions.get(tp)
+        return "" if partition is None else partition.state
 
 
 class _Told(ClusterView):

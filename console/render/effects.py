@@ -122,7 +122,7 @@ def _further(effect: Effect) -> list[str]:
     if effect.moved:
         parts.append(f"{number(effect.moved)} change{'s' if effect.moved == 1 else ''} leader")
     if effect.unserved and (effect.unserved_us is None or effect.unserved_us >= BRIEF_US):
-        parts.append(f"{number(effect.unserved)} unserved {_how_long(effect.unserved_us)}")
+        parts.append(f"{number(effect.unserved)} unserved {_how_long(effect)}")
     if effect.controller is not None:
         parts.append(f"controller moves to {effect.controller}")
     for count, word in (
@@ -167,5 +167,8 @@ def _arrow(before: str, after: str) -> str:
     return after if before == after else f"{before} > {after}"
 
 
-def _how_long(duration_us: int | None) -> str:
-    return "to the end" if duration_us is None else f"for {duration_us / 1_000_000:.1f} s"
+def _how_long(effect: Effect) -> str:
+    if effect.unserved_us is not None:
+        return f"for {effect.unserved_us / 1_000_000:.1f} s"
+    some = 0 < effect.unserved_left < effect.unserved
+    return f"at first, {number(effect.unserved_left)} to the end" if some else "to the end"

@@ -113,9 +113,11 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
 def audit_lines(stage: Stage) -> list[Line]:
     """Return the audit's verdict on acknowledged records."""
     lost, duplicated, diverged, read_and_lost = stage.index.audit
+    offline = stage.view.counts().offline
+    unknown = f"not known of {plural(offline, 'offline partition')}" if offline else ""
     return [
         _pair("acknowledged", number(stage.view.state.acked)),
-        _pair("lost", number(lost), "error" if lost else "ok"),
+        _pair("lost", number(lost), "error" if lost else "" if offline else "ok", unknown),
         _pair("duplicated", number(duplicated), "warning" if duplicated else "ok"),
         _pair("diverged", number(diverged), "error" if diverged else "ok"),
         _pair("read, then lost", number(read_and_lost), "error" if read_and_lost else "ok"),

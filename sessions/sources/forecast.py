@@ -46,7 +46,7 @@ class Effect(Struct, frozen=True):
 
     ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
     highest of each in between, as far as it lasted. ``unserved`` partitions are leaderless
-    right after it, and none of them is left after ``unserved_us`` (None: some are to
+    right after it, and none of them is left after ``unserved_us`` (None: ``unserved_left`` are to
     the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
     of records. ``controller`` is the controller afterwards, None if it does not change.
     ``changes`` are the partitions that end otherwise, the worst first. ``refused`` is why the
@@ -66,6 +66,7 @@ class Effect(Struct, frozen=True):
     controller: int | None = None
     changes: tuple[Change, ...] = ()
     refused: str = ""
+    unserved_left: int = 0
 
 
 class Copy:
@@ -226,6 +227,7 @@ class Forecast:
             controller=None if controllers[0] == controllers[1] else controllers[1],
             changes=tuple(self._changes()),
             refused=self._refused,
+            unserved_left=left,
         )
 
     def _changes(self) -> list[Change]:

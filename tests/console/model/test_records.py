@@ -23,6 +23,18 @@ def test_a_loss_is_counted_once_and_may_come_back() -> None:
     assert losses.audited(audit(14, [(3, 7), (4, 8)])) == 1, "it is lost again"
 
 
+def test_a_record_is_lost_once_although_its_partition_has_no_leader_meanwhile() -> None:
+    losses = Losses()
+    assert losses.audited(audit(10, [(3, 7), (4, 8)])) == 2
+    assert losses.audited(audit(12, []), is_led=False) == 0
+    assert [each.back_seq for each in losses.up_to(12)] == [None, None]
+    losses.led_again("t-0", 15)
+    assert [each.back_seq for each in losses.up_to(15)] == [15, 15]
+    found = events.AuditChanged(16, 16_000, 15, "t-0", [(4, 8)], [], [], [])
+    assert losses.audited(found) == 0, "one record is one loss"
+    assert [(each.record, each.back_seq) for each in losses.up_to(16)] == [(7, 15), (8, None)]
+
+
 def test_a_truncation_names_the_records_of_every_run_that_it_truncates() -> None:
     log = [Run(0, 3, 0, 100), Run(3, 2, 1, 200), Run(5, 4, 2, 300)]
     replica = ReplicaState(2, "follower", 9, 4, log=log)

@@ -128,3 +128,10 @@ def test_what_gets_better_counts_down_and_what_stays_is_a_dot() -> None:
 
 def test_the_first_columns_stay_where_there_is_little_room() -> None:
     assert list(cells(16)) == ["OFFLINE", "<MIN"]
+
+
+def test_who_is_unserved_to_the_end_is_counted_apart() -> None:
+    effect = Effect(Counts(), Counts(), Counts(), 30, unserved=6, unserved_us=None, unserved_left=2)
+    assert effect_words(effect) == "6 unserved at first, 2 to the end"
+    effect = Effect(Counts(), Counts(), Counts(), 30, unserved=6, unserved_us=None, unserved_left=6)
+    assert effect_words(effect) == "6 unserved to the end"
