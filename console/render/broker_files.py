@@ -26,9 +26,9 @@ def file_lines(state: ViewState, broker: int) -> list[Line]:
 
 
 def _of(file: CheckpointFile) -> list[Line]:
-    if not file.lines:
-        return [line(f"  {file.path}", Span("  empty", "muted"))]
     rows = [line(f"  {file.path}")]
+    if not file.lines:
+        return [*rows, line(Span("    empty", "muted"))]
     rows += [line(Span(f"    {text}", "muted")) for text in file.lines[:LINES_SHOWN_MAX]]
     left = len(file.lines) - LINES_SHOWN_MAX
     if left > 0:

@@ -61,3 +61,6 @@ def test_the_documents_misspelt_setting_is_understood_with_a_note(
     assert ran(tmp_path, "3.9", more) == 0
     note = "NOTE: 'replica.log.time.max.ms' is taken for 'replica.lag.time.max.ms', as Kafka"
     assert note in capsys.readouterr().err
+    line = "cluster --config replica.log.time.max.ms=2000"
+    assert run_program(["run", "-c", line]) == 0
+    assert note in capsys.readouterr().err

@@ -34,8 +34,8 @@ def test_each_file_has_its_path_and_its_lines() -> None:
 
 def test_what_has_never_been_written_is_empty_and_a_controller_has_none() -> None:
     assert text(state_of(1), 2)[2:] == [
-        "  replication-offset-checkpoint  empty",
-        "  recovery-point-offset-checkpoint  empty",
+        *("  replication-offset-checkpoint", "    empty"),
+        *("  recovery-point-offset-checkpoint", "    empty"),
     ]
     assert text(state_of(1), 100) == []
 
