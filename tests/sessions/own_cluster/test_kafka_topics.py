@@ -10,7 +10,7 @@ from sessions.own_cluster.content import Content
 from sessions.own_cluster.importing import read_source
 from sessions.own_cluster.reading import SourceError
 from sessions.own_cluster.recognition import read
-from tests.sessions.own_cluster.recorded import CASES, IDS, imported, partitions_of
+from tests.sessions.own_cluster.recorded import CASES, IDS, RECORDINGS, imported, partitions_of
 
 FIELDS = ("replicas", "leader", "isr")
 
@@ -30,6 +30,18 @@ def test_a_recorded_text_says_what_was_so(case: Path) -> None:
     fields = (*FIELDS, "elr", "last_known_elr") if "kraft" in str(case) else FIELDS
     assert imported(image, *fields) == partitions_of(case, *fields)
     assert all("min.insync.replicas" in (topic.configs or {}) for topic in image.topics)
+
+
+@pytest.mark.parametrize("release", ["0.8.2.2", "1.1.1"])
+def test_what_old_tools_say_of_the_znodes_of_a_cluster_is_understood(release: str) -> None:
+    """The tools of these releases printed it of the znodes that 2.8.2 had left."""
+    image = read_source(str(RECORDINGS / "topics" / f"{release}.txt")).image
+    case = RECORDINGS / "zookeeper-2.8.2" / "04"
+    assert imported(image, *FIELDS) == partitions_of(case, *FIELDS)
+    told = read_source(str(case / "zookeeper.json")).image
+    assert {topic.name: topic.configs for topic in image.topics} == {
+        topic.name: topic.configs for topic in told.topics
+    }
 
 
 @pytest.mark.parametrize(
