@@ -33,7 +33,8 @@ def test_get_and_set_print_the_stat_up_to_zookeeper_3_4() -> None:
     session = shell(zone="Asia/Shanghai")
     data, *stat = session.run("get /controller_epoch").splitlines()
     assert data == "1"
-    assert stat[:2] == ["cZxid = 0x100000012", "ctime = Sun Mar 15 18:16:00 CST 2020"]
+    assert stat[0].startswith("cZxid = 0x1000000")
+    assert stat[1] == "ctime = Sun Mar 15 18:16:00 CST 2020"
     assert "dataVersion = 1" in session.run("set /controller_epoch 5")
     newer = shell(version="3.9")
     assert newer.run("get /controller_epoch") == "1\n"
