@@ -333,12 +333,13 @@ def _tell_worse(report: "Report", before: dict[str, dict[str, list[str]]], *, as
 
 def _write_page(report: "Report", path: Path, sources: Sequence[str]) -> None:
     from commands.output.rehearsal import verdict
+    from sessions.file_system import write_file
     from sessions.rehearsal.html import page
 
     made = f"made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     text = page(report, ", ".join(sources), verdict(report), made)
     try:
-        path.write_text(text, encoding="utf-8")
+        write_file(path, text.encode(), path.parent)
     except OSError as error:
         message = f"cannot write '{path}': {error.strerror}"
         raise CommandError(ExitCode.UNREACHABLE, message) from None

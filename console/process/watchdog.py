@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from console.process.tty import Tty
 from console.process.vigil import Verdict, Vigil
+from sessions.file_system import delete_file
 from sessions.text import clean
 
 LOOK_EVERY_S: Final = 0.2
@@ -73,7 +74,7 @@ class Watchdog:
         signal.signal(TAKES_OVER, signal.SIG_DFL)
         self._stacks.close()
         if self.report is not None:
-            self.report.unlink(missing_ok=True)
+            delete_file(self.report, self.report.parent)
 
     def answered(self) -> None:
         """Note that keys would be processed now."""

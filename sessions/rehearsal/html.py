@@ -3,25 +3,14 @@
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 from sessions.rehearsal.report import CaseReport, Report
 from sessions.report.markup import Element, document, element
 from sessions.text import plural
 
-STYLE: Final = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em;
-  color: #1b1f24; background: #fff; }
-h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
-.verdict { padding: .7em 1em; border-radius: .4em; font-weight: 600; }
-.safe { background: #e3f4e6; color: #12501f; } .unsafe { background: #fde7e4; color: #84170b; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3em .7em;
-  border-bottom: 1px solid #d5dae0; vertical-align: top; } td.n, th.n { text-align: right; }
-code { font-size: .88em; overflow-wrap: anywhere; } section { break-inside: avoid; }
-.note { color: #57606a; }
-@media (max-width: 40em) { .wide { display: block; overflow-x: auto; } }
-@media print { body { margin: 0; max-width: none; } a { color: inherit; } }
-"""
+STYLE: Final = (Path(__file__).parent / "rehearsal.css").read_text(encoding="utf-8")
 POLICY: Final = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 """What a browser may load and apply: the page's own style, known by its hash, and nothing else."""
 RISKS: Final = (
