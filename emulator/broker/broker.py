@@ -133,8 +133,8 @@ class Broker:
 
     def parts(self) -> dict[str, object]:
         """The broker, its core, its membership, and their parts, by the names of their classes."""
-        owned = [*vars(self.core).values(), *vars(self.membership).values()]
-        return {type(part).__name__: part for part in (*owned, self.core, self.membership, self)}
+        owned = (*vars(self.core).values(), *self.membership.parts(), self.core, self)
+        return {type(part).__name__: part for part in owned}
 
     # ---- start and stop
 

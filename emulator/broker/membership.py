@@ -9,7 +9,7 @@ Source of the block of producer ids: ``ProducerIdsBlock``, ``ProducerIdManager``
 (KIP-98, KIP-730).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
@@ -24,6 +24,9 @@ Task = Callable[[], None]
 
 class Membership(Protocol):
     """How a broker belongs to a cluster."""
+
+    def parts(self) -> Iterable[object]:
+        """Its parts, which may react to effects."""
 
     def requests(self) -> dict[type, Handler]:
         """The messages that it handles, beside those of the core."""

@@ -99,7 +99,7 @@ class BrokerLifecycle:
         life.ready = True
         context.process.ports = OPEN
         context.carry_out(PortsChanged())
-        context.process.broker_epoch = registration.epoch
+        context.process.broker_epoch = life.epoch = registration.epoch
         context.set_status("running")
         context.emit(events.BrokerRegistered, context.id, registration.epoch, 0)
         context.carry_out(ProcessStarted())
@@ -119,7 +119,7 @@ class BrokerLifecycle:
         own, context = self.own, self.context
         if own.heartbeats.queue or own.lifecycle.state == SHUTTING_DOWN:
             return
-        if not context.process.broker_epoch:
+        if not own.lifecycle.epoch:
             rack = context.settings.racks.get(context.id)
             previous = own.lifecycle.previous_epoch
             incarnation = own.lifecycle.incarnation
@@ -131,7 +131,7 @@ class BrokerLifecycle:
             names_cordoned = life.state != STARTING and self._names_cordoned()
             request = BrokerHeartbeatRequest(
                 context.id,
-                context.process.broker_epoch,
+                life.epoch,
                 own.image.offset,
                 want_fence=not life.ready,
                 want_shut_down=life.state == PENDING_CONTROLLED_SHUTDOWN,
@@ -152,7 +152,7 @@ class BrokerLifecycle:
             now_us, random_below = self.context.kernel.now, self.context.kernel.random_below
             life.ready_us = now_us + random_below(READY_MAX_US)
         life.ready = not (self.own.unassigned or self._names_cordoned())
-        if self.context.process.broker_epoch:
+        if life.epoch:
             self.context.later(TASK, 0)
 
     def _names_cordoned(self) -> bool:
@@ -178,7 +178,7 @@ class BrokerLifecycle:
     def _registered(self, broker_epoch: int) -> None:
         context, own = self.context, self.own
         own.lifecycle.failures = 0
-        context.process.broker_epoch = broker_epoch
+        context.process.broker_epoch = own.lifecycle.epoch = broker_epoch
         context.emit(events.BrokerRegistered, context.id, broker_epoch, 0)
         context.set_status("running")
         context.carry_out(ProcessStarted())

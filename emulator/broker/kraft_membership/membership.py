@@ -3,7 +3,7 @@
 The metadata log, heartbeats, and requests to the active controller are its only connections to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from emulator import protocol as messages
@@ -100,6 +100,10 @@ class KRaftMembership:
         return tuple(part.channel for part in parts)
 
     # ---- dispatch
+
+    def parts(self) -> Iterable[object]:
+        """Itself and its parts."""
+        return (self, *vars(self).values())
 
     def requests(self) -> dict[type, Handler]:
         """The messages of controllers, and clients' requests about the cluster."""

@@ -44,7 +44,8 @@ class ChannelState(Struct, array_like=True):
 class BrokerLifecycleState(Struct, array_like=True):
     """The state of the broker's lifecycle (``BrokerLifecycleManager``).
 
-    ``previous_epoch`` is the epoch in the clean-shutdown file when the process started.
+    ``previous_epoch`` is the epoch in the clean-shutdown file when the process started, ``epoch``
+    the one of its registration with the controllers (0: not registered).
     ``failures`` counts consecutive failed attempts. ``ready``: it may be unfenced. ``ready_us``:
     when it may become ready, if it has to wait. ``shutdown_answered``: the controller knows that it
     wants to shut down.
@@ -53,6 +54,7 @@ class BrokerLifecycleState(Struct, array_like=True):
     state: str = STARTING
     incarnation: str = ""
     previous_epoch: int = -1
+    epoch: int = 0
     failures: int = 0
     ready: bool = False
     shutdown_answered: bool = False

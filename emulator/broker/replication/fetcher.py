@@ -123,6 +123,7 @@ class FetcherManager:
             "fetch_carries_broker_epoch"
         )
         self.starts_late = context.metadata.fetchers_start_late and not context.stepwise
+        self._topic_ids = context.metadata.topic_ids
         self._gathers = False
 
     # ---- which partitions
@@ -328,7 +329,7 @@ class FetcherManager:
         last = UNDEFINED
         if self.rules.diverging_fetch and replica.epochs is not None:
             last = replica.epochs.latest
-        topic_id = self.context.metadata.topic_ids.get(replica.tp, "")
+        topic_id = self._topic_ids.get(replica.tp, "")
         return FetchPartition(
             replica.log_end, epoch, last, limit_bytes, replica.log_start, topic_id
         )

@@ -5,7 +5,6 @@ The controller's requests tell it who leads and who lives; topics it reads in Zo
 
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
 
 from emulator.broker_context import BrokerContext
 from emulator.zookeeper import data as znodes
@@ -17,7 +16,6 @@ from emulator.zookeeper.client import ZkClient
 class ZooKeeperMetadata:
     """Answers what a broker's parts ask about the cluster."""
 
-    topic_ids: Mapping[str, str] = MappingProxyType({})
     known_topic_ids: None = None
     arrives_in_requests = True
     has_broker_epochs = False
@@ -26,6 +24,7 @@ class ZooKeeperMetadata:
     def __init__(self, context: BrokerContext, zk: ZkClient) -> None:
         """Read through ``zk``, and in what the process of ``context`` was told."""
         self.process = context.process
+        self.topic_ids: Mapping[str, str] = {}
         self.zk = zk
         settings, draw = context.settings, context.kernel.random_below
         self.admin = AdminZkClient(context.profile, lambda: settings.racks, draw, zk.write)

@@ -1,5 +1,7 @@
 """How a broker belongs to a cluster with ZooKeeper: by a session, perhaps as the controller."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct, field
 
 from emulator import protocol as messages
@@ -108,6 +110,10 @@ class ZooKeeperMembership:
         )
 
     # ---- dispatch
+
+    def parts(self) -> Iterable[object]:
+        """Itself and its parts."""
+        return (self, *vars(self).values())
 
     def requests(self) -> dict[type, Handler]:
         """The messages of controllers and ZooKeeper, and clients' requests about the cluster."""
