@@ -157,7 +157,7 @@ def _row(dataset: Dataset, session: str) -> dict[str, Any] | None:
     """Return a session's row in ``sessions``; None if it is not in the dataset."""
     import pyarrow.compute as pc
 
-    if not dataset.exists:
+    if session not in dataset:
         return None
     rows = dataset.scan(SESSIONS, IDENTITY, pc.field(SESSION) == session).to_pylist()
     return rows[0] if rows else None

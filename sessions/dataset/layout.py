@@ -20,6 +20,7 @@ import re
 import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 from uuid import uuid4
@@ -49,6 +50,8 @@ FILENAME: Final = "__filename"
 """Arrow's name for the column with a row's file."""
 STALE_S: Final = 24 * 3600
 """Age at which a staging folder on an object store is attributed to a dead process."""
+ENTRIES_KEPT: Final = 16_384
+"""The entries of manifests that stay in memory."""
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -91,7 +94,7 @@ class Commit(Struct, frozen=True):
     """What was added to the dataset atomically; ``replaces`` names the commits that it replaced.
 
     ``files`` has the files of each table by its name; ``begun`` is when it started, in seconds
-    since 1970.
+    since 1970. ``ids`` names the sessions; None: an earlier program has written it.
     """
 
     id: CommitName
@@ -100,6 +103,7 @@ class Commit(Struct, frozen=True):
     files: dict[TableName, tuple[File, ...]]
     replaces: tuple[CommitName, ...] = ()
     begun: float = 0.0
+    ids: tuple[str, ...] | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -138,7 +142,8 @@ class Staging:
         if not files and not replaces:
             return None
         names = tuple(sorted(each.id for each in replaces))
-        commit = Commit(self.id, len(sessions), events, files, names, self.begun)
+        ids = tuple(sorted(sessions))
+        commit = Commit(self.id, len(sessions), events, files, names, self.begun, ids)
         with self._dataset.locked():
             if self._dataset.location.path is not None:
                 # A process may have died while it moved in a commit with the same sessions.
@@ -222,7 +227,7 @@ class Dataset:
             for name in manifest.listed():
                 if name.endswith(".json") and not name.startswith((".", f"{SCHEMA}.")):
                     with contextlib.suppress(FileNotFoundError):  # replaced after it was listed
-                        found.append(_read_commit(manifest / name, name.removesuffix(".json")))
+                        found.append(_commit_at(manifest / name, name.removesuffix(".json")))
         return sorted(found, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
@@ -311,9 +316,27 @@ class Dataset:
 
     def found(self, sessions: Collection[str]) -> list[str]:
         """Return which of the sessions are in the dataset, sorted."""
+        return sorted({session for session, _ in self._holding(sessions)})
+
+    def _holding(self, sessions: Collection[str]) -> list[tuple[str, str]]:
+        """Return those of the sessions that are in the dataset, each with its commit.
+
+        The manifest names them, so that adding many sessions one by one opens no file of others.
+        """
         if not self.exists:
             return []
-        return self._ids(self.scan(SESSIONS, [SESSION], one_of(sessions)))
+        wanted, commits = set(sessions), self.commits()
+        if all(commit.ids is not None for commit in commits):
+            return [
+                (session, commit.id)
+                for commit in commits
+                for session in wanted.intersection(commit.ids or ())
+            ]
+        rows = self.scan(SESSIONS, [SESSION, FILENAME], one_of(sessions)).to_pydict()
+        return [
+            (session, commit_of(file))
+            for session, file in zip(rows[SESSION], rows.get(FILENAME, ()), strict=True)
+        ]
 
     def _ids(self, rows: Any) -> list[str]:  # noqa: ANN401 - pyarrow has no types
         ids: list[str] = rows[SESSION].to_pylist()
@@ -361,11 +384,8 @@ class Dataset:
 
     def require_new(self, sessions: Collection[str], besides: Collection[str] = ()) -> None:
         """Raise :class:`SessionExists` if one of the sessions is in a commit not named."""
-        if not self.exists:
-            return
-        rows = self.scan(SESSIONS, [SESSION, FILENAME], one_of(sessions)).to_pydict()
-        pairs = zip(rows[SESSION], rows.get(FILENAME, ()), strict=True)
-        there = sorted(session for session, file in pairs if commit_of(file) not in besides)
+        held = self._holding(sessions)
+        there = sorted(session for session, commit in held if commit not in besides)
         if there:
             more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
             raise SessionExists(f"session {there[0]}{more} is already in {self}")
@@ -595,6 +615,19 @@ def _read_commit(place: Location, name: str) -> Commit:
     if commit.id != name:
         raise DatasetUnreadable(f"{place} is damaged: it describes the commit {commit.id}")
     return commit
+
+
+def _commit_at(place: Location, name: str) -> Commit:
+    """Return the commit of a file of the manifest, which is read again only if it has changed."""
+    if place.path is None:
+        return _read_commit(place, name)
+    found = place.path.stat()
+    return _commit_as_it_was(str(place.path), name, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+@lru_cache(maxsize=ENTRIES_KEPT)
+def _commit_as_it_was(path: str, name: str, *_signature: int) -> Commit:
+    return _read_commit(Location(Path(path)), name)
 
 
 def _unmake(root: Path, made: list[Path]) -> None:

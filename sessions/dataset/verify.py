@@ -88,6 +88,11 @@ def verify(dataset: Dataset, progress: Progress = lambda _: None) -> Verificatio
         if (said := sum(commit.sessions for commit in commits)) != ids.total():
             told = f"the manifest has {said:,} sessions, the table {ids.total():,}"
             problems.append(Problem("damaged", str(dataset), told))
+        named = {name for commit in commits for name in commit.ids or ()}
+        problems += [
+            Problem("damaged", str(dataset), f"session {name} is in the manifest only")
+            for name in sorted(named - ids.keys())
+        ]
     return Verification(
         dataset=str(dataset),
         commits=len(commits),

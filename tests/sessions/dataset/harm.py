@@ -40,6 +40,12 @@ def change_manifest(dataset: Path, **values: object) -> None:
     entry.write_bytes(msgspec.json.encode(msgspec.structs.replace(commit, files=changed)))
 
 
+def name_another_session(dataset: Path) -> None:
+    entry = dataset / MANIFEST / f"{a_file(dataset).name.partition('-')[0]}.json"
+    commit = msgspec.json.decode(entry.read_bytes(), type=Commit)
+    entry.write_bytes(msgspec.json.encode(msgspec.structs.replace(commit, ids=("s9",))))
+
+
 def lose_a_schema(dataset: Path) -> None:
     (dataset / "consumed" / SCHEMA_FILE).unlink()
 

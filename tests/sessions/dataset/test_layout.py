@@ -302,3 +302,32 @@ def test_a_staging_folder_that_is_not_committed_leaves_nothing(tmp_path: Path) -
         assert isinstance(staging, Staging)
         (staging.path / "events").mkdir()
     assert [path.name for path in (tmp_path / "dataset").iterdir()] == [MARKER]
+
+
+def test_a_session_is_added_without_opening_the_files_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(tmp_path, "s1")
+
+    def opened(*_: object) -> None:
+        raise AssertionError("a table was read")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Dataset, "scan", opened)
+        add(tmp_path, "s2")
+        with pytest.raises(SessionExists, match="session s1 is already in"):
+            add(tmp_path, "s1")
+    assert Dataset(tmp_path).sessions() == ["s1", "s2"]
+
+
+def test_sessions_that_a_manifest_does_not_name_are_looked_for_in_the_table(tmp_path: Path) -> None:
+    """Earlier programs did not name them."""
+    add(tmp_path, "s1")
+    (entry,) = (path for path in (tmp_path / MANIFEST).glob("*.json") if path.stem != SCHEMA)
+    earlier = msgspec.json.decode(entry.read_bytes())
+    assert earlier.pop("ids") == ["s1"]
+    entry.write_bytes(msgspec.json.encode(earlier))
+    add(tmp_path, "s2")
+    assert Dataset(tmp_path).found(["s1", "s2", "s3"]) == ["s1", "s2"]
+    with pytest.raises(SessionExists, match="session s1 is already in"):
+        add(tmp_path, "s1")

@@ -17,6 +17,7 @@ from tests.sessions.dataset.harm import (
     lose,
     lose_a_schema,
     miscount,
+    name_another_session,
     repeat_a_session,
     write_other_columns,
 )
@@ -56,6 +57,7 @@ def test_what_was_written_is_whole(dataset: Path) -> None:
         (add_rows_to_a_schema, "it has 3 rows and should have none"),
         (miscount, "the manifest says 77"),
         (write_other_columns, "its columns are not those of produced"),
+        (name_another_session, "session s9 is in the manifest only"),
         (repeat_a_session, "session s1 is there 2 times"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
