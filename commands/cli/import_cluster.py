@@ -88,7 +88,7 @@ def import_cluster(
     therefore assumed. With --diff the exit status is 1 if there are differences.
     """
     if diff:
-        return _compared(sources, as_json=as_json)
+        return _compared(sources, command_config, as_json=as_json)
     if out == STDOUT and as_json:
         raise CommandError(ExitCode.USAGE, "--json and --out - both print to standard output")
     if out not in (None, STDOUT):
@@ -174,7 +174,8 @@ def _write(imported: "Imported", out: str) -> None:
     streams.narrate(f"wrote {out}")
 
 
-def _compared(sources: list[str], *, as_json: bool) -> int:
+def _compared(sources: list[str], command_config: str | None, *, as_json: bool) -> int:
+    from sessions.own_cluster.client_properties import read_properties
     from sessions.own_cluster.comparison import compare
     from sessions.own_cluster.importing import read_source
     from sessions.own_cluster.reading import SourceError
@@ -183,7 +184,8 @@ def _compared(sources: list[str], *, as_json: bool) -> int:
         message = f"--diff compares two sources, not {len(sources)}"
         raise CommandError(ExitCode.USAGE, message)
     try:
-        before, after = (read_source(source).image for source in sources)
+        properties = None if command_config is None else read_properties(Path(command_config))
+        before, after = (read_source(source, properties).image for source in sources)
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     differences = compare(before, after)

@@ -108,8 +108,13 @@ def test_contradictions_name_both_values_and_the_winner(
         (["missing.txt"], ExitCode.UNREACHABLE, "missing.txt cannot be read: no such file"),
         (["--json", "--out", "-"], ExitCode.USAGE, "both print to standard output"),
         (["--diff"], ExitCode.USAGE, "--diff compares two sources"),
+        (["--command-config", "none"], ExitCode.UNREACHABLE, "none cannot be read: no such file"),
+        (["--diff", "x", "--command-config", "none"], ExitCode.UNREACHABLE, "none cannot be read"),
     ],
-    ids=["name", "rack", "setting", "mode", "topic", "missing", "stdout", "one"],
+    ids=[
+        *("name", "rack", "setting", "mode", "topic", "missing", "stdout", "one"),
+        *("properties", "diff-properties"),
+    ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(
     topics: Path, capsys: pytest.CaptureFixture[str], more: list[str], status: int, message: str
