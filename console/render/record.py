@@ -82,13 +82,25 @@ def _is_in(entries: Iterable[tuple[int, int]], record_id: int) -> bool:
 
 
 def story_rows(
-    stage: Stage, partition: PartitionState | None, record_id: int, events: Sequence[Event]
+    stage: Stage,
+    partition: PartitionState | None,
+    record_id: int,
+    events: Sequence[Event],
+    *,
+    is_all: bool = True,
 ) -> list[Row]:
-    """Everything about the record; ``events`` are those about it up to the time cursor."""
+    """Everything about the record; ``events`` are those about it up to the time cursor.
+
+    ``is_all``: all of them have been found.
+    """
     batch = stage.view.batch(record_id)
     if batch is None:
         return [Row(line(Span(f"Record {record_id:,} has not been produced yet.", "muted")))]
-    rows = [*_content(batch, record_id), *_fate(batch, events), *_audit(partition, record_id)]
+    rows = [
+        *_content(batch, record_id),
+        *_fate(batch, events, is_all=is_all),
+        *_audit(partition, record_id),
+    ]
     rows += [Row(BLANK), Row(line(Span("COPIES", "title"), Span(" enter: the write", "muted")))]
     if partition is None:
         return [*rows, Row(line(Span(f"{batch.tp} does not exist at this time.", "muted")))]
@@ -114,7 +126,7 @@ def _content(batch: Batch, record_id: int) -> list[Row]:
     ]
 
 
-def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
+def _fate(batch: Batch, events: Sequence[Event], *, is_all: bool) -> list[Row]:
     """The producer's result, and the record's readers."""
     retries = [event for event in events if isinstance(event, ProduceRetried)]
     rows = []
@@ -123,9 +135,10 @@ def _fate(batch: Batch, events: Sequence[Event]) -> list[Row]:
         text = Span(f"{plural(len(retries), 'time')}, last after {clean(last.error)}", "warning")
         rows.append(Row(_labelled("sent again", text), Link("event", str(last.seq))))
     ends = [event for event in events if isinstance(event, ProduceAcknowledged | ProduceFailed)]
-    rows.append(
-        _response(ends[-1]) if ends else Row(_labelled(RESPONSE, Span("none yet", "muted")))
+    none = (
+        "none: acks 0 asks for none" if batch.acks == 0 else "none yet" if is_all else "searching"
     )
+    rows.append(_response(ends[-1]) if ends else Row(_labelled(RESPONSE, Span(none, "muted"))))
     for event in events:
         if isinstance(event, RecordsConsumed):
             when = Span(f"  {clock(event.time_us)}", "muted")

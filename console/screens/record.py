@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from console.actions.bindings import bindings_for
+from console.model.event_log import FoundEvents, TouchScan
 from console.model.records import places_of
 from console.model.workspace import Stage
 from console.render.record import concerns, story_rows
@@ -34,15 +35,24 @@ class RecordLog(EventView):
     def _wanted(self, event: Event) -> bool:
         return concerns(event, self.record_id, self.places) and super()._wanted(event)
 
+
+class Story:
+    """The record's own events, whatever the log below them is filtered by."""
+
+    def __init__(self, stage: Stage, tp: str, record_id: int) -> None:
+        partition = stage.view.state.partitions.get(tp)
+        places = set() if partition is None else places_of(partition, record_id)
+        scan = TouchScan(stage.reader, [tp], lambda event: concerns(event, record_id, places))
+        self.stage = stage
+        self.found = FoundEvents(stage.reader, scan)
+
     def told(self) -> list[Event]:
-        """The record's own events that have been found, up to the time cursor."""
-        last = self.log_.index_of(self.stage.source.seq) + 1
-        found = (self.event_at(index) for index in range(max(0, last - STORY_EVENTS_MAX), last))
-        return [
-            event
-            for event in found
-            if event is not None and concerns(event, self.record_id, self.places)
-        ]
+        """Those that have been found, up to the time cursor."""
+        self.found.work()
+        last = self.found.index_of(self.stage.source.seq) + 1
+        places = range(max(0, last - STORY_EVENTS_MAX), last)
+        events = (self.stage.reader.get(self.found.seq_at(place)) for place in places)
+        return [event for event in events if event is not None]
 
 
 class RecordScreen(ConsoleScreen):
@@ -57,6 +67,7 @@ class RecordScreen(ConsoleScreen):
         self.record_id = record_id
         self.story = LinkView(stage, id="story")
         self.log_view = RecordLog(stage, tp, record_id, id="log")
+        self.told = Story(stage, tp, record_id)
 
     def compose_body(self) -> ComposeResult:
         """The record above, its events below."""
@@ -77,9 +88,15 @@ class RecordScreen(ConsoleScreen):
         story, log = self.panes
         self.log_view.follow()
         partition = self.stage.view.state.partitions.get(self.tp)
-        self.story.show(story_rows(self.stage, partition, self.record_id, self.log_view.told()))
+        told, found = self.told.told(), self.told.found
+        rows = story_rows(self.stage, partition, self.record_id, told, is_all=found.complete)
+        self.story.show(rows)
         story.entitle(f"record {number(self.record_id)}", [self.tp])
         log.entitle("events of this record", [self.log_view.status()])
+
+    def is_busy(self) -> bool:
+        """Whether its events are still being looked for."""
+        return not self.told.found.complete or super().is_busy()
 
     def selection(self) -> Sequence[str]:
         """The record's partition."""
