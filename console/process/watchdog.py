@@ -148,7 +148,7 @@ class Watchdog:
             lines = ["The console did not react any more, and was ended.", *lines]
             lines.append(f"What it was doing is in {self.report}; please report it")
         elif self.report is not None:
-            self.report.unlink(missing_ok=True)
+            delete_file(self.report, self.report.parent)
         self.tty.say("".join(f"{clean(line)}\r\n" for line in lines))
         sys.stdout = sys.stderr = None
         os._exit(status)
