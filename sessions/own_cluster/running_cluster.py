@@ -120,7 +120,12 @@ def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
             **settings,
         )
     except (KafkaError, OSError, ValueError) as error:
-        raise SourceError(f"{clean(address)} cannot be reached: {_reason(error)}") from error
+        hint = (
+            "are the address and, in --command-config, protocol, certificates and password right?"
+        )
+        raise SourceError(
+            f"{clean(address)} cannot be reached ({_reason(error)}): {hint}"
+        ) from error
     try:
         return _Reader(client, KafkaError).reading(address)
     finally:
@@ -480,5 +485,5 @@ def _uuid_text(uuid: str | UUID | None) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    text = clean(str(error)).split("'DescribeCluster")[0]
-    return f"{type(error).__name__}: {text}"[:200]
+    name = type(error).__name__
+    return f"{name}: {clean(str(error)).removeprefix(f'{name}: ')}"[:200]
