@@ -51,7 +51,30 @@ brokers come back with new disks: whether their replicas are assigned to the new
 or after they are unfenced is chance, and decides whether those can be elected at once.
 """
 
+RETENTION = {
+    "ks7-new-disk-and-retention": "stopped",
+    "ks10-retention-and-truncation": "third",
+}
+"""A mark near which a broker's retention begins, 30 s after its start."""
+
+
+def _log_at(script: str) -> set[str]:
+    facts = ("epochs", "record_epochs", "values")
+    return {f"{RETENTION[script]}: t-0@3.{fact}" for fact in facts}
+
+
 CHANCE = {
+    **{
+        (release, "ks7-new-disk-and-retention"): {
+            *("follower: log of t-0", "end: log of t-0"),
+            *_log_at("ks7-new-disk-and-retention"),
+        }
+        for release in ("3.7.2", "3.8.1")
+    },
+    **{
+        (release, "ks10-retention-and-truncation"): _log_at("ks10-retention-and-truncation")
+        for release in ("3.7.2", "3.8.1", "3.9.2")
+    },
     ("3.7.2", "ks6-new-disk"): {"new-disk: log of t-0", "new-disk: log order"},
     ("3.9.2", "c03-unclean-past-elr"): {"all: log of u-0"},
     ("3.9.2", "c06-periodic"): {"given-back: log order"},
@@ -71,14 +94,6 @@ CHANCE = {
         "new-disk: log order",
     },
     ("3.9.2", "ks8-last-members-with-new-disks"): {"last-with-a-new-disk: log order"},
-    (
-        "3.9.2",
-        "ks10-retention-and-truncation",
-    ): {  # a broker's retention begins 30 s after its start
-        "third: t-0@3.epochs",
-        "third: t-0@3.record_epochs",
-        "third: t-0@3.values",
-    },
     ("4.0.2", "ks8-last-members-with-new-disks"): {"last-with-a-new-disk: log order"},
     ("4.1.2", "ks8-last-members-with-new-disks"): {"end: log order"},
     ("4.1.2", "ks9-moves-and-new-disks"): {"arrived: log order"},
