@@ -111,15 +111,24 @@ def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
         raise SourceError(message) from error
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     settings = client_settings(properties)
+    made: list[Any] = []
+
+    def connections(**configs: Any) -> Any:  # noqa: ANN401
+        made.append(_read_only_client(**configs))
+        return made[0]
+
     try:
         client = KafkaAdminClient(
             bootstrap_servers=servers_of(address),
             client_id=CLIENT_ID,
             bootstrap_timeout_ms=CONNECT_TIMEOUT_MS,
-            kafka_client=_read_only_client,
+            kafka_client=connections,
             **settings,
         )
     except (KafkaError, OSError, ValueError) as error:
+        for each in made:  # the library leaves them open
+            each.close()
+            each._manager._net.stop()
         hint = (
             "are the address and, in --command-config, protocol, certificates and password right?"
         )
