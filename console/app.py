@@ -50,7 +50,6 @@ from console.screens.events import EventsScreen
 from console.screens.lab import LabScreen
 from console.screens.messages import (
     ActionRequested,
-    AreYouThere,
     CopyRequested,
     FaultChosen,
     OpenRequested,
@@ -216,20 +215,15 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         return nullcontext() if self.watchdog is None else self.watchdog.working()
 
     def _report_in(self, now: float) -> None:
-        """Let a message go through the queues of the application and its screen to the watchdog."""
+        """Have a message to process at least every second, which the watchdog is told."""
         if self.watchdog is not None and now - self._asked > ANSWER_EVERY_S:
             self._asked = now
-            self.post_message(AreYouThere(self.watchdog.answered))
-
-    def on_are_you_there(self, message: AreYouThere) -> None:
-        """Ask the screen as well, if it is one of the console's."""
-        if isinstance(self.screen, ConsoleScreen):
-            self.screen.post_message(AreYouThere(message.answer))
-        else:
-            message.answer()
+            self.post_message(ScreenReady())
 
     async def _dispatch_message(self, message: Message) -> None:
         """Process a message; an exception closes the screen that it is about."""
+        if self.watchdog is not None:
+            self.watchdog.answered()  # however many messages wait: this is no hang
         try:
             await super()._dispatch_message(message)
         except Exception as error:

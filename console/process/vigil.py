@@ -5,6 +5,13 @@ from typing import Final
 
 HUNG_AFTER_S: Final = 5.0
 """How long nothing may answer before that counts as a hang."""
+BUSY_S: Final = 2.5
+"""Processor time without an answer from which on a process counts as stuck in a loop."""
+IDLE_S: Final = 0.05
+"""Processor time below which it counts as stuck in a system call. In between it may be a process
+that gets little time because of many others, and is waited for."""
+STARVED_MAX_S: Final = 60.0
+"""How long a process that gets little time is waited for."""
 WORK_MAX_S: Final = 120.0
 """How long it may take while it does what a user asked for, such as a statement or a jump."""
 END_WITHIN_S: Final = 1.2
@@ -30,6 +37,7 @@ class Vigil:
 
     def __init__(self, now: float) -> None:
         self._answered = self._looked = now
+        self._cpu_s = self._cpu_at_answer_s = 0.0
         self._working = 0
         self._blocked = 0
         self._asked: float | None = None
@@ -40,6 +48,7 @@ class Vigil:
     def answered(self, now: float) -> None:
         """Note that the event loop did what it was asked for."""
         self._answered = now
+        self._cpu_at_answer_s = self._cpu_s
 
     def ask(self, status: int, now: float) -> None:
         """Note that the process is to end with this status; the first request counts."""
@@ -53,7 +62,7 @@ class Vigil:
     def end_work(self, now: float) -> None:
         """Note that it is done."""
         self._working -= 1
-        self._answered = now
+        self.answered(now)
 
     def begin_write(self) -> None:
         """Note that the terminal takes no more text for now; it may be a slow one."""
@@ -65,20 +74,28 @@ class Vigil:
         if not self._blocked:
             self._answered = max(self._answered, now - HUNG_AFTER_S / 2)
 
-    def look(self, now: float) -> Verdict:
-        """Return what is to be done now; call it several times a second."""
+    def look(self, now: float, cpu_s: float = 0.0) -> Verdict:
+        """Return what is to be done now; call it several times a second.
+
+        ``cpu_s`` is the processor time that the main thread has had.
+        """
+        self._cpu_s = cpu_s
         late, self._looked = now - self._looked > STOPPED_S, now
         if late:
-            self._answered = now
+            self.answered(now)
         if self._interrupted is not None:
             is_deaf = now - self._interrupted > INTERRUPTED_WITHIN_S
             return Verdict.KILL if is_deaf else Verdict.WAIT
         if self._asked is not None:
             is_due = now - self._asked > END_WITHIN_S
         else:
-            patience = WORK_MAX_S if self._working else HUNG_AFTER_S
+            patience = WORK_MAX_S if self._working else self._patience()
             is_due = self.is_hung = not self._blocked and now - self._answered > patience
         if not is_due:
             return Verdict.WAIT
         self._interrupted = now
         return Verdict.INTERRUPT
+
+    def _patience(self) -> float:
+        used = self._cpu_s - self._cpu_at_answer_s
+        return STARVED_MAX_S if IDLE_S < used < BUSY_S else HUNG_AFTER_S

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import clock_gettime, monotonic, pthread_getcpuclockid
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -107,11 +107,12 @@ class Watchdog:
     def _watch(self) -> None:
         terminal = select.poll()
         terminal.register(self.tty.fileno, 0)  # a hang-up is reported without being asked for
+        main_clock = pthread_getcpuclockid(self._main)
         while not self._stopped.wait(LOOK_EVERY_S):
             faulthandler.dump_traceback_later(INTERPRETER_STUCK_S, exit=True, file=self._stacks)
             if any(happened & select.POLLHUP for _, happened in terminal.poll(0)):
                 self.ask(CLOSED)
-            verdict = self.vigil.look(monotonic())
+            verdict = self.vigil.look(monotonic(), clock_gettime(main_clock))
             if verdict is Verdict.INTERRUPT:
                 if self.vigil.is_hung:
                     self._dump()

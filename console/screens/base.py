@@ -17,7 +17,6 @@ from console.render.lines import Span, cells, line
 from console.screens.jump import JumpScreen, Target
 from console.screens.messages import (
     ActionRequested,
-    AreYouThere,
     CopyRequested,
     OpenRequested,
     RepaintRequested,
@@ -150,10 +149,6 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         """Prepare the panes and focus the first one."""
         self.enter_pane(self.begin())
         self.call_after_refresh(self.become_ready)
-
-    def on_are_you_there(self, message: AreYouThere) -> None:
-        """Answer the watchdog."""
-        message.answer()
 
     def on_screen_resume(self) -> None:
         """Show what happened meanwhile at once, and again once the panes have their new sizes."""

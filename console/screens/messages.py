@@ -17,14 +17,6 @@ class ScreenReady(Message, bubble=False):
     """Tell the application that a screen takes keys from now on."""
 
 
-class AreYouThere(Message, bubble=False):
-    """Ask the application, and then its screen, whether they still process messages."""
-
-    def __init__(self, answer: Callable[[], object]) -> None:
-        self.answer = answer
-        super().__init__()
-
-
 class Request(Message, bubble=False):
     """A request to the application."""
 

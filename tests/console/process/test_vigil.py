@@ -74,3 +74,17 @@ def test_a_process_that_was_stopped_meanwhile_is_no_hang() -> None:
     vigil.look(TICK)
     assert vigil.look(3_600.0) is Verdict.WAIT
     assert vigil.look(3_600.0 + TICK) is Verdict.WAIT
+
+
+def test_a_process_that_gets_little_time_is_waited_for() -> None:
+    vigil, now, cpu_s = Vigil(0.0), 0.0, 0.0
+    while now < 20.0:
+        now += TICK
+        cpu_s += TICK / 20
+        assert vigil.look(now, cpu_s) is Verdict.WAIT, now
+    vigil.answered(now)
+    begin = now
+    while vigil.look(now, cpu_s) is Verdict.WAIT:
+        now += TICK
+        cpu_s += TICK
+    assert HUNG_AFTER_S < now - begin < HUNG_AFTER_S + 2 * TICK

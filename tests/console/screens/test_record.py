@@ -32,6 +32,17 @@ async def test_a_record_says_where_its_copies_are_and_were(size: tuple[int, int]
         assert driven.screen.context in ("event", "record")
 
 
+async def test_the_response_is_told_whatever_the_events_are_filtered_by() -> None:
+    async with console() as driven:
+        driven.app.navigation.open_record(RECORD)
+        await driven.settle()
+        screen = driven.screen
+        assert isinstance(screen, RecordScreen)
+        screen.log_view.set_filter("LogTruncated")
+        await driven.settle()
+        assert "response    acknowledged" in driven.text()
+
+
 async def test_lines_of_a_record_lead_on() -> None:
     async with console() as driven:
         driven.app.navigation.open_record(RECORD)
