@@ -1,5 +1,6 @@
 """The command palette as a screen."""
 
+from textual import events
 from textual.command import CommandList, CommandPalette
 
 from console.screens.sized import Sized
@@ -11,6 +12,11 @@ class Palette(Sized, CommandPalette):
     def on_mount(self) -> None:
         """Accept keys once the line of input has the focus."""
         self.call_after_refresh(self.become_ready)
+
+    def on_click(self, event: events.Click) -> None:
+        """Skip a click where the terminal no longer is: it has become smaller since."""
+        if not self.app.size.contains(event.screen_x, event.screen_y):
+            event.prevent_default()
 
     def _action_command_list(self, action: str) -> None:
         """Pass an action on to the list, once it knows the lines that its options take.

@@ -22,3 +22,11 @@ async def test_keys_that_follow_the_palettes_own_belong_to_it() -> None:
         await driven.settle()
         assert isinstance(driven.app.screen, Palette)
         assert driven.app.current_mode == "overview"
+
+
+async def test_a_click_where_the_terminal_no_longer_is_does_nothing() -> None:
+    async with console(None, "ctrl+p") as driven:
+        palette = driven.app.screen
+        palette.post_message(events.Click(palette, 130, 5, 0, 0, 1, False, False, False, 130, 5))
+        await driven.settle()
+        assert driven.app.screen is palette
