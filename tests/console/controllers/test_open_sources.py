@@ -42,4 +42,4 @@ async def test_questions_are_answered_as_far_as_one_has_stepped() -> None:
         await driven.press("escape", "L", "i", "G")
         assert driven.app.stage.source.at_tail
         assert "not answered yet" not in driven.text()
-        assert "00:01.422  t-0@1.hw == 0" in driven.text()
+        assert "00:01.418  t-0@1.hw == 0" in driven.text()

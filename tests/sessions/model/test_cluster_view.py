@@ -4,6 +4,7 @@ import pytest
 
 from emulator.cluster import Cluster
 from emulator.events import (
+    BrokerStateChanged,
     ClusterCreated,
     PartitionStateChanged,
     ProduceSent,
@@ -188,6 +189,7 @@ def one_partition(config: dict[str, str], replicas: list[int]) -> ClusterView:
     return folded(
         [
             ClusterCreated(1, 0, 0, "3.9", 1, [1, 2, 3], [], {}, False),
+            *(BrokerStateChanged(1, 0, 0, broker, "running") for broker in (1, 2, 3)),
             TopicCreated(2, 0, 0, "t", [replicas], config),
             PartitionStateChanged(3, 0, 0, "t-0", replicas[0], 0, replicas, 1, 0),
         ]
