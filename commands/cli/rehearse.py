@@ -22,6 +22,7 @@ from commands.cli.options import (
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
+from commands.language.images import is_image
 from commands.output import streams
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 IMAGE_NAME: Final = "prod.cluster.json"
-"""How commands in the report name the image if it was made of several sources."""
+"""How commands in the report name the image if it was made of other sources."""
 
 
 @app.command(
@@ -161,7 +162,7 @@ def rehearse(
     before = None if baseline is None else _baseline(Path(baseline))
     report, unchanged = _rehearsed(
         imported,
-        image_name=sources[0] if len(sources) == 1 else IMAGE_NAME,
+        image_name=sources[0] if is_image(Path(sources[0])) else IMAGE_NAME,
         each=[*(each or ()), *(["pair"] if pairs else ())],
         lose=lose or [],
         roll=roll,
