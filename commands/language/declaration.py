@@ -223,6 +223,10 @@ def command_of(kind: type[Input], finish: Finish | None) -> Statement:
         if get_origin(plain) in (list, dict)
     }
     turned = [name for name, (_, word, _) in parsed.items() if word.off]
+    defaults = {field.name: field.default for field in written if not field.required}
+
+    def is_default(name: str, value: object) -> bool:
+        return name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
 
     def made(**words: Any) -> Input:
         given = {name: value for name, value in words.items() if value is not None}
@@ -230,7 +234,11 @@ def command_of(kind: type[Input], finish: Finish | None) -> Statement:
             name: container(given[name]) for name, container in containers.items() if name in given
         }
         given |= {name: not given[name] for name in turned}
-        found = kind(**given)
+        # A default that is written out is the default itself: msgspec leaves out what is the same
+        # object, so that otherwise two words for one cluster would come to two state hashes.
+        found = kind(
+            **{name: value for name, value in given.items() if not is_default(name, value)}
+        )
         return found if finish is None else finish(found)
 
     return Statement(

@@ -6,7 +6,7 @@ from msgspec import structs
 from console.actions.registry import SCREENS
 from console.render.state_words import STATE_WORDS, glyph_of
 from sessions.model.cluster_view import ClusterView
-from sessions.model.states import PartitionState, ReplicaState, ViewState
+from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState
 from tests.console.contexts import BESIDE, LIVE_ONLY, open_context
 from tests.console.driving import LARGE, SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
@@ -89,6 +89,9 @@ def test_every_screen_is_looked_at_here_or_in_a_test_of_its_own() -> None:
 # ---- every state of a partition
 
 
+DEAD = 4
+
+
 def healthy() -> PartitionState:
     leader = ReplicaState(1, "leader", 5, 5)
     return PartitionState(
@@ -108,7 +111,8 @@ def healthy() -> PartitionState:
 
 STATES: dict[str, PartitionState] = {
     "offline": structs.replace(healthy(), partition=0, state="offline", leader=-1, isr=[1, 2]),
-    "leaderless": structs.replace(healthy(), partition=10, led=True),
+    "leaderless": structs.replace(healthy(), partition=10, leader=DEAD, led=True),
+    "waiting": structs.replace(healthy(), partition=12, isr=[1, 2, 3, DEAD]),
     "under_min_isr": structs.replace(healthy(), partition=1, isr=[1]),
     "unclean": structs.replace(healthy(), partition=2, unclean=True),
     "diverged": structs.replace(healthy(), partition=3, diverged=[(3, 7)]),
@@ -128,6 +132,10 @@ def every_state() -> ListSource:
     """A cluster with one partition in each state, the worst last in name only."""
     source = ListSource([])
     state = ViewState(version="3.9", seed=1, time_us=60_000_000)
+    state.brokers = {
+        number: BrokerState(number, state="crashed" if number == DEAD else "running")
+        for number in (1, 2, 3, DEAD)
+    }
     state.partitions = {partition.name: partition for partition in STATES.values()}
     source.view = ClusterView(state)
     return source
@@ -139,12 +147,12 @@ async def test_every_state_has_its_glyph_and_word_in_the_order_of_severity(
 ) -> None:
     async with console(every_state(), "2", size=size, ascii=ascii) as driven:
         glyphs = driven.app.stage.glyphs
-        rows = [row[2:].strip() for row in driven.lines()[4:16]]
+        rows = [row[2:].strip() for row in driven.lines()[4:17]]
         for word, row in zip(STATE_WORDS, rows, strict=True):
             said = f"{glyph_of(word, glyphs)} {word.word}".strip()
             assert row.startswith(f"{said} ".lstrip()), f"{word.status}: {row}"
             assert f"t-{STATES[word.status].partition} " in f"{row} "
         await driven.press("f")
-        assert "t-9" not in "\n".join(driven.lines()[3:16])
-        assert "11/12" in driven.text()
+        assert "t-9" not in "\n".join(driven.lines()[3:17])
+        assert "12/13" in driven.text()
         assert driven.text().isascii() is ascii

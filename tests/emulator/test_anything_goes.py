@@ -46,7 +46,8 @@ from emulator.inputs.statements import (
     Wait,
     ZkCommand,
 )
-from emulator.releases.profiles import PROFILES, VERSIONS
+from emulator.releases.config import with_effect
+from emulator.releases.profiles import VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.healing import heal
 
@@ -110,8 +111,8 @@ class AnythingGoes(RuleBasedStateMachine):
 
     @initialize(topic=topics, seed=st.integers(0, 3))
     def begin(self, topic: CreateTopic, seed: int) -> None:
-        grouped = PROFILES[self.version].has("consumer_groups")
-        config = {"offsets.topic.num.partitions": "2"} if grouped else {}
+        fewer = {"offsets.topic.num.partitions": "2"}  # where the release has it
+        config = with_effect(fewer, self.version)
         spec = CreateCluster(brokers=BROKERS, version=self.version, seed=seed, config=config)
         self.cluster = Cluster(spec)
         self.runner = Runner(self.cluster)

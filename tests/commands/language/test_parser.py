@@ -67,8 +67,8 @@ BAD = [
     ("produce t --cuont 3", "'produce' has no option '--cuont'; did you mean '--count'?"),
     ("produce t --count", "'produce': --count needs a value"),
     ("produce t --async=1", "'produce': --async takes no value"),
-    ("produce t --count x", "'produce' --count: 'x' is not a count (a whole number, 1 or more)"),
-    ("produce t --count 0", "'produce' --count: '0' is not a count (a whole number, 1 or more)"),
+    ("produce t --count x", "'produce' --count: 'x' is not a number (a whole number, 0 or more)"),
+    ("produce t --batch 0", "'produce' --batch: '0' is not a count (a whole number, 1 or more)"),
     ("produce t --acks 2", "'produce' --acks: '2' is not a value of acks (0, 1, all, -1)"),
     (
         "produce t --timeout 5",
