@@ -8,8 +8,10 @@ HUNG_AFTER_S: Final = 5.0
 BUSY_S: Final = 2.5
 """Processor time without an answer from which on a process counts as stuck in a loop."""
 IDLE_S: Final = 0.05
-"""Processor time below which it counts as stuck in a system call. In between it may be a process
-that gets little time because of many others, and is waited for."""
+"""Processor time below which it counts as having had none."""
+IDLE_FOR_S: Final = 2.5
+"""How long a process must have had no processor time to count as stuck in a system call. Otherwise
+it may be one that gets little time because of many others, and is waited for."""
 STARVED_MAX_S: Final = 60.0
 """How long a process that gets little time is waited for."""
 WORK_MAX_S: Final = 120.0
@@ -37,7 +39,8 @@ class Vigil:
 
     def __init__(self, now: float) -> None:
         self._answered = self._looked = now
-        self._cpu_s = self._cpu_at_answer_s = 0.0
+        self._cpu_s = self._cpu_at_answer_s = self._cpu_at_move_s = 0.0
+        self._moved = now
         self._working = 0
         self._blocked = 0
         self._asked: float | None = None
@@ -80,6 +83,8 @@ class Vigil:
         ``cpu_s`` is the processor time that the main thread has had.
         """
         self._cpu_s = cpu_s
+        if cpu_s - self._cpu_at_move_s > IDLE_S:
+            self._cpu_at_move_s, self._moved = cpu_s, now
         late, self._looked = now - self._looked > STOPPED_S, now
         if late:
             self.answered(now)
@@ -89,13 +94,14 @@ class Vigil:
         if self._asked is not None:
             is_due = now - self._asked > END_WITHIN_S
         else:
-            patience = WORK_MAX_S if self._working else self._patience()
+            patience = WORK_MAX_S if self._working else self._patience(now)
             is_due = self.is_hung = not self._blocked and now - self._answered > patience
         if not is_due:
             return Verdict.WAIT
         self._interrupted = now
         return Verdict.INTERRUPT
 
-    def _patience(self) -> float:
-        used = self._cpu_s - self._cpu_at_answer_s
-        return STARVED_MAX_S if IDLE_S < used < BUSY_S else HUNG_AFTER_S
+    def _patience(self, now: float) -> float:
+        is_busy = self._cpu_s - self._cpu_at_answer_s >= BUSY_S
+        is_idle = now - self._moved > IDLE_FOR_S
+        return HUNG_AFTER_S if is_busy or is_idle else STARVED_MAX_S

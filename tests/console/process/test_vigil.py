@@ -88,3 +88,12 @@ def test_a_process_that_gets_little_time_is_waited_for() -> None:
         now += TICK
         cpu_s += TICK
     assert HUNG_AFTER_S < now - begin < HUNG_AFTER_S + 2 * TICK
+
+
+def test_who_slept_right_after_some_work_is_stuck_and_who_gets_little_time_is_not() -> None:
+    slept, starved, now = Vigil(0.0), Vigil(0.0), 0.0
+    while slept.look(now, cpu_s=0.5) is Verdict.WAIT:
+        now += TICK
+        assert starved.look(now, cpu_s=0.02 * now) is Verdict.WAIT
+        assert now < HUNG_AFTER_S + 2 * TICK
+    assert now > HUNG_AFTER_S
