@@ -1,7 +1,8 @@
 """The command palette as a screen."""
 
-from textual import events
+from textual import events, work
 from textual.command import CommandList, CommandPalette
+from textual.css.query import NoMatches
 
 from console.screens.sized import Sized
 
@@ -17,6 +18,16 @@ class Palette(Sized, CommandPalette):
         """Skip a click where the terminal no longer is: it has become smaller since."""
         if not self.app.size.contains(event.screen_x, event.screen_y):
             event.prevent_default()
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
+    async def _gather_commands(self, search_value: str) -> None:
+        """Gather the commands that match, unless the palette has been closed meanwhile."""
+        gather = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]
+        try:
+            await gather(self, search_value)
+        except NoMatches:
+            if self.query(CommandList):
+                raise
 
     def _action_command_list(self, action: str) -> None:
         """Pass an action on to the list, once it knows the lines that its options take.
