@@ -21,6 +21,7 @@ from emulator.events.clients import *
 from emulator.events.connections import *
 from emulator.events.controller import *
 from emulator.events.groups import *
+from emulator.events.history import *
 from emulator.events.inputs import *
 from emulator.events.network import *
 from emulator.events.quorum import *

@@ -11,7 +11,8 @@ class BrokerStateChanged(Event, frozen=True, label="BROKER", row=Row("faults", k
     """A broker process changed its state.
 
     ``state`` is ``starting``, ``running``, ``controlled_shutdown``, ``frozen``, ``stopped`` or
-    ``crashed``.
+    ``crashed``; in the history of a real cluster also ``fenced``: the controller has not heard from
+    it for a session, and nobody knows why.
     """
 
     broker: Touched[fields.BrokerId]
@@ -26,12 +27,14 @@ class BrokerStateChanged(Event, frozen=True, label="BROKER", row=Row("faults", k
 class BrokerRegistered(Event, frozen=True, label="BROKER"):
     """A broker wrote /brokers/ids/N.
 
-    ``broker_epoch`` is that znode's czxid (KIP-380), ``session`` its ZooKeeper session.
+    ``broker_epoch`` is that znode's czxid (KIP-380), ``session`` its ZooKeeper session. ``rack`` is
+    told where the broker was not known before (None: it has none, or was known).
     """
 
     broker: Touched[fields.BrokerId]
     broker_epoch: fields.BrokerEpoch
     session: fields.Session
+    rack: str | None = None
 
 
 class LinkChanged(

@@ -49,13 +49,13 @@ class MetadataFacts:
         image = self.state.image
         snapshot = quorum.log.snapshot_for(0) if image.offset < 0 else None
         if snapshot is not None:
-            self._read(controller, _as_batch(snapshot))
+            self.read(controller, _as_batch(snapshot))
         known = image.offset + 1
         if quorum.high_watermark <= known:
             return
         self._check_history(controller, quorum, known)
         for batch in quorum.log.from_offset(known, quorum.high_watermark):
-            self._read(controller, batch)
+            self.read(controller, batch)
 
     def _check_history(self, controller: int, quorum: QuorumState, known: int) -> None:
         """Check that this leader's log contains what was committed before, unchanged."""
@@ -67,11 +67,23 @@ class MetadataFacts:
                 f"offset {known - 1} had epoch {self.state.epoch}, {before} at {controller}"
             )
 
-    def _read(self, controller: int, batch: MetadataBatch) -> None:
+    def read(self, controller: int, batch: MetadataBatch) -> MetadataDelta:
+        """Read the next batch, which ``controller`` committed; return what it changed."""
         state, image = self.state, self.state.image
-        observed = self.kernel.observed(events.MetadataRecordCommitted)
         delta = MetadataDelta()
         image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
+        self.tell_records(batch)
+        state.epoch = batch.epoch
+        self._state_topics(batch.records, delta)
+        for key, change in delta.partitions.items():
+            self.tell_partition(controller, key, change)
+        self._configs(delta)
+        return delta
+
+    def tell_records(self, batch: MetadataBatch) -> None:
+        """Emit the records of a batch, and store the names that they define."""
+        state = self.state
+        observed = self.kernel.observed(events.MetadataRecordCommitted)
         for offset, record in enumerate(batch.records, start=batch.base_offset):
             if isinstance(record, NoOpRecord):
                 continue
@@ -89,11 +101,6 @@ class MetadataFacts:
                 shown.version,
                 msgspec.json.encode(shown.data).decode() if observed else "",
             )
-        state.epoch = batch.epoch
-        self._state_topics(batch.records, delta)
-        for key, change in delta.partitions.items():
-            self._partition(controller, key, change)
-        self._configs(delta)
 
     def eligible(self, tp: str) -> tuple[int, ...]:
         """Return a partition's eligible leader replicas (KIP-966); none if it does not exist."""
@@ -140,7 +147,8 @@ class MetadataFacts:
 
     # ---- partitions
 
-    def _partition(self, controller: int, key: TopicIdPartition, change: Change) -> None:
+    def tell_partition(self, controller: int, key: TopicIdPartition, change: Change) -> None:
+        """Emit what has changed of a partition."""
         before, after = change.before, change.after
         if after is None:
             return

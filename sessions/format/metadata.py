@@ -10,7 +10,9 @@ class Origin(Struct, frozen=True):
     """Where a recording comes from; written when it begins.
 
     ``began`` is the UTC time of day in ISO format, for information only. ``variables`` are those of
-    a campaign.
+    a campaign. ``sources`` are the files or addresses of the real cluster whose history it is, and
+    ``wall_clock_us`` the time at which that begins, in microseconds since 1970 UTC (None: the
+    session's time is virtual). Such a session has no statements.
     """
 
     name: str
@@ -21,6 +23,8 @@ class Origin(Struct, frozen=True):
     began: str = ""
     script: str = ""
     variables: dict[str, str] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+    wall_clock_us: int | None = None
 
 
 class Outcome(Struct, frozen=True):

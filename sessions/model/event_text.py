@@ -159,6 +159,7 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.ClientDisconnected: "client {connection} disconnected from broker {broker}: {reason}",
     events.QuorumProgressChanged: "{controller} knows that {replica} has fetched to {end_offset}",
     events.MetadataRecordCommitted: "{kind} at offset {offset}, epoch {epoch}: {data}",
+    events.LineLogged: "{source} {severity} {text}",
     events.MetadataApplied: "{host} applied the metadata log up to {end_offset}",
     events.MetadataLogStartChanged: "{host} has the metadata log from {start_offset} on",
 }
@@ -176,6 +177,8 @@ def sentence(text: Callable[[Kind], str]) -> Callable[[Kind], str]:
 @sentence
 def _(event: events.ClusterCreated) -> str:
     mode = ", stepwise" if event.stepwise else ""
+    if not event.brokers:
+        return f"history of a cluster, release {event.version}"
     size = f"cluster of {len(event.brokers)} brokers made"
     return f"{size}, release {event.version}, seed {event.seed}{mode}"
 

@@ -156,6 +156,10 @@ def verify(path: Path | str, progress: Progress | None = None) -> Verification:
         if session.inputs_damage:
             raise SessionDamagedError(session.inputs_damage)
         statements = [_statement(session, each) for each in inputs]
+        if session.origin.sources:
+            raise SessionIncompleteError(
+                f"{session.path} is the history of a real cluster: there is no script to run again."
+            )
         if not inputs:
             raise SessionIncompleteError(f"{session.path} contains no statement: nothing to run.")
         outcome = session.outcome if session.complete else None

@@ -12,7 +12,13 @@ from msgspec import Struct
 from emulator.wire.exceptions import CorruptRecords, MalformedFrame
 from emulator.wire.metadata.codec import decode_value
 from emulator.wire.metadata.control_records import decode_control_record
-from emulator.wire.records.record_batch import HEADER_BYTES, MAGIC, decode, read_header
+from emulator.wire.records.record_batch import (
+    HEADER_BYTES,
+    MAGIC,
+    BatchHeader,
+    decode,
+    read_header,
+)
 from emulator.wire.types import Message
 
 BATCH_BYTES_MAX: Final = 64 << 20
@@ -68,6 +74,23 @@ def read_batches(read: Read) -> Iterator[MetadataBatch | Torn]:
             yield Torn(at, len(batch))
             return
         yield decoded
+        at += len(batch)
+        batch = _batch(read, at)
+    yield batch
+
+
+def read_headers(read: Read) -> Iterator[BatchHeader | Torn]:
+    """Yield the headers of the batches of a log; their records are neither checked nor decoded.
+
+    Raises:
+        CorruptRecords: the bytes are no record batches.
+    """
+    at = 0
+    batch = _batch(read, at)
+    while isinstance(batch, bytes):
+        if not batch:
+            return
+        yield read_header(batch)
         at += len(batch)
         batch = _batch(read, at)
     yield batch

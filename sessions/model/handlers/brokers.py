@@ -51,6 +51,7 @@ def broker_registered(model: Model, event: events.BrokerRegistered) -> None:
     """The broker's znode is there."""
     broker = model.broker(event.broker, event.seq)
     broker.registered = True
+    broker.rack = broker.rack if event.rack is None else event.rack
     broker.broker_epoch = event.broker_epoch
     broker.session = event.session
 

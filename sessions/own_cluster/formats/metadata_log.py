@@ -63,8 +63,8 @@ WANTED: Final = (
     "wanted is the folder __cluster_metadata-0 of a controller, or its newest *.checkpoint"
 )
 
-_LOG: Final = re.compile(r"(\d{20})\.log")
-_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+SEGMENT: Final = re.compile(r"(\d{20})\.log")
+SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _QUORUM_STATE: Final = "quorum-state"
 _MAGIC_AT: Final = 16
 _GROUP_RESOURCE: Final = 32
@@ -79,7 +79,9 @@ def recognizes(head: bytes) -> bool:
 
 def is_folder(folder: Path) -> bool:
     """Whether a folder has segments of a log."""
-    return any(_LOG.fullmatch(path.name) or _SNAPSHOT.fullmatch(path.name) for path in _in(folder))
+    return any(
+        SEGMENT.fullmatch(path.name) or SNAPSHOT.fullmatch(path.name) for path in _in(folder)
+    )
 
 
 def read(content: Content) -> Reading:
@@ -101,9 +103,9 @@ def read_folder(folder: Path, name: str) -> Reading:
     """
     metadata = Metadata()
     snapshots = sorted(
-        (path for path in _in(folder) if _SNAPSHOT.fullmatch(path.name)), reverse=True
+        (path for path in _in(folder) if SNAPSHOT.fullmatch(path.name)), reverse=True
     )
-    logs = sorted(path for path in _in(folder) if _LOG.fullmatch(path.name))
+    logs = sorted(path for path in _in(folder) if SEGMENT.fullmatch(path.name))
     if not logs or _offset(logs[0]):
         for path in snapshots:
             snapshot = Metadata()
@@ -117,6 +119,32 @@ def read_folder(folder: Path, name: str) -> Reading:
             metadata.read_file(path)
     _read_quorum_state(folder / _QUORUM_STATE, metadata)
     return metadata.reading(name)
+
+
+def batches_of(content: Content) -> Iterator[MetadataBatch | Torn]:
+    """Yield the batches of a log or snapshot; last, if it is torn, where that is.
+
+    Raises:
+        FormatError: it is the log of another partition, of an unknown release, or damaged.
+    """
+    try:
+        yield from read_batches(content.read)
+    except LibraryMissing as error:
+        raise FormatError(f"cannot be read: {error}") from error
+    except NotMetadata as error:
+        raise FormatError(f"is the log of another partition ({error}); {WANTED}") from error
+    except UnknownRecord as error:
+        raise FormatError(f"was written by a release that is not known here: {error}") from error
+    except WireError as error:
+        raise FormatError(f"is damaged: {error}") from error
+
+
+def torn_note(name: str, torn: Torn) -> str:
+    """Return a sentence about a torn end, which is normal on a running cluster."""
+    return (
+        f"the last batch of {name} is torn ({torn.size:,} bytes at {torn.at:,}): what is whole "
+        "before it was read"
+    )
 
 
 class Metadata:
@@ -142,25 +170,11 @@ class Metadata:
 
     def read(self, content: Content) -> None:
         """Read a log or snapshot; a log continues what was read before."""
-        try:
-            for batch in read_batches(content.read):
-                if isinstance(batch, Torn):
-                    self.notes.append(
-                        f"the last batch of {content.name} is torn ({batch.size:,} bytes at "
-                        f"{batch.at:,}): what is whole before it was read"
-                    )
-                else:
-                    self._apply(batch)
-        except LibraryMissing as error:
-            raise FormatError(f"cannot be read: {error}") from error
-        except NotMetadata as error:
-            raise FormatError(f"is the log of another partition ({error}); {WANTED}") from error
-        except UnknownRecord as error:
-            raise FormatError(
-                f"was written by a release that is not known here: {error}"
-            ) from error
-        except WireError as error:
-            raise FormatError(f"is damaged: {error}") from error
+        for batch in batches_of(content):
+            if isinstance(batch, Torn):
+                self.notes.append(torn_note(content.name, batch))
+            else:
+                self._apply(batch)
 
     def _apply(self, batch: MetadataBatch) -> None:
         first = batch.records[0] if batch.records else None

@@ -1,0 +1,68 @@
+"""The result as JSON: ``tidegauge postmortem --json``."""
+
+from typing import Any, Final
+
+from emulator.metadata_log.image import MetadataImage
+from sessions.postmortem.incident import Incident
+from sessions.postmortem.places import time_text
+from sessions.postmortem.timeline import Entry
+
+SCHEMA: Final = 1
+NO_LEADER: Final = -1
+
+
+def as_plain(incident: Incident) -> dict[str, Any]:
+    """Return the result as plain data."""
+    plain: dict[str, Any] = {
+        "schema": SCHEMA,
+        "release": incident.release,
+        "mode": incident.mode,
+        "nodes": incident.nodes,
+        "records": incident.records,
+        "batches": incident.batches,
+        "unexplained": [
+            {"offset": each.offset, "record": each.record, "why": each.why}
+            for each in incident.unexplained
+        ],
+        "partitions": partitions_of(incident.image),
+        "brokers": brokers_of(incident.image),
+        "timeline": [_entry(entry) for entry in incident.timeline.entries],
+    }
+    if incident.notes:
+        plain["notes"] = incident.notes
+    return plain
+
+
+def partitions_of(image: MetadataImage) -> list[dict[str, Any]]:
+    """All partitions, in the form in which a rehearsal lists them."""
+    found = [
+        {
+            "topic": topic.name,
+            "partition": number,
+            "state": "offline" if partition.leader == NO_LEADER else "online",
+            "leader": partition.leader,
+            "isr": list(partition.isr),
+            "elr": list(partition.elr),
+            "leader_epoch": partition.leader_epoch,
+            "partition_epoch": partition.partition_epoch,
+        }
+        for topic, number, partition in image.partitions()
+    ]
+    return sorted(found, key=lambda each: (each["topic"], each["partition"]))
+
+
+def brokers_of(image: MetadataImage) -> list[dict[str, Any]]:
+    """All registered brokers."""
+    return [
+        {"id": broker.id, "fenced": broker.fenced, "rack": broker.rack or None}
+        for broker in sorted(image.brokers.values(), key=lambda broker: broker.id)
+    ]
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "time": time_text(entry.time_us),
+        "what": entry.what,
+        "because": entry.because,
+        "source": entry.source,
+    }

@@ -1,0 +1,283 @@
+"""The events of a metadata log, as an emulated cluster emits them for its own.
+
+What changes topics, partitions and configurations is told by the same code
+(:class:`emulator.kraft.facts.MetadataFacts`). Here brokers and controllers are added, as far as the
+log knows them: a fenced broker may have died, hang or be cut off, so its process is only called
+``fenced``. Logs of replicas, high watermarks and what brokers have applied appear in no event,
+because nobody wrote them down.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from emulator import events
+from emulator.events import Event
+from emulator.kraft.facts import MetadataFacts
+from emulator.kraft.state import CommittedMetadata
+from emulator.metadata_log.image import Change, MetadataDelta, MetadataImage, TopicIdPartition
+from emulator.metadata_log.records import AnyRecord, NoOpRecord
+from emulator.metadata_log.shown import LogNames, show
+from emulator.protocol import PartitionInfo
+from emulator.protocol.raft import MetadataBatch as LogBatch
+from emulator.simulation.kernel import Kernel, KernelState
+from emulator.wire.metadata import messages as wire
+from emulator.wire.metadata.batches import MetadataBatch
+from emulator.wire.metadata.control_records import LeaderChangeMessage
+from emulator.wire.metadata.translation import translate, uuid_text
+from emulator.wire.types import Message
+
+US_PER_MS: Final = 1_000
+NOBODY: Final = -1
+_FENCED: Final = 1
+_UNFENCED: Final = -1
+_NOTHING: Final = NoOpRecord()
+_SECRETS: Final = frozenset({"salt", "stored_key", "server_key"})
+"""Fields of records that are not shown: a session is passed on more readily than a log."""
+
+
+class Applied(Struct, frozen=True):
+    """A batch that has been applied: its records, and what it changed.
+
+    ``time_us`` is wall-clock time in microseconds since 1970 UTC. ``records`` are the typed ones,
+    each at its place (a no-op for one without meaning for replication). ``is_snapshot``: the
+    records sum up what came before.
+    """
+
+    batch: MetadataBatch
+    records: tuple[AnyRecord, ...]
+    time_us: int
+    delta: MetadataDelta
+    is_snapshot: bool
+
+
+class LoggedFacts(MetadataFacts):
+    """Tells the records as they stand in the log, and their consequences with them as causes."""
+
+    def __init__(self, kernel: Kernel, state: CommittedMetadata) -> None:
+        """Read from the beginning."""
+        states: dict[str, PartitionInfo] = {}
+        super().__init__(kernel, state, states, {}, {})
+        self.batch: MetadataBatch | None = None
+        self.told: Callable[[Message, int], None] = lambda record, seq: None
+        self._causes: dict[TopicIdPartition, int] = {}
+
+    def tell_records(self, batch: LogBatch) -> None:
+        """Emit the records of a batch in the versions in which they were written."""
+        assert self.batch is not None
+        self._causes = {}
+        kernel, names, cause = self.kernel, self.state.names, self.kernel.cause
+        written = zip(batch.records, self.batch.records, self.batch.versions, strict=True)
+        for offset, (record, original, version) in enumerate(written, batch.base_offset):
+            if isinstance(original, wire.NoOpRecord):
+                continue
+            kind, data = _shown(record, original, names)
+            kernel.cause = cause
+            seq = kernel.emit(
+                events.MetadataRecordCommitted,
+                offset,
+                batch.epoch,
+                batch.base_offset,
+                kind,
+                max(0, version),
+                msgspec.json.encode(data).decode(),
+            )
+            if isinstance(original, wire.PartitionRecord | wire.PartitionChangeRecord):
+                key = TopicIdPartition(uuid_text(original.topic_id), original.partition_id)
+                self._causes[key] = seq
+            else:
+                self.told(original, seq)
+        kernel.cause = cause
+
+    def tell_partition(self, controller: int, key: TopicIdPartition, change: Change) -> None:
+        """Emit what has changed of a partition, because of its record."""
+        kernel = self.kernel
+        cause, kernel.cause = kernel.cause, self._causes.get(key, kernel.cause)
+        super().tell_partition(controller, key, change)
+        kernel.cause = cause
+
+
+class HistoryEvents:
+    """Turns batches into events for ``observers``; times are relative to ``begin_us``.
+
+    Time does not go back in a session: a batch with an earlier time than the one before it (the
+    clocks of two controllers differ) has that one's time, and ``set_back_us`` is the largest
+    difference.
+    """
+
+    def __init__(
+        self, observers: Sequence[Callable[[Event], None]], begin_us: int, release: str
+    ) -> None:
+        """Emit that the cluster is there."""
+        self.begin_us = begin_us
+        self.set_back_us = 0
+        self.kernel = Kernel(KernelState(0), observers)
+        self.metadata = CommittedMetadata()
+        self.facts = LoggedFacts(self.kernel, self.metadata)
+        self.facts.told = self._tell
+        self.controller = NOBODY
+        self.controllers: dict[int, str] = {}
+        self.brokers: dict[int, str] = {}
+        self.kernel.emit(events.ClusterCreated, release, 0, [], [], {}, False)
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata after the last batch."""
+        return self.metadata.image
+
+    @property
+    def now_us(self) -> int:
+        """The wall-clock time of the last event."""
+        return self.begin_us + self.kernel.now
+
+    def go_to(self, time_us: int) -> None:
+        """Move to a wall-clock time, unless that is past."""
+        state = self.kernel.state
+        time_us -= self.begin_us
+        if time_us < state.now_us:
+            self.set_back_us = max(self.set_back_us, state.now_us - time_us)
+        else:
+            state.now_us = time_us
+
+    def take(self, batch: MetadataBatch, cause: int = 0, *, is_snapshot: bool = False) -> Applied:
+        """Apply the next batch, and emit its events.
+
+        Raises:
+            KeyError: a record refers to something that does not exist.
+        """
+        self.go_to(batch.timestamp * US_PER_MS)
+        records = tuple([translate(record) or _NOTHING for record in batch.records])
+        self.kernel.cause = cause
+        self.facts.batch = batch
+        log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
+        delta = self.facts.read(self.controller, log_batch)
+        return Applied(batch, records, self.now_us, delta, is_snapshot)
+
+    # ---- brokers and controllers
+
+    def _tell(self, record: Message, seq: int) -> None:
+        """Emit what a record says of a node."""
+        tell = _TOLD.get(type(record))
+        if tell is not None:
+            self.kernel.cause = seq
+            tell(self, record)
+
+    def register_broker(self, record: wire.RegisterBrokerRecord) -> None:
+        broker = record.broker_id
+        self.kernel.emit(events.BrokerRegistered, broker, record.broker_epoch, 0, record.rack)
+        state = "running"
+        if record.in_controlled_shutdown:
+            state = "controlled_shutdown"
+        elif record.fenced:
+            state = "starting"
+        self._process(broker, state)
+
+    def change_broker(self, record: wire.BrokerRegistrationChangeRecord) -> None:
+        broker = record.broker_id
+        if record.fenced == _FENCED:
+            is_leaving = self.brokers.get(broker) == "controlled_shutdown"
+            self._process(broker, "stopped" if is_leaving else "fenced")
+        elif record.fenced == _UNFENCED:
+            self._process(broker, "running")
+        elif record.in_controlled_shutdown:
+            self._process(broker, "controlled_shutdown")
+
+    def fence_broker(self, record: wire.FenceBrokerRecord) -> None:
+        self._process(record.id, "fenced")
+
+    def unfence_broker(self, record: wire.UnfenceBrokerRecord) -> None:
+        self._process(record.id, "running")
+
+    def unregister_broker(self, record: wire.UnregisterBrokerRecord) -> None:
+        self._process(record.broker_id, "stopped")
+
+    def _process(self, broker: int, state: str) -> None:
+        if self.brokers.get(broker) != state:
+            self.brokers[broker] = state
+            self.kernel.emit(events.BrokerStateChanged, broker, state)
+
+    def register_controller(self, record: wire.RegisterControllerRecord) -> None:
+        self._controller_runs(record.controller_id)
+
+    def change_leader(self, record: LeaderChangeMessage) -> None:
+        """A leader won the votes of a majority; of the other voters nothing is known."""
+        emit, leader = self.kernel.emit, record.leader_id
+        epoch = self.metadata.epoch if self.facts.batch is None else self.facts.batch.leader_epoch
+        granted = {each.voter_id for each in record.granting_voters} | {leader}
+        for voter in sorted({each.voter_id for each in record.voters} | granted):
+            if voter in granted:
+                self._controller_runs(voter)
+            elif voter not in self.controllers:
+                self.controllers[voter] = "unknown"
+                emit(events.ControllerStateChanged, voter, "unknown")
+        if self.controller not in (NOBODY, leader):
+            emit(events.ControllerResigned, self.controller, epoch, f"{leader} was elected")
+            if self.controller not in granted:
+                emit(events.QuorumRoleChanged, self.controller, "unattached", epoch, leader)
+        for voter in sorted(granted - {leader}):
+            emit(events.QuorumRoleChanged, voter, "follower", epoch, leader)
+        emit(events.QuorumRoleChanged, leader, "leader", epoch, leader)
+        emit(events.ControllerElected, leader, epoch, 0)
+        self.controller = leader
+
+    def _controller_runs(self, controller: int) -> None:
+        if self.controllers.get(controller) != "running":
+            self.controllers[controller] = "running"
+            self.kernel.emit(events.ControllerStateChanged, controller, "running")
+
+
+_TOLD: Final[dict[type[Message], Callable[[HistoryEvents, Any], None]]] = {
+    wire.RegisterBrokerRecord: HistoryEvents.register_broker,
+    wire.BrokerRegistrationChangeRecord: HistoryEvents.change_broker,
+    wire.FenceBrokerRecord: HistoryEvents.fence_broker,
+    wire.UnfenceBrokerRecord: HistoryEvents.unfence_broker,
+    wire.UnregisterBrokerRecord: HistoryEvents.unregister_broker,
+    wire.RegisterControllerRecord: HistoryEvents.register_controller,
+    LeaderChangeMessage: HistoryEvents.change_leader,
+}
+
+
+# ---- records as they are shown
+
+
+def _shown(record: AnyRecord, original: Message, names: LogNames) -> tuple[str, dict[str, Any]]:
+    """A record's type, and its fields by Kafka's names."""
+    if record is _NOTHING:
+        name = type(original).__name__.removesuffix("Record").removesuffix("Message")
+        return name, plain_record(original)
+    shown = show(record, names)
+    data = shown.data
+    if isinstance(original, wire.RegisterBrokerRecord | wire.RegisterControllerRecord):
+        data["incarnationId"] = uuid_text(original.incarnation_id)
+        data["endPoints"] = [f"{each.host}:{each.port}" for each in original.end_points]
+        if isinstance(original, wire.RegisterBrokerRecord) and original.rack:
+            data["rack"] = original.rack
+    return shown.type, data
+
+
+def plain_record(record: Message) -> dict[str, Any]:
+    """Return a record's fields as plain data by Kafka's names, but secrets."""
+    plain: dict[str, Any] = _plain(record)
+    return plain
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, Message):
+        return {
+            _camel_case(name): _plain(each)
+            for name, each in asdict(value).items()
+            if name not in _SECRETS
+        }
+    if isinstance(value, bytes):
+        return uuid_text(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

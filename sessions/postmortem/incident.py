@@ -1,0 +1,243 @@
+"""One pass over a history: its events, its timeline, and what no rule explains."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+from emulator.events import Event
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
+from emulator.wire.metadata.batches import MetadataBatch
+from emulator.wire.metadata.messages import RegisterBrokerRecord
+from sessions.own_cluster.reading import FormatError, SourceError
+from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents
+from sessions.postmortem.log_files import LogCopy, copies_in
+from sessions.postmortem.merging import MergedLog
+from sessions.postmortem.places import Place
+from sessions.postmortem.timeline import Entry, Timeline
+from sessions.postmortem.transactions import Transactions
+from sessions.text import clean, plural
+
+LOOKED_AT: Final = 20_000
+"""How many batches are searched for the release of the brokers."""
+OLDEST: Final = "3.3"
+"""The release of a cluster whose brokers do not tell: the first one with KRaft in production."""
+WANTED: Final = "wanted is a folder __cluster_metadata-0, or a folder that has it"
+UNEXPLAINED_MAX: Final = 10_000
+"""How many unexplained records are told."""
+TOLD_EVERY: Final = 1_024
+
+Explain = Callable[[MetadataImage, MetadataBatch], "Explained"]
+"""Says which rule permits a batch, given the image before it."""
+Progress = Callable[[int], object]
+
+
+class Unexplained(Struct, frozen=True):
+    """A record that no rule of the release permits, and why not."""
+
+    offset: int
+    record: dict[str, Any]
+    why: str
+
+
+class Explained(Struct, frozen=True):
+    """What the rules say of a batch: the reason of what it does, and what nothing explains."""
+
+    because: str = ""
+    unexplained: tuple[Unexplained, ...] = ()
+
+
+class Incident(Struct):
+    """A history that was read, as it is at its end or at the place that was asked for.
+
+    ``records`` and ``batches`` count those of the log. ``begin_us`` and ``end_us`` are wall-clock
+    times. ``nodes`` are all brokers and controllers that ever took part.
+    """
+
+    release: str
+    image: MetadataImage
+    timeline: Timeline
+    nodes: list[int]
+    begin_us: int
+    end_us: int
+    records: int = 0
+    batches: int = 0
+    mode: str = "kraft"
+    unexplained: list[Unexplained] = field(default_factory=list)
+    unexplained_count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def read_paths(paths: Sequence[str]) -> MergedLog:
+    """Return the log of which the paths have copies.
+
+    Raises:
+        SourceError: there is none, or one is damaged from its beginning on.
+    """
+    copies: dict[str, LogCopy] = {}
+    for path in paths:
+        for copy in copies_in(Path(path), path):
+            copies.setdefault(copy.name, copy)
+    if not copies:
+        named = " and ".join(map(clean, paths))
+        raise SourceError(f"{named}: no metadata log is in it; {WANTED}")
+    return MergedLog(list(copies.values()))
+
+
+def examine(
+    log: MergedLog,
+    observers: Sequence[Callable[[Event], None]] = (),
+    *,
+    explain: Explain | None = None,
+    until: Place | None = None,
+    progress: Progress | None = None,
+) -> Incident:
+    """Read a history once; ``observers`` receive its events.
+
+    ``explain`` is asked about each batch before it is applied. ``progress`` is called with the
+    number of records.
+
+    Raises:
+        SourceError: there is no record in it.
+    """
+    return _Examination(log, observers, explain, until or Place(), progress).run()
+
+
+def release_of(log: MergedLog) -> str:
+    """Return the release of the brokers, from the highest metadata version that they support."""
+    highest = 0
+    batches = (*islice(log.snapshot_batches(), LOOKED_AT), *islice(log.batches(), LOOKED_AT))
+    for batch in batches:
+        for record in batch.records:
+            if isinstance(record, RegisterBrokerRecord):
+                levels = [
+                    feature.max_supported_version
+                    for feature in record.features
+                    if feature.name == METADATA_VERSION
+                ]
+                highest = max(highest, *levels, 0)
+    if not highest:
+        return OLDEST
+    return name_of(min(highest, len(LEVELS))).split("-")[0]
+
+
+def begin_of(log: MergedLog) -> int:
+    """Return the time of the first batch, in microseconds since 1970 UTC.
+
+    Raises:
+        SourceError: there is none.
+    """
+    first = next((batch for batch in _all_batches(log) if batch.records), None)
+    if first is None:
+        reasons = "; ".join(log.notes) or f"it has no record; {WANTED}"
+        raise SourceError(f"{clean(log.first.name)}: {reasons}")
+    return first.timestamp * US_PER_MS
+
+
+def _all_batches(log: MergedLog) -> Iterator[MetadataBatch]:
+    yield from log.snapshot_batches()
+    yield from log.batches()
+
+
+class _Examination:
+    def __init__(
+        self,
+        log: MergedLog,
+        observers: Sequence[Callable[[Event], None]],
+        explain: Explain | None,
+        until: Place,
+        progress: Progress | None,
+    ) -> None:
+        self.log = log
+        self.observers = observers
+        self.explain = explain
+        self.until = until
+        self.progress = progress
+        self.timeline = Timeline()
+        self.transactions = Transactions()
+        self.records = self.batches = 0
+
+    def run(self) -> Incident:
+        log = self.log
+        release, begin_us = release_of(log), begin_of(log)
+        history = HistoryEvents(self.observers, begin_us, release)
+        incident = Incident(release, history.image, self.timeline, [], begin_us, begin_us)
+        self._read(history, incident)
+        incident.nodes = sorted({*history.brokers, *history.controllers})
+        incident.end_us = history.now_us
+        incident.records, incident.batches = self.records, self.batches
+        incident.notes += [*log.notes, *self._notes(history)]
+        if not incident.nodes:
+            raise SourceError(
+                f"{clean(log.first.name)}: {'; '.join(incident.notes) or 'it names no node'}"
+            )
+        return incident
+
+    def _stream(self) -> Iterator[tuple[MetadataBatch, bool]]:
+        """The batches that take effect, and whether they are of the snapshot at the beginning."""
+        yield from ((batch, True) for batch in self.log.snapshot_batches() if batch.records)
+        resolved = self.transactions.resolve(self._counted())
+        yield from ((batch, False) for batch in resolved)
+
+    def _counted(self) -> Iterator[MetadataBatch]:
+        for batch in self.log.batches():
+            end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
+            if self.until.is_before(end, time_us):
+                return
+            self.batches += 1
+            self.records += len(batch.records)
+            if self.progress is not None and self.batches % TOLD_EVERY == 0:
+                self.progress(self.records)
+            yield batch
+
+    def _read(self, history: HistoryEvents, incident: Incident) -> None:
+        try:
+            for batch, is_snapshot in self._stream():
+                explained = self._explained(history.image, batch, incident, is_snapshot=is_snapshot)
+                applied = history.take(batch, is_snapshot=is_snapshot)
+                self.timeline.take(applied, history.image, explained.because)
+                self._add_unexplained(applied, explained)
+        except KeyError as error:
+            incident.notes.append(
+                f"the batch at offset {batch.base_offset:,} refers to {error}, which no record "
+                "before it created; what is before it was read"
+            )
+        except FormatError as error:
+            incident.notes.append(f"the log {error}; what is before that was read")
+
+    def _explained(
+        self, image: MetadataImage, batch: MetadataBatch, incident: Incident, *, is_snapshot: bool
+    ) -> Explained:
+        if self.explain is None or is_snapshot:
+            return Explained()
+        explained = self.explain(image, batch)
+        incident.unexplained_count += len(explained.unexplained)
+        room = UNEXPLAINED_MAX - len(incident.unexplained)
+        incident.unexplained += explained.unexplained[:room]
+        return explained
+
+    def _add_unexplained(self, applied: Applied, explained: Explained) -> None:
+        for each in explained.unexplained:
+            source = f"__cluster_metadata offset {each.offset}"
+            what = "a record that no rule of the release explains"
+            entry = Entry(applied.time_us, "unexplained", what, each.why, source, each.offset)
+            self.timeline.add(entry)
+
+    def _notes(self, history: HistoryEvents) -> Iterator[str]:
+        transactions = self.transactions
+        if transactions.open:
+            count = plural(transactions.open, "record")
+            yield f"a metadata transaction of {count} has no end yet and is left out"
+        if transactions.aborted:
+            count = plural(transactions.aborted, "record")
+            yield f"{count} of aborted metadata transactions are left out"
+        if history.set_back_us:
+            yield (
+                f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "
+                "the next: the later one is shown at the time of the earlier one"
+            )
+        if self.timeline.left_out:
+            yield f"the timeline ends after {len(self.timeline.entries):,} entries"

@@ -1,0 +1,321 @@
+"""The metadata log of one node, as its files: segments, and the snapshot that they begin with.
+
+A node's log is never held in memory. Its headers are read once, to know which offsets and epochs it
+has; its batches are read when they are wanted.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.wire.exceptions import WireError
+from emulator.wire.metadata.batches import MetadataBatch, Torn, read_headers
+from emulator.wire.metadata.control_records import SnapshotFooterRecord, SnapshotHeaderRecord
+from emulator.wire.records.record_batch import BatchHeader
+from sessions.own_cluster.content import Content, open_content
+from sessions.own_cluster.formats import metadata_log
+from sessions.own_cluster.formats.metadata_log import SEGMENT, SNAPSHOT, WANTED, batches_of
+from sessions.own_cluster.reading import FormatError, SourceError
+from sessions.own_cluster.recognition import METADATA_FOLDER
+from sessions.own_cluster.wrong_files import refusal
+from sessions.text import clean
+
+FOLDERS_MAX: Final = 10_000
+"""How many folders are searched for metadata logs."""
+EPOCHS_MAX: Final = 1_000_000
+"""How many leader epochs a log may have: each is an election of the quorum."""
+_NODE_ID: Final = re.compile(rb"(?m)^(?:node|broker)\.id=(\d+)\s*$")
+_PROPERTIES: Final = "meta.properties"
+_PROPERTIES_BYTES_MAX: Final = 1 << 16
+
+
+class Snapshot(Struct, frozen=True):
+    """A snapshot: it replaces the records below ``end``, the last of which has ``epoch``.
+
+    ``count`` is the number of its records, without those that enclose them.
+    """
+
+    path: Path
+    end: int
+    epoch: int
+    count: int
+
+
+class EpochStart(Struct, frozen=True):
+    """The first batch of an epoch in a log: its offset and checksum."""
+
+    epoch: int
+    offset: int
+    crc: int
+
+
+class Span:
+    """Which offsets a log has, and the first batch of each leader epoch in it, in order."""
+
+    def __init__(self) -> None:
+        self.epochs: list[EpochStart] = []
+        self.end = 0
+        self.last_epoch = -1
+
+    def add(self, header: BatchHeader) -> bool:
+        """Add a batch; return False if it does not follow those before it."""
+        follows = not self.epochs or header.base_offset == self.end
+        if not follows or header.leader_epoch < self.last_epoch:
+            return False
+        if header.leader_epoch > self.last_epoch or not self.epochs:
+            if len(self.epochs) >= EPOCHS_MAX:
+                return False
+            self.last_epoch = header.leader_epoch
+            self.epochs.append(EpochStart(header.leader_epoch, header.base_offset, header.crc))
+        self.end = header.last_offset + 1
+        return True
+
+    def end_of(self, epoch: int) -> int:
+        """The offset after the last record of an epoch."""
+        later = (each.offset for each in self.epochs if each.epoch > epoch)
+        return next(later, self.end)
+
+
+class LogCopy:
+    """The metadata log as one node has it.
+
+    ``name`` is how the user calls it, ``node`` the node's id if its files say so. The log begins at
+    offset ``start``, after ``snapshot`` if that is not None. ``notes`` are sentences about what is
+    left out.
+    """
+
+    def __init__(self, name: str, files: Sequence[Path], node: int | None = None) -> None:
+        """Look at the beginning of these segments and snapshots.
+
+        Raises:
+            FormatError: they are no metadata log, or begin in its middle.
+        """
+        self.name = name
+        self.node = node
+        self.notes: list[str] = []
+        self._segments = _in_order(files)
+        first = self._first_header()
+        self.start = 0 if first is None else first.base_offset
+        self.snapshot = self._first_snapshot(files, is_log_empty=first is None)
+        if self.snapshot is not None:
+            self.start = self.snapshot.end
+
+    # ---- what it has
+
+    def _first_header(self) -> BatchHeader | None:
+        for path in self._segments:
+            with open_content(path, path.name) as content:
+                try:
+                    header = next(read_headers(content.read), None)
+                except WireError as error:
+                    raise FormatError(f"is damaged: {error}") from error
+            if isinstance(header, BatchHeader):
+                return header
+        return None
+
+    @cached_property
+    def span(self) -> "Span":
+        """Which offsets and epochs the log has, up to the first damage of a header."""
+        span = Span()
+        if self.snapshot is not None:
+            span.end, span.last_epoch = self.snapshot.end, self.snapshot.epoch
+        for path in self._segments:
+            try:
+                with open_content(path, path.name) as content:
+                    for header in read_headers(content.read):
+                        if isinstance(header, Torn):
+                            break
+                        if header.last_offset >= self.start and not span.add(header):
+                            return span
+            except (WireError, FormatError):
+                return span  # reading the batches tells what is damaged
+        return span
+
+    def _first_snapshot(self, files: Sequence[Path], *, is_log_empty: bool) -> Snapshot | None:
+        """The oldest complete snapshot at which the log can begin; None if it begins with 0."""
+        if not is_log_empty and not self.start:
+            return None
+        oldest_first = sorted(path for path in files if SNAPSHOT.fullmatch(path.name))
+        for path in oldest_first:
+            snapshot = _snapshot(path)
+            if snapshot is not None and (is_log_empty or self.start <= snapshot.end):
+                return snapshot
+        if not is_log_empty:
+            raise FormatError(
+                f"starts in the middle of a log: offsets 0 to {self.start - 1:,} are missing; "
+                "wanted is the whole folder, whose snapshot has them"
+            )
+        raise FormatError(f"has neither a whole batch of records nor a complete snapshot; {WANTED}")
+
+    # ---- reading
+
+    def snapshot_batches(self) -> Iterator[MetadataBatch]:
+        """Yield the batches of the snapshot, with offsets that end where the log begins."""
+        snapshot = self.snapshot
+        if snapshot is None:
+            return
+        at, time_ms = max(0, snapshot.end - snapshot.count), 0
+        for batch in self._read(snapshot.path):
+            first = batch.records[0] if batch.records else None
+            if isinstance(first, SnapshotHeaderRecord):
+                time_ms = first.last_contained_log_timestamp
+            if batch.is_control and isinstance(first, SnapshotHeaderRecord | SnapshotFooterRecord):
+                continue
+            stamp = time_ms if time_ms > 0 else batch.timestamp
+            yield replace(batch, base_offset=at, leader_epoch=snapshot.epoch, timestamp=stamp)
+            at += len(batch.records)
+
+    def batches(self, start: int, end: int) -> Iterator[MetadataBatch]:
+        """Yield the batches from offset ``start`` to ``end`` (exclusive), as far as it has them.
+
+        Where the log is damaged it ends, and ``notes`` says why.
+        """
+        expected = self.start
+        for number, path in enumerate(self._segments):
+            following = self._segments[number + 1 : number + 2]
+            if following and _base_offset(following[0]) <= start:
+                continue
+            for batch in self._read(path):
+                after = batch.base_offset + len(batch.records)
+                if after <= max(start, self.start):
+                    expected = after
+                    continue
+                if batch.base_offset >= end:
+                    return
+                if batch.base_offset > max(expected, start):
+                    self._note(
+                        f"{self.name}: offsets {expected:,} to {batch.base_offset - 1:,} are "
+                        "missing; what is before them was read"
+                    )
+                    return
+                expected = after
+                yield batch
+
+    def _read(self, path: Path) -> Iterator[MetadataBatch]:
+        name = path.name if path.name == self.name else f"{self.name}/{path.name}"
+        try:
+            with open_content(path, name) as content:
+                for batch in batches_of(content):
+                    if isinstance(batch, Torn):
+                        self._note(metadata_log.torn_note(name, batch))
+                    else:
+                        yield batch
+        except FormatError as error:
+            self._note(f"{clean(name)} {error}; what is before that was read")
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+
+def copies_in(path: Path, name: str) -> list[LogCopy]:
+    """Return the metadata logs that a path has: a folder of one, folders of them, or one file.
+
+    Raises:
+        SourceError: it is a file that is no metadata log, or cannot be read.
+    """
+    try:
+        if path.is_dir():
+            return [copy for folder in _folders_in(path) if (copy := _copy_of(folder, name, path))]
+        with open_content(path, name) as content:
+            if not metadata_log.recognizes(content.head):
+                raise SourceError(refusal(content))
+            _require_metadata(content)
+        return [LogCopy(name, [path])]
+    except FormatError as error:
+        raise SourceError(f"{clean(name)} ({metadata_log.NAME}) {error}") from error
+    except OSError as error:
+        raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
+
+
+def _require_metadata(content: Content) -> None:
+    """Refuse what is no metadata log, by its first batch."""
+    for _ in batches_of(content):
+        return
+
+
+def _folders_in(path: Path) -> Iterator[Path]:
+    """The folders that may be metadata logs: this one, or those in it."""
+    if metadata_log.is_folder(path):
+        yield path
+        return
+    waiting, seen = [path], 0
+    while waiting and seen < FOLDERS_MAX:
+        folder, seen = waiting.pop(), seen + 1
+        with suppress(OSError):
+            inside = sorted(each for each in folder.iterdir() if each.is_dir())
+            for each in inside:
+                if each.is_symlink():
+                    continue
+                if metadata_log.is_folder(each):
+                    yield each
+                else:
+                    waiting.append(each)
+
+
+def _copy_of(folder: Path, name: str, given: Path) -> LogCopy | None:
+    """The log in a folder; None if it is another partition's and was not named by the user."""
+    files = [
+        each
+        for each in folder.iterdir()
+        if SEGMENT.fullmatch(each.name) or SNAPSHOT.fullmatch(each.name)
+    ]
+    inside = folder.relative_to(given).as_posix()
+    called = name if inside == "." else f"{name.rstrip('/')}/{inside}"
+    if folder not in (given, given / METADATA_FOLDER):
+        try:
+            with open_content(min(files), called) as content:
+                _require_metadata(content)
+        except (FormatError, SourceError):
+            return None
+    try:
+        return LogCopy(called, files, _node_of(folder))
+    except FormatError as error:
+        raise SourceError(f"{clean(called)} ({metadata_log.NAME}) {error}") from error
+
+
+def _node_of(folder: Path) -> int | None:
+    """The node's id, from the ``meta.properties`` of the folder of logs."""
+    with suppress(OSError, SourceError, FormatError):
+        path = folder.parent / _PROPERTIES
+        with open_content(path, path.name) as content:
+            found = _NODE_ID.search(content.read(_PROPERTIES_BYTES_MAX))
+            return int(found[1]) if found else None
+    return None
+
+
+def _snapshot(path: Path) -> Snapshot | None:
+    """A snapshot, if it is complete and not that of an empty log."""
+    count, is_complete = 0, False
+    try:
+        with open_content(path, path.name) as content:
+            for batch in batches_of(content):
+                if isinstance(batch, Torn):
+                    return None
+                last = batch.records[-1] if batch.records else None
+                is_complete |= isinstance(last, SnapshotFooterRecord)
+                count += 0 if batch.is_control else len(batch.records)
+    except (FormatError, SourceError):
+        return None
+    named = SNAPSHOT.fullmatch(path.name)
+    if named is None or not is_complete or not count:
+        return None
+    return Snapshot(path, int(named[1]), int(named[2]), count)
+
+
+def _in_order(files: Sequence[Path]) -> list[Path]:
+    segments = [path for path in files if SEGMENT.fullmatch(path.name)]
+    if not segments and len(files) == 1 and not SNAPSHOT.fullmatch(files[0].name):
+        return list(files)  # somebody renamed it
+    return sorted(segments)
+
+
+def _base_offset(path: Path) -> int:
+    named = SEGMENT.fullmatch(path.name)
+    return int(named[1]) if named else 0

@@ -1,0 +1,46 @@
+"""A moment of a history as it is given on the command line: an offset or a time."""
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+US_PER_SECOND = 1_000_000
+
+
+class Place(Struct, frozen=True):
+    """The last record that counts: that at ``offset``, or the last one up to ``time_us``."""
+
+    offset: int | None = None
+    time_us: int | None = None
+
+    def is_before(self, offset: int, time_us: int) -> bool:
+        """Whether a record is after this place."""
+        if self.offset is not None:
+            return offset > self.offset
+        return self.time_us is not None and time_us > self.time_us
+
+
+def place_of(text: str) -> Place:
+    """Return the place that a text means: ``88`` or ``2026-11-23T19:05:07.079Z`` (without Z: UTC).
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text.isdecimal():
+        return Place(offset=int(text))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is neither an offset nor a time such as 2026-11-23T19:05:07.079Z"
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return Place(time_us=round(moment.timestamp() * US_PER_SECOND))
+
+
+def time_text(time_us: int) -> str:
+    """A wall-clock time as ``2026-11-23T19:05:07.079Z``."""
+    seconds, rest_us = divmod(time_us, US_PER_SECOND)
+    moment = datetime.fromtimestamp(max(0, seconds), UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest_us // 1000:03}Z"

@@ -1,0 +1,56 @@
+"""The session of a real cluster's history: its events, with wall-clock times."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from emulator.inputs.statements import CreateCluster
+from sessions.format.metadata import Origin
+from sessions.format.schema import SUFFIX
+from sessions.postmortem.incident import Explain, Incident, Progress, begin_of, examine, release_of
+from sessions.postmortem.merging import MergedLog
+from sessions.postmortem.places import Place
+from sessions.recording.recorder import Recorder
+
+
+class _Ended(Struct, frozen=True):
+    """What a recorder asks at the end: there is no run, only a history."""
+
+    now_us: int
+    steps: int = 0
+    state_hash: str = ""
+
+
+def record(
+    log: MergedLog,
+    path: Path,
+    sources: Sequence[str],
+    program: str,
+    *,
+    explain: Explain | None = None,
+    until: Place | None = None,
+    progress: Progress | None = None,
+) -> Incident:
+    """Read a history once, and write its session.
+
+    Raises:
+        SourceError: there is no record in it.
+        SessionError: the file exists or cannot be written.
+    """
+    release, begin_us = release_of(log), begin_of(log)
+    origin = Origin(
+        name=path.name.removesuffix(SUFFIX),
+        program=program,
+        version=release,
+        seed=0,
+        cluster=CreateCluster(version=release, mode="kraft"),
+        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
+        sources=list(sources),
+        wall_clock_us=begin_us,
+    )
+    with Recorder(path, origin) as recorder:
+        incident = examine(log, [recorder], explain=explain, until=until, progress=progress)
+        recorder.follow(_Ended(incident.end_us - incident.begin_us))
+    return incident

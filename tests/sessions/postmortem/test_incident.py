@@ -1,0 +1,59 @@
+"""Recorded metadata logs: what is read of them is what their cluster was."""
+
+from pathlib import Path
+
+import pytest
+
+from sessions.format.errors import SessionIncompleteError
+from sessions.format.file import SessionFile
+from sessions.playback.verify import verify
+from sessions.postmortem.document import as_plain
+from sessions.postmortem.incident import examine, read_paths
+from sessions.postmortem.places import place_of
+from sessions.postmortem.session import record
+from tests.sessions.own_cluster.recorded import CASES, IDS, state_of
+
+KRAFT = [case for case in CASES if (case / "metadata").is_dir()]
+KRAFT_IDS = [name for case, name in zip(CASES, IDS, strict=True) if case in KRAFT]
+FIELDS = ("leader", "isr", "elr", "leader_epoch", "partition_epoch", "state")
+
+
+@pytest.mark.parametrize("case", KRAFT, ids=KRAFT_IDS)
+def test_the_state_at_the_end_is_the_clusters(case: Path) -> None:
+    plain = as_plain(examine(read_paths([str(case / "metadata")])))
+    state = state_of(case)
+    assert [
+        (each["topic"], each["partition"], *(each[name] for name in FIELDS))
+        for each in plain["partitions"]
+    ] == [
+        (each["topic"], each["partition"], *(each[name] for name in FIELDS))
+        for each in sorted(state["partitions"], key=lambda e: (e["topic"], e["partition"]))
+    ]
+    assert {each["id"]: each["fenced"] for each in plain["brokers"]} == {
+        each["id"]: each["fenced"] for each in state["brokers"]
+    }
+    controllers = [int(voter) for voter in state["quorum"]["voters"]]
+    assert plain["nodes"] == sorted([*controllers, *(each["id"] for each in state["brokers"])])
+    assert plain["release"] == case.parent.name.removeprefix("kraft-").rpartition(".")[0]
+
+
+def test_the_state_at_an_offset_or_a_time_is_what_led_there() -> None:
+    log = str(KRAFT[-1] / "metadata")
+    at = as_plain(examine(read_paths([log]), until=place_of("106")))
+    entry = at["timeline"][-1]
+    same = as_plain(examine(read_paths([log]), until=place_of(entry["time"])))
+    assert at["partitions"] == same["partitions"]
+    assert at["records"] < as_plain(examine(read_paths([log])))["records"]
+
+
+def test_a_session_has_wall_clock_times_and_no_script(tmp_path: Path) -> None:
+    log = str(KRAFT[-1] / "metadata")
+    path = tmp_path / "incident.tide.db"
+    incident = record(read_paths([log]), path, [log], "test")
+    with SessionFile(path) as session:
+        assert session.complete
+        assert session.origin.sources == [log]
+        assert session.origin.wall_clock_us == incident.begin_us
+        assert 0 < session.last_us <= incident.end_us - incident.begin_us
+    with pytest.raises(SessionIncompleteError, match="history of a real cluster"):
+        verify(path)
