@@ -11,7 +11,7 @@ class Origin(Struct, frozen=True):
 
     ``began`` is the UTC time of day in ISO format, for information only. ``variables`` are those of
     a campaign. ``sources`` are the files or addresses of the real cluster whose history it is, and
-    ``wall_clock_us`` the time at which that begins, in microseconds since 1970 UTC (None: the
+    ``wall_clock_us`` is time 0 of the session, in microseconds since 1970 UTC (None: the
     session's time is virtual). Such a session has no statements.
     """
 

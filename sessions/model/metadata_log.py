@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import MsgspecError
 
 from emulator.metadata_log.image import MetadataImage
-from emulator.metadata_log.records import AnyRecord
+from emulator.metadata_log.records import AnyRecord, NoOpRecord
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
 from emulator.metadata_log.shown import read_back
 from sessions.decoding import DecodingError, decode_object
@@ -19,6 +19,25 @@ from sessions.model.states import CommittedRecord, QuorumState
 Plain = dict[str, Any]
 RESOURCES: Final = {2: "topic", 4: "broker"}
 """The types of resources that configurations belong to (``ConfigResource.Type``)."""
+
+
+UNINTERPRETED: Final = frozenset(
+    {
+        "AccessControlEntry",
+        "ClientQuota",
+        "DelegationToken",
+        "KRaftVersion",
+        "RemoveAccessControlEntry",
+        "RemoveDelegationToken",
+        "RemoveUserScramCredential",
+        "SnapshotFooter",
+        "SnapshotHeader",
+        "UnregisterController",
+        "UserScramCredential",
+        "Voters",
+    }
+)
+"""Records that only real clusters have: they mean nothing for replication."""
 
 
 def topic_name(shown: str) -> str:
@@ -87,11 +106,18 @@ def end_of(state: QuorumState) -> int:
 def record_of(committed: CommittedRecord) -> AnyRecord:
     """Return the record that was committed, with topics' names as their ids.
 
+    One that means nothing for replication is a no-op.
+
     Raises:
         DecodingError: the recording has no such record there.
     """
+    if committed.kind in UNINTERPRETED:
+        return NoOpRecord()
     try:
-        return read_back(committed.kind, decode_object(committed.data))
+        data = decode_object(committed.data)
+        if committed.kind == "Config" and data.get("resourceType") not in RESOURCES:
+            return NoOpRecord()  # of a group, or of client metrics
+        return read_back(committed.kind, data)
     except (ValueError, MsgspecError) as error:
         raise DecodingError(f"{committed.kind} at offset {committed.offset}: {error}") from error
 

@@ -55,11 +55,14 @@ _LOOKED_AT: Final = 4_000
 
 def refusal(content: Content) -> str:
     """Return one sentence about a source that is in no known format."""
-    what, wanted = _told(content)
+    what, wanted = identify(content)
     return f"{clean(content.name)} is {what}; wanted is {wanted}"
 
 
-def _told(content: Content) -> tuple[str, str]:
+def identify(content: Content) -> tuple[str, str]:
+    """Return what a file is that is no source, and which source is wanted in its place."""
+    if not content.head:
+        return "empty", ANYTHING
     name = PurePath(content.name).name
     if name.endswith(".snapshot") or _is_producer_state(content.head):
         return "a snapshot of the state of producers", f"a *.checkpoint, or {FOLDER}"

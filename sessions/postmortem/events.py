@@ -31,7 +31,10 @@ from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
+US_PER_DAY: Final = 86_400_000_000
 NOBODY: Final = -1
+NO_SEED: Final = -1
+"""The seed of a cluster that runs outside: nothing in it is drawn here."""
 _FENCED: Final = 1
 _UNFENCED: Final = -1
 _NOTHING: Final = NoOpRecord()
@@ -52,6 +55,11 @@ class Applied(Struct, frozen=True):
     time_us: int
     delta: MetadataDelta
     is_snapshot: bool
+
+
+def midnight_before(time_us: int) -> int:
+    """Return the last midnight (UTC) at or before a time since 1970."""
+    return time_us - time_us % US_PER_DAY
 
 
 class LoggedFacts(MetadataFacts):
@@ -101,27 +109,28 @@ class LoggedFacts(MetadataFacts):
 
 
 class HistoryEvents:
-    """Turns batches into events for ``observers``; times are relative to ``begin_us``.
+    """Turns batches into events for ``observers``.
 
-    Time does not go back in a session: a batch with an earlier time than the one before it (the
-    clocks of two controllers differ) has that one's time, and ``set_back_us`` is the largest
-    difference.
+    Their times are microseconds since the midnight (UTC) before the first batch, ``zero_us``, so
+    that they read like a clock. Time does not go back in a session: a batch with an earlier time
+    than the one before it (the clocks of two controllers differ) has that one's time, and
+    ``set_back_us`` is the largest difference.
     """
 
     def __init__(
         self, observers: Sequence[Callable[[Event], None]], begin_us: int, release: str
     ) -> None:
-        """Emit that the cluster is there."""
-        self.begin_us = begin_us
+        """Emit that the cluster is there at ``begin_us``."""
+        self.zero_us = midnight_before(begin_us)
         self.set_back_us = 0
-        self.kernel = Kernel(KernelState(0), observers)
+        self.kernel = Kernel(KernelState(0, begin_us - self.zero_us), observers)
         self.metadata = CommittedMetadata()
         self.facts = LoggedFacts(self.kernel, self.metadata)
         self.facts.told = self._tell
         self.controller = NOBODY
         self.controllers: dict[int, str] = {}
         self.brokers: dict[int, str] = {}
-        self.kernel.emit(events.ClusterCreated, release, 0, [], [], {}, False)
+        self.kernel.emit(events.ClusterCreated, release, NO_SEED, [], [], {}, False)
 
     @property
     def image(self) -> MetadataImage:
@@ -131,12 +140,12 @@ class HistoryEvents:
     @property
     def now_us(self) -> int:
         """The wall-clock time of the last event."""
-        return self.begin_us + self.kernel.now
+        return self.zero_us + self.kernel.now
 
     def go_to(self, time_us: int) -> None:
         """Move to a wall-clock time, unless that is past."""
         state = self.kernel.state
-        time_us -= self.begin_us
+        time_us -= self.zero_us
         if time_us < state.now_us:
             self.set_back_us = max(self.set_back_us, state.now_us - time_us)
         else:

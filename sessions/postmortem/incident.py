@@ -14,7 +14,7 @@ from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.messages import RegisterBrokerRecord
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents
-from sessions.postmortem.log_files import LogCopy, copies_in
+from sessions.postmortem.log_files import WANTED, LogCopy, copies_in
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
 from sessions.postmortem.timeline import Entry, Timeline
@@ -25,7 +25,6 @@ LOOKED_AT: Final = 20_000
 """How many batches are searched for the release of the brokers."""
 OLDEST: Final = "3.3"
 """The release of a cluster whose brokers do not tell: the first one with KRaft in production."""
-WANTED: Final = "wanted is a folder __cluster_metadata-0, or a folder that has it"
 UNEXPLAINED_MAX: Final = 10_000
 """How many unexplained records are told."""
 TOLD_EVERY: Final = 1_024

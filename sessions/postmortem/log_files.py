@@ -20,12 +20,15 @@ from emulator.wire.metadata.control_records import SnapshotFooterRecord, Snapsho
 from emulator.wire.records.record_batch import BatchHeader
 from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.formats import metadata_log
-from sessions.own_cluster.formats.metadata_log import SEGMENT, SNAPSHOT, WANTED, batches_of
+from sessions.own_cluster.formats.metadata_log import SEGMENT, SNAPSHOT, batches_of
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.recognition import METADATA_FOLDER
-from sessions.own_cluster.wrong_files import refusal
+from sessions.own_cluster.wrong_files import identify
 from sessions.text import clean
 
+WANTED: Final = (
+    "wanted is the folder __cluster_metadata-0 of a node, or a folder that such folders are in"
+)
 FOLDERS_MAX: Final = 10_000
 """How many folders are searched for metadata logs."""
 EPOCHS_MAX: Final = 1_000_000
@@ -225,7 +228,7 @@ def copies_in(path: Path, name: str) -> list[LogCopy]:
             return [copy for folder in _folders_in(path) if (copy := _copy_of(folder, name, path))]
         with open_content(path, name) as content:
             if not metadata_log.recognizes(content.head):
-                raise SourceError(refusal(content))
+                raise SourceError(f"{clean(name)} is {identify(content)[0]}; {WANTED}")
             _require_metadata(content)
         return [LogCopy(name, [path])]
     except FormatError as error:

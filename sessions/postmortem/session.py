@@ -9,6 +9,7 @@ from msgspec import Struct
 from emulator.inputs.statements import CreateCluster
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
+from sessions.postmortem.events import NO_SEED, midnight_before
 from sessions.postmortem.incident import Explain, Incident, Progress, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
@@ -40,17 +41,18 @@ def record(
         SessionError: the file exists or cannot be written.
     """
     release, begin_us = release_of(log), begin_of(log)
+    zero_us = midnight_before(begin_us)
     origin = Origin(
         name=path.name.removesuffix(SUFFIX),
         program=program,
         version=release,
-        seed=0,
+        seed=NO_SEED,
         cluster=CreateCluster(version=release, mode="kraft"),
         began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
         sources=list(sources),
-        wall_clock_us=begin_us,
+        wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:
         incident = examine(log, [recorder], explain=explain, until=until, progress=progress)
-        recorder.follow(_Ended(incident.end_us - incident.begin_us))
+        recorder.follow(_Ended(incident.end_us - zero_us))
     return incident
