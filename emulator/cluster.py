@@ -182,7 +182,7 @@ class Cluster:
                 in_kraft_mode=kraft is not None,
                 transaction_version=self._transaction_version,
             ),
-            state.settings.racks,
+            state.settings,
         )
         self.controllers: dict[int, ControllerServer] = {}
         if kraft is not None:

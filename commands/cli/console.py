@@ -9,8 +9,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
-    LOOPBACK,
-    PORT,
+    Advertise,
     Brokers,
     Control,
     ControlFolder,
@@ -18,6 +17,7 @@ from commands.cli.options import (
     Host,
     Image,
     Keep,
+    Listeners,
     Mode,
     Port,
     Record,
@@ -26,11 +26,11 @@ from commands.cli.options import (
     Variables,
     Version,
     argument,
+    endpoints_of,
     flag,
     folder_of,
     named,
     option,
-    warn_of_strangers,
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
@@ -100,6 +100,8 @@ def console(
     controllers: Controllers = None,
     port: Port = None,
     host: Host = None,
+    advertise: Advertise = None,
+    listeners: Listeners = None,
     control: Control = None,
     control_folder: ControlFolder = None,
 ) -> int:
@@ -118,6 +120,8 @@ def console(
             "--controllers": controllers,
             "--port": port,
             "--host": host,
+            "--advertise": advertise,
+            "--listener": listeners,
             "--control": control,
             "--control-folder": control_folder,
         }
@@ -151,14 +155,12 @@ def console(
         from commands.runs.served_console import served_console
         from commands.runs.served_script import script_to_serve
 
-        warn_of_strangers(host or LOOPBACK)
         source, recorder, service = served_console(
             script_to_serve(script, given, options, statements),
             target,
             given,
             keep,
-            port=PORT if port is None else port,
-            host=host or LOOPBACK,
+            endpoints=endpoints_of(host, port, advertise, listeners),
             control=control,
             folder=folder_of(control_folder),
         )

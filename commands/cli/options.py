@@ -13,6 +13,7 @@ from commands.language import values
 from commands.language.kinds import KINDS
 from commands.language.places import size
 from commands.output import streams
+from sessions.gateway.endpoints import LOOPBACK, Endpoint
 from sessions.grammar.words import BadWord
 
 Parse = Callable[[str], Any]
@@ -163,7 +164,6 @@ Keep = Annotated[
     ),
 ]
 
-LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 9092
 Brokers = Annotated[
     int | None,
@@ -198,6 +198,26 @@ Port = Annotated[
 Host = Annotated[
     str | None, option("--host", metavar="HOST", text="address to listen on", default=LOOPBACK)
 ]
+Advertise = Annotated[
+    values.HostAndPort | None,
+    option(
+        "--advertise",
+        metavar="HOST[:PORT]",
+        parse=values.advertised,
+        text="the host that clients are told to connect to, and the first broker's port there",
+        default="where brokers listen, or the script's --hosts",
+    ),
+]
+Listeners = Annotated[
+    list[Endpoint] | None,
+    option(
+        "--listener",
+        metavar="NAME=HOST:PORT",
+        parse=values.listener,
+        text="a further listener of each broker, whose clients are told addresses of its own: "
+        "NAME=HOST:PORT,advertise=HOST:PORT; may be repeated",
+    ),
+]
 Control = Annotated[
     int | None,
     option(
@@ -215,6 +235,34 @@ ControlFolder = Annotated[
         default="the current folder",
     ),
 ]
+
+
+def endpoints_of(
+    host: str | None,
+    port: int | None,
+    advertise: values.HostAndPort | None,
+    listeners: Sequence[Endpoint] | None,
+) -> list[Endpoint]:
+    """Return where brokers listen, the first listener first; warn of those others can reach.
+
+    Raises:
+        CommandError: two listeners have one name.
+    """
+    told = advertise or (None, 0)
+    first = Endpoint(
+        host=host or LOOPBACK,
+        port=PORT if port is None else port,
+        advertised_host=told[0],
+        advertised_port=told[1],
+    )
+    endpoints = [first, *(listeners or ())]
+    names = [each.name for each in endpoints]
+    for name in names:
+        if names.count(name) > 1:
+            raise CommandError(ExitCode.USAGE, f"there are two listeners with the name {name}")
+    for each in endpoints:
+        warn_of_strangers(each.host)
+    return endpoints
 
 
 def folder_of(name: str | None) -> Path:

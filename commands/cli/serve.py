@@ -7,14 +7,14 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
-    LOOPBACK,
-    PORT,
+    Advertise,
     Brokers,
     Control,
     ControlFolder,
     Controllers,
     Host,
     Image,
+    Listeners,
     Mode,
     Port,
     Record,
@@ -23,11 +23,11 @@ from commands.cli.options import (
     Variables,
     Version,
     argument,
+    endpoints_of,
     flag,
     folder_of,
     named,
     option,
-    warn_of_strangers,
 )
 from commands.exits import CommandError, ExitCode
 from commands.language import values
@@ -44,6 +44,8 @@ app = typer.Typer()
         "tidegauge serve --version 3.9 --mode kraft --controllers 3",
         "tidegauge serve failover.tide --record failover.tide.db",
         "tidegauge serve --port 0 --control 0 --json",
+        "tidegauge serve --host 0.0.0.0 --advertise 192.168.1.5",
+        "tidegauge serve --listener OUTSIDE=0.0.0.0:19092,advertise=192.168.1.5",
     ),
 )
 def serve(
@@ -57,6 +59,8 @@ def serve(
     seed: Seed = None,
     port: Port = None,
     host: Host = None,
+    advertise: Advertise = None,
+    listeners: Listeners = None,
     control: Control = None,
     control_folder: ControlFolder = None,
     image: Image = None,
@@ -101,7 +105,7 @@ def serve(
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
         raise CommandError(ExitCode.USAGE, message)
-    warn_of_strangers(host or LOOPBACK)
+    endpoints = endpoints_of(host, port, advertise, listeners)
     secret, folder = token(), folder_of(control_folder)
     script = None
     if not standby:
@@ -123,8 +127,7 @@ def serve(
         Service(
             script=script,
             recorder=recording,
-            port=PORT if port is None else port,
-            host=host or LOOPBACK,
+            endpoints=endpoints,
             control=control,
             token=secret,
             folder=folder,

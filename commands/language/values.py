@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
+from sessions.gateway.endpoints import META_ADDRESSES, Endpoint, UnreachableError
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 
@@ -20,6 +21,7 @@ LISTED_MAX: Final = 20
 """Maximum number of known words that an error lists."""
 BROKER_ID_MAX: Final = 999_999_999
 PERCENT_MAX: Final = 100
+PORT_MAX: Final = 65_535
 SPEED_MIN: Final = 0.001
 SPEED_MAX: Final = 1_000_000
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -31,6 +33,11 @@ _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _TOPIC_PARTITION = re.compile(r"[A-Za-z0-9._-]+-(?:0|[1-9]\d{0,9})", re.ASCII)
 _REPLICA = re.compile(rf"({_TOPIC_PARTITION.pattern})@(\d{{1,9}})", re.ASCII)
 _HEXADECIMAL = re.compile(r"0x[0-7]?[0-9a-fA-F]{1,15}", re.ASCII)
+_ADDRESS = re.compile(
+    r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]{1,253}))(?::(\d{1,18}))?|([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)",
+    re.ASCII,
+)
+_LISTENER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}", re.ASCII)
 _DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 
 
@@ -51,6 +58,13 @@ class Assignment(list[list[int]]):
 
 class Names(list[str]):
     """Names, in the order in which they were written."""
+
+
+class HostAndPort(NamedTuple):
+    """Where to connect; port 0: none is named."""
+
+    host: str
+    port: int
 
 
 class Setting(NamedTuple):
@@ -99,7 +113,7 @@ def count(word: str) -> int:
 
 def port(word: str) -> int:
     """Parse an unprivileged TCP port."""
-    return integer(word, 1024, "port", 65_535)
+    return integer(word, 1024, "port", PORT_MAX)
 
 
 def port_or_any(word: str) -> int:
@@ -108,6 +122,44 @@ def port_or_any(word: str) -> int:
         return 0 if word == "0" else port(word)
     except BadWord as error:
         raise BadWord(f"{str(error).removesuffix(')')}, or 0 for any free one)") from None
+
+
+def address(word: str) -> HostAndPort:
+    """Parse ``HOST`` or ``HOST:PORT``."""
+    found = _ADDRESS.fullmatch(word)
+    if found is None:
+        raise BadWord(f"'{clean(word)}' is not an address (written HOST, HOST:PORT or [::1]:PORT)")
+    in_brackets, name, port_number, in_version_6 = found.groups()
+    host = in_brackets or name or in_version_6
+    port_or_none = integer(port_number, 1, "port", PORT_MAX) if port_number else 0
+    return HostAndPort(host, port_or_none)
+
+
+def advertised(word: str) -> HostAndPort:
+    """Parse an address that clients are told; it must not be a meta-address."""
+    told = address(word)
+    if told.host in META_ADDRESSES:
+        raise BadWord(str(UnreachableError(told.host)))
+    return told
+
+
+def listener(word: str) -> Endpoint:
+    """Parse ``NAME=HOST:PORT``, with ``advertise=HOST:PORT`` after a comma if it differs."""
+    name, equals, rest = word.partition("=")
+    first, *others = rest.split(",")
+    if not equals or not _LISTENER.fullmatch(name):
+        message = "written EXTERNAL=0.0.0.0:19092,advertise=192.168.1.5"
+        raise BadWord(f"'{clean(word)}' is not a listener ({message})")
+    host, number = address(first)
+    told: tuple[str | None, int] = (None, 0)
+    for each in others:
+        key, _, value = each.partition("=")
+        if key != "advertise":
+            raise BadWord(f"'{clean(each)}' is no option of a listener (written advertise=HOST)")
+        told = advertised(value)
+    return Endpoint(
+        name=name.upper(), host=host, port=number, advertised_host=told[0], advertised_port=told[1]
+    )
 
 
 def brokers(word: str) -> int:

@@ -14,21 +14,22 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from commands.exits import CommandError, ExitCode
 from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script
-from commands.language.values import Setting
+from commands.language.values import PORT_MAX, Setting
 from commands.output import streams
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, served_script
 from emulator.common.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
+from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError
 from sessions.recording.recorder import Recorder
 
-PORT_MAX: Final = 65_535
 TOKEN: Final = "TIDEGAUGE_CONTROL_TOKEN"
 """Environment variable with the control channel's token; without it, each start has a new one."""
 TOKEN_LENGTH_MIN: Final = 16
@@ -68,7 +69,10 @@ class Clusters:
         """Answer one line of the control channel."""
         try:
             return await self._respond(asked)
-        except (CommandError, SessionError, ClosedError, OSError, msgspec.ValidationError) as error:
+        except (
+            *(CommandError, SessionError, ClosedError, OSError),
+            *(UnreachableError, msgspec.ValidationError),
+        ) as error:
             return refused(str(error) or type(error).__name__)
 
     async def _respond(self, asked: Reply) -> Reply:
@@ -121,7 +125,7 @@ class Clusters:
         return {
             "ok": True,
             "cluster": number,
-            "bootstrap_servers": cluster.gateway.bootstrap_servers,
+            **cluster.where(),
             "controllers": list(cluster.run.cluster.controllers),
         }
 
@@ -152,8 +156,7 @@ class Service(Struct, frozen=True, kw_only=True):
 
     script: Script | None
     recorder: Recorder | None = None
-    port: int = 9092
-    host: str = "127.0.0.1"
+    endpoints: Sequence[Endpoint] = (Endpoint(port=9092),)
     control: int | None = None
     token: str = ""
     folder: Path = Path()
@@ -224,7 +227,7 @@ async def _serve(service: Service) -> ExitCode:
             script,
             keeps_journal=True,
             speed=service.speed,
-            host=service.host,
+            endpoints=[replace(each, port=0) for each in service.endpoints],
             folder=service.folder,
         )
 
@@ -238,17 +241,20 @@ async def _serve(service: Service) -> ExitCode:
                 recorder=service.recorder,
                 keeps_journal=control is not None,
                 speed=service.speed,
-                host=service.host,
+                endpoints=service.endpoints,
                 folder=service.folder,
             )
             clusters.add(cluster)
-            await cluster.start(service.port)
+            await cluster.start()
         if control is not None:
             control.bind(service.control or 0)
             await control.start()
+    except UnreachableError as error:
+        await clusters.stop()
+        raise CommandError(ExitCode.USAGE, str(error)) from None
     except OSError as error:
         await clusters.stop()
-        raise ports_taken(service.port, error) from None
+        raise ports_taken(service.endpoints[0].port, error) from None
     _tell(service, cluster, control)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:
@@ -297,7 +303,7 @@ async def _end_of_input() -> None:
 
 def _tell(service: Service, cluster: ServedCluster | None, control: ControlChannel | None) -> None:
     """Print where clients connect; with ``--json`` as one line."""
-    told: Reply = {} if cluster is None else {"bootstrap_servers": cluster.bootstrap_servers}
+    told: Reply = {} if cluster is None else cluster.where()
     if control is not None:
         host, port = control.address
         told |= {"control": f"{host}:{port}", "token": control.token}
@@ -305,7 +311,8 @@ def _tell(service: Service, cluster: ServedCluster | None, control: ControlChann
         streams.emit_json(told)
     else:
         for key, value in told.items():
-            streams.emit(f"{key.replace('_', '.')}={value}\n")
+            for name, text in value.items() if isinstance(value, dict) else [("", value)]:
+                streams.emit(f"{key.replace('_', '.')}{name and '.'}{name}={text}\n")
     sys.stdout.flush()
 
 

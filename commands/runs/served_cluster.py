@@ -1,7 +1,7 @@
 """One cluster that is served to external clients: ports, statements, queries, recording."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -23,6 +23,7 @@ from emulator.scenario.outcome import Outcome
 from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
+from sessions.gateway.endpoints import Endpoint
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
@@ -71,7 +72,7 @@ class ServedCluster:
         recorder: Recorder | None = None,
         keeps_journal: bool = False,
         speed: float = 1.0,
-        host: str = "127.0.0.1",
+        endpoints: Sequence[Endpoint] = (Endpoint(),),
         folder: Path = Path(),
     ) -> None:
         """Create the script's cluster; :meth:`run_script` runs its other statements.
@@ -91,7 +92,7 @@ class ServedCluster:
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster)
         self._searching = asyncio.Lock()
-        self.gateway = Gateway(self.run.runner, self._announce, speed=speed, host=host)
+        self.gateway = Gateway(self.run.runner, self._announce, speed=speed, endpoints=endpoints)
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
 
@@ -100,6 +101,16 @@ class ServedCluster:
         """The brokers' addresses, in the format of the clients' configuration."""
         return self.gateway.bootstrap_servers
 
+    def where(self) -> Reply:
+        """Return the addresses that clients are told, as a response."""
+        first, *others = self.gateway.endpoints
+        told: Reply = {"bootstrap_servers": self.gateway.servers_of(first.name)}
+        if others:
+            told["listeners"] = {
+                each.name: self.gateway.servers_of(each.name) for each in self.gateway.endpoints
+            }
+        return told
+
     def _announce(self, statement: Statement) -> None:
         if self.recorder is not None:
             self.recorder.announce(statement)
@@ -107,10 +118,11 @@ class ServedCluster:
             self.journal.note(statement)
 
     async def start(self, port: int = 0) -> None:
-        """Open the ports.
+        """Open the ports; ``port`` is the first one, if the first endpoint has none itself.
 
         Raises:
             OSError: a port is in use.
+            UnreachableError: clients would be told a meta-address.
         """
         self.gateway.bind(port)
         await self.gateway.start()

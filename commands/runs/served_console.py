@@ -16,6 +16,7 @@ from commands.runs.serve import Clusters, allow_many_files, need_checksums, port
 from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
+from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.recording.recorder import Recorder
 from sessions.sources.served import ServedSource
 
@@ -57,8 +58,7 @@ def served_console(
     variables: dict[str, str],
     limit_bytes: int | None,
     *,
-    port: int,
-    host: str,
+    endpoints: Sequence[Endpoint],
     control: int | None,
     folder: Path = Path(),
 ) -> tuple[ServedSource, Recorder, ConsoleService]:
@@ -75,19 +75,22 @@ def served_console(
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
     logging.getLogger("sessions.gateway").propagate = False
     recording = recorder(script, record, variables, limit_bytes)
-    cluster = ServedCluster(script, recorder=recording, host=host, folder=folder)
+    cluster = ServedCluster(script, recorder=recording, endpoints=endpoints, folder=folder)
     channel = None
     try:
-        cluster.gateway.bind(port)
+        cluster.gateway.bind()
         if control is not None:
             clusters = Clusters(_no_other)
             clusters.add(cluster)
             channel = ControlChannel(clusters.respond, secret)
             address, number = channel.bind(control)
             streams.narrate(f"control={address}:{number}\ntoken={channel.token}")
+    except UnreachableError as error:
+        recording.close("fault")
+        raise CommandError(ExitCode.USAGE, str(error)) from None
     except OSError as error:
         recording.close("fault")
-        raise ports_taken(port, error) from None
+        raise ports_taken(endpoints[0].port, error) from None
 
     streams.narrate(f"bootstrap.servers={cluster.bootstrap_servers}")
 

@@ -42,6 +42,7 @@ from emulator.protocol import (
     TopicsResponse,
     WriteTxnMarkersResponse,
 )
+from emulator.releases.config import Settings
 
 LATE = (
     AlterReplicaLogDirsResponse,
@@ -59,8 +60,8 @@ LATE = (
 class ClientHost:
     """Dispatches messages to the clients they are addressed to."""
 
-    def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
-        """Create the clients that use ``context``; ``racks`` maps brokers to their racks."""
+    def __init__(self, context: ClientContext, settings: Settings) -> None:
+        """Create the clients that use ``context``; brokers have ``settings``."""
         self.context = context
         self.state = context.state
         self.value_of = context.ledger.value_of
@@ -71,7 +72,7 @@ class ClientHost:
         self.offsets = self.consumers.group
         self.members = self.offsets.members
         self.admin = AdminClient(context, connections)
-        self.external = ExternalClients(context, racks)
+        self.external = ExternalClients(context, settings)
         self._requests = context.state.external.requests
         self._tasks = {
             "admin": self.admin.timer,

@@ -13,7 +13,8 @@ class Connection(Struct, array_like=True):
     the requests queued behind it. ``asked`` lists the messages it was translated into, in order,
     and ``responses`` those received so far, by message. ``entered`` has the first id and the number
     of the records of each of its batches. ``client`` is the client id of its last request,
-    ``received`` the event that recorded the receipt of ``frame``.
+    ``received`` the event that recorded the receipt of ``frame``. ``listener`` is the name of the
+    broker's listener.
     """
 
     broker: int
@@ -24,6 +25,7 @@ class Connection(Struct, array_like=True):
     responses: dict[int, AnyMessage] = field(default_factory=dict)
     entered: list[tuple[int, int]] = field(default_factory=list)
     received: int = 0
+    listener: str = "PLAINTEXT"
 
 
 class Injection(Struct, array_like=True):
@@ -37,14 +39,12 @@ class Injection(Struct, array_like=True):
 class ExternalState(Struct, array_like=True):
     """All connections of external clients.
 
-    ``listeners`` are the advertised addresses of brokers. ``requests`` maps messages to the
-    connections waiting for their responses, ``unanswered`` maps the latest messages without a
-    response (acks=0) to their connections, oldest first. ``in_doubt`` holds, for each partition,
-    the batches whose producer does not know that they are written, by identity, with their first
-    record's id: a batch sent again consists of the same records.
+    ``requests`` maps messages to the connections waiting for their responses, ``unanswered`` maps
+    the latest messages without a response (acks=0) to their connections, oldest first. ``in_doubt``
+    holds, for each partition, the batches whose producer does not know that they are written, by
+    identity, with their first record's id: a batch sent again consists of the same records.
     """
 
-    listeners: dict[int, tuple[str, int]] = field(default_factory=dict)
     connections: dict[int, Connection] = field(default_factory=dict)
     requests: dict[int, int] = field(default_factory=dict)
     unanswered: dict[int, int] = field(default_factory=dict)

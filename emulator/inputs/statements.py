@@ -737,21 +737,25 @@ class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
 class AdvertiseListeners(Input, frozen=True, kw_only=True):
     """Set the addresses at which clients reach brokers (advertised.listeners).
 
-    ``listeners`` has host and port of each broker; omitted brokers keep their address.
+    ``listeners`` has host and port of each broker; omitted brokers keep their address. ``name`` is
+    that of the listener, ``bound`` where brokers listen (empty: at the same addresses).
     """
 
     listeners: dict[int, tuple[str, int]]
+    name: str = "PLAINTEXT"
+    bound: dict[int, tuple[str, int]] = {}
 
 
 class OpenConnection(Input, frozen=True, kw_only=True):
     """An external client connects to a broker; ``connection`` is a unique number.
 
-    ``address`` is the client's host and port.
+    ``address`` is the client's host and port, ``listener`` the name of the broker's listener.
     """
 
     connection: Count
     broker: int
     address: str = ""
+    listener: str = "PLAINTEXT"
 
 
 class CloseConnection(Input, frozen=True, kw_only=True):

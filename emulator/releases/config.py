@@ -40,6 +40,8 @@ _MICROSECONDS: Final[dict[Kind, int]] = {
 }
 
 
+Address = tuple[str, int]
+"""Host and port."""
 _INTEGERS: Final[dict[int, ConfigType]] = {SHORT_MAX: "SHORT", INT_MAX: "INT", LONG_MAX: "LONG"}
 
 
@@ -55,6 +57,8 @@ class Settings(Struct, array_like=True):
     ``broker_defaults`` has what each broker has read of the values for all brokers (1.1+).
     ``assigned_by_kafka`` are the topics whose partitions were assigned by Kafka's own algorithm,
     which is also used for partitions added later.
+    ``listeners`` has, by broker and listener name, where the broker listens, and the address that
+    clients are told (host and port each).
     """
 
     version: str
@@ -65,6 +69,7 @@ class Settings(Struct, array_like=True):
     hosts: dict[int, str] = field(default_factory=dict)
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
     broker_defaults: dict[int, dict[str, str]] = field(default_factory=dict)
+    listeners: dict[int, dict[str, tuple[Address, Address]]] = field(default_factory=dict)
 
     def of_broker(self, broker: int) -> dict[str, str]:
         """The values of a broker that override its release's; names without effect are left out."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
-from emulator.releases.config import Settings, default_of, profile_of, type_of
+from emulator.releases.config import Address, Settings, default_of, profile_of, type_of
 from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS
 from emulator.releases.versions import is_since, is_until
 
@@ -84,7 +84,28 @@ def static_values(settings: Settings, broker: int, *, in_kraft_mode: bool) -> di
         values["process.roles"] = "broker"
     if broker in settings.racks:
         values["broker.rack"] = settings.racks[broker]
-    return values | settings.defaults
+    return values | _listeners(settings, broker) | settings.defaults
+
+
+def _listeners(settings: Settings, broker: int) -> dict[str, str]:
+    """Where a broker that is served listens, and which addresses clients are told."""
+    found = settings.listeners.get(broker, {})
+    if not found:
+        return {}
+    bound, advertised = zip(
+        *(
+            [f"{name}://{written_address(address)}" for address in addresses]
+            for name, addresses in found.items()
+        ),
+        strict=True,
+    )
+    return {"listeners": ",".join(bound), "advertised.listeners": ",".join(advertised)}
+
+
+def written_address(address: Address) -> str:
+    """Return host and port as configurations have them: ``[::1]:9092``."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:

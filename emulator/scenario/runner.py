@@ -203,12 +203,12 @@ class Runner:
         match wanted:
             case inputs.ReceiveRequest(connection=connection, frame=frame):
                 external.receive(connection, frame)
-            case inputs.OpenConnection(connection=connection, broker=broker, address=address):
-                external.open(connection, broker, address)
+            case inputs.OpenConnection():
+                external.open(wanted)
             case inputs.CloseConnection(connection=connection, reason=reason):
                 external.close(connection, reason or "closed by the client")
-            case inputs.AdvertiseListeners(listeners=listeners):
-                external.advertise(listeners)
+            case inputs.AdvertiseListeners():
+                external.advertise(wanted)
         self.kernel.cause = 0
         self._look()
         self.cluster.look()

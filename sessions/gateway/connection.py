@@ -42,10 +42,13 @@ class ClientConnection(asyncio.Protocol):
     and however slowly it reads: one response, and the maximum number of queued requests.
     """
 
-    def __init__(self, handler: ConnectionHandler, broker: int, limit_bytes: int) -> None:
-        """Belong to the port of ``broker``, and refuse frames of more than ``limit_bytes``."""
+    def __init__(
+        self, handler: ConnectionHandler, broker: int, listener: str, limit_bytes: int
+    ) -> None:
+        """Belong to a listener of ``broker``, and refuse frames of more than ``limit_bytes``."""
         self.handler = handler
         self.broker = broker
+        self.listener = listener
         self.number = 0
         self.peer = ""
         self.used_us = 0

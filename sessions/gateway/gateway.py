@@ -10,7 +10,7 @@ time are processed immediately, and the loop need not wake up for each message b
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Final
@@ -24,6 +24,8 @@ from emulator.inputs.statements import (
     ReceiveRequest,
     Statement,
 )
+from emulator.releases.config import Address
+from emulator.releases.config_descriptions import written_address
 from emulator.scenario.runner import Advance, Runner, Ticket
 from emulator.wire.apis import API_NAMED, APIS
 from emulator.wire.codec import encode_request
@@ -31,6 +33,7 @@ from emulator.wire.header import RequestHeader
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from sessions.gateway.clock import WallClock
 from sessions.gateway.connection import ClientConnection
+from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.listeners import Listener
 from sessions.memory import MemoryWatch
 
@@ -64,17 +67,23 @@ class Gateway(Delivery):
     """Serves one cluster to external clients."""
 
     def __init__(
-        self, runner: Runner, announce: Announce, *, speed: float = 1.0, host: str = "127.0.0.1"
+        self,
+        runner: Runner,
+        announce: Announce,
+        *,
+        speed: float = 1.0,
+        endpoints: Sequence[Endpoint] = (Endpoint(),),
     ) -> None:
-        """Serve ``runner``'s cluster at addresses of ``host``; nothing is open yet.
+        """Serve ``runner``'s cluster at ``endpoints``; nothing is open yet.
 
         ``guard`` is held while the cluster is touched; ``looked`` are called when time has passed.
         """
         self.runner = runner
         self.cluster = runner.cluster
-        self.host = host
+        self.endpoints = endpoints
         self.clock = WallClock(runner.now_us, speed)
-        self.listeners: dict[int, Listener] = {}
+        self.listeners: list[Listener] = []
+        self.advertised: dict[str, dict[int, Address]] = {}
         self.connections: dict[int, ClientConnection] = {}
         self.looked: list[Callable[[], None]] = []
         self.guard: AbstractContextManager[object] = nullcontext()
@@ -97,28 +106,46 @@ class Gateway(Delivery):
     # ---- startup and shutdown
 
     def bind(self, port: int = 0) -> None:
-        """Bind the ports ``port``, ``port + 1`` .. (0: free ones), one per broker in order of ids.
+        """Bind each endpoint's ports, one per broker in order of ids.
+
+        ``port`` is the first endpoint's first port, if it has none itself.
 
         Raises:
             OSError: a port cannot be taken.
+            UnreachableError: clients would be told a meta-address.
         """
         try:
-            for at, broker in enumerate(self.cluster.brokers):
-                self.listeners[broker] = Listener(self.host, port + at if port else 0)
-        except OSError:
+            for endpoint in self.endpoints:
+                self._bind(endpoint, endpoint.port or port)
+                port = 0
+        except (OSError, UnreachableError):
             self._close_listeners()
             raise
 
+    def _bind(self, endpoint: Endpoint, port: int) -> None:
+        bound = {}
+        for at, broker in enumerate(self.cluster.brokers):
+            wanted = port + at if port else 0
+            listener = Listener(broker, endpoint.host, wanted, endpoint.name)
+            self.listeners.append(listener)
+            bound[broker] = listener.port
+        hosts = self.cluster.state.settings.hosts
+        self.advertised[endpoint.name] = endpoint.advertised(bound, hosts)
+
     @property
-    def addresses(self) -> list[tuple[str, int]]:
-        """Host and port of each broker, in the order of their ids."""
-        return [(self.host, each.port) for each in self.listeners.values()]
+    def addresses(self) -> list[Address]:
+        """Where each broker listens at the first endpoint, in the order of their ids."""
+        name = self.endpoints[0].name
+        return [(each.host, each.port) for each in self.listeners if each.name == name]
 
     @property
     def bootstrap_servers(self) -> str:
-        """The addresses in the format of the clients' configuration."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return ",".join(f"{host}:{port}" for _, port in self.addresses)
+        """The first endpoint's advertised addresses, as clients' configurations have them."""
+        return self.servers_of(self.endpoints[0].name)
+
+    def servers_of(self, listener: str) -> str:
+        """Return the addresses that clients of a listener are told."""
+        return ",".join(map(written_address, self.advertised[listener].values()))
 
     async def start(self) -> None:
         """Open the ports that were taken (any free ones if none were), and let time pass.
@@ -129,9 +156,13 @@ class Gateway(Delivery):
         if not self.listeners:
             self.bind()
         self._fault = asyncio.get_running_loop().create_future()
-        addresses = dict(zip(self.listeners, self.addresses, strict=True))
         self.clock = WallClock(self.runner.now_us, self.clock.speed)
-        self._give(AdvertiseListeners(listeners=addresses), "clients are told addresses")
+        for name, advertised in self.advertised.items():
+            bound = {
+                each.broker: (each.host, each.port) for each in self.listeners if each.name == name
+            }
+            wanted = AdvertiseListeners(listeners=advertised, name=name, bound=bound)
+            self._give(wanted, "clients are told addresses")
         self._ask_for_coordinator()
         await self._follow_brokers()
         self._wake()
@@ -175,7 +206,7 @@ class Gateway(Delivery):
         self.clock.go_on(self.runner.now_us, self.clock.speed)
         if not self.connections:
             self._deserted.set()
-        for listener in self.listeners.values():
+        for listener in self.listeners:
             listener.shut()
         for connection in self.connections.values():
             connection.stop_reading()
@@ -204,7 +235,7 @@ class Gateway(Delivery):
         await asyncio.sleep(0)
 
     def _close_listeners(self) -> None:
-        for listener in self.listeners.values():
+        for listener in self.listeners:
             listener.close()
 
     # ---- statements
@@ -247,7 +278,10 @@ class Gateway(Delivery):
         connection.used_us = self.runner.now_us
         self._watch_idle(0)
         wanted = OpenConnection(
-            connection=number, broker=connection.broker, address=connection.peer
+            connection=number,
+            broker=connection.broker,
+            address=connection.peer,
+            listener=connection.listener,
         )
         self._give(wanted, f"client {number} connects to broker {connection.broker}")
         return True
@@ -375,7 +409,7 @@ class Gateway(Delivery):
         self._fault.set_exception(error)
         self.cluster.clients.external.delivery = None
         self._fail_statements(error)
-        for listener in self.listeners.values():
+        for listener in self.listeners:
             listener.shut()
         for connection in list(self.connections.values()):
             connection.close(abort=True)
@@ -456,19 +490,20 @@ class Gateway(Delivery):
 
     def _see_to_brokers(self) -> None:
         """Open and close ports as brokers start and stop."""
-        if any(
-            each.is_open != self._takes_requests(broker) for broker, each in self.listeners.items()
-        ):
+        if any(each.is_open != self._takes_requests(each.broker) for each in self.listeners):
             task = asyncio.get_running_loop().create_task(self._follow_brokers())
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
 
     async def _follow_brokers(self) -> None:
         async with self._following:  # opening takes a while, and is to happen once
-            for broker, listener in self.listeners.items():
+            for listener in self.listeners:
+                broker = listener.broker
                 takes = self._takes_requests(broker) and not self._is_stopping
                 if takes and not listener.is_open:
                     limit_bytes = self._limit_bytes(broker)
-                    await listener.open(partial(ClientConnection, self, broker, limit_bytes))
+                    await listener.open(
+                        partial(ClientConnection, self, broker, listener.name, limit_bytes)
+                    )
                 elif not takes and listener.is_open:
                     listener.shut()

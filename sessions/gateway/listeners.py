@@ -10,19 +10,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from sessions.gateway.endpoints import PLAINTEXT
+
 BACKLOG: Final = 1_024
 """Connections that may wait to be accepted."""
 
 
 class Listener:
-    """The port of one broker."""
+    """The port of one broker; ``name`` is Kafka's name of the listener."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, broker: int, host: str, port: int, name: str = PLAINTEXT) -> None:
         """Take the port, or any free one (0); nobody can connect yet.
 
         Raises:
             OSError: the host has no such address, or the port is taken.
         """
+        self.broker = broker
+        self.name = name
         self.host = host
         self._family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._keeper = self._bound((host, port), is_first=True)

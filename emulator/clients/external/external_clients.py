@@ -30,6 +30,7 @@ from emulator.clients.external.injection import refusal
 from emulator.clients.external_state import Connection, Injection
 from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
+from emulator.inputs.statements import AdvertiseListeners, OpenConnection
 from emulator.metadata_log.metadata_version import supported_ranges
 from emulator.protocol import (
     REQUESTS,
@@ -38,6 +39,7 @@ from emulator.protocol import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from emulator.releases.config import Settings
 from emulator.releases.profiles import Profile
 from emulator.releases.versions import has_no_zookeeper
 from emulator.wire import codec
@@ -75,8 +77,8 @@ class Delivery:
 class ExternalClients:
     """All external clients."""
 
-    def __init__(self, context: ClientContext, racks: dict[int, str]) -> None:
-        """Use ``context``; ``racks`` maps brokers to their racks."""
+    def __init__(self, context: ClientContext, settings: Settings) -> None:
+        """Use ``context``; brokers have ``settings``."""
         self.context = context
         self.kernel = context.kernel
         self.network = context.network
@@ -85,7 +87,8 @@ class ExternalClients:
         self.delivery: Delivery | None = None
         self._calls: dict[int, Call] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
-        self._translators = self._table(racks)
+        self._settings = settings
+        self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
         for key, versions in advertised.items():
             if APIS[key].name in self._translators:
@@ -94,7 +97,7 @@ class ExternalClients:
     def _table(self, racks: dict[int, str]) -> Mapping[str, Translator]:
         """The translator of each API."""
         context = self.context
-        addresses = metadata.Addresses(self.state)
+        addresses = metadata.Addresses(self._settings)
         known_ids = metadata.TopicIds(self.state)
         magic = _format_of_logs(context.profile)
         supported = supported_ranges(context.profile.version) if context.in_kraft_mode else {}
@@ -144,14 +147,17 @@ class ExternalClients:
 
     # ---- inputs
 
-    def advertise(self, listeners: Mapping[int, tuple[str, int]]) -> None:
-        """Set the advertised listeners of brokers."""
-        self.state.listeners.update(listeners)
+    def advertise(self, wanted: AdvertiseListeners) -> None:
+        """Set the advertised listeners of brokers; their configurations have them, too."""
+        for broker, address in wanted.listeners.items():
+            listeners = self._settings.listeners.setdefault(broker, {})
+            listeners[wanted.name] = (wanted.bound.get(broker, address), address)
 
-    def open(self, number: int, broker: int, address: str) -> None:
+    def open(self, wanted: OpenConnection) -> None:
         """Open a connection; a broker that is not serving requests refuses the first one."""
-        self.state.connections[number] = Connection(broker)
-        self.kernel.emit(events.ClientConnected, number, broker, address)
+        number, broker = wanted.connection, wanted.broker
+        self.state.connections[number] = Connection(broker, listener=wanted.listener)
+        self.kernel.emit(events.ClientConnected, number, broker, wanted.address)
 
     def close(self, number: int, reason: str) -> None:
         """Close a connection: its pending requests get no response but may still take effect."""

@@ -10,6 +10,7 @@ from emulator.clients.external_state import ExternalState
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
+from emulator.releases.config import Settings
 from emulator.wire.apis import API_VERSIONS
 from emulator.wire.messages import cluster as wire
 from emulator.wire.messages import coordinator as finding
@@ -25,13 +26,17 @@ TRANSACTION: Final = 1
 class Addresses:
     """The advertised addresses of brokers."""
 
-    def __init__(self, state: ExternalState) -> None:
-        """Look up addresses in ``state``."""
-        self.state = state
+    def __init__(self, settings: Settings) -> None:
+        """Look up the listeners in ``settings``."""
+        self.settings = settings
 
-    def of(self, broker: int) -> tuple[str, int]:
-        """Return host and port; an unresolvable name if the broker has no listener."""
-        return self.state.listeners.get(broker, (f"broker-{broker}", 9092 + broker))
+    def of(self, broker: int, call: Call) -> tuple[str, int]:
+        """Return host and port, at the listener that a request came to.
+
+        An unresolvable name if the broker has no such listener.
+        """
+        found = self.settings.listeners.get(broker, {}).get(call.connection.listener)
+        return (f"broker-{broker}", 9092 + broker) if found is None else found[1]
 
 
 class Metadata:
@@ -74,7 +79,7 @@ class Metadata:
         ]
         brokers = []
         for broker in found.brokers:
-            host, port = self.addresses.of(broker)
+            host, port = self.addresses.of(broker, call)
             rack = self.racks.get(broker)
             brokers.append(wire.MetadataResponseBroker(broker, host, port, rack))
         return wire.MetadataResponse(
@@ -166,13 +171,13 @@ class DescribeCluster:
         """Request metadata without topics."""
         return [ClusterMetadataRequest([])]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the brokers and the controller."""
         (found,) = responses
         assert isinstance(found, ClusterMetadataResponse)
         brokers = []
         for broker in found.brokers:
-            host, port = self.addresses.of(broker)
+            host, port = self.addresses.of(broker, call)
             rack = self.racks.get(broker)
             brokers.append(wire.DescribeClusterBroker(broker, host, port, rack))
         return wire.DescribeClusterResponse(
@@ -211,7 +216,9 @@ class FindCoordinator:
         coordinators = []
         for key, found in zip(self._keys(call), responses, strict=True):
             assert isinstance(found, protocol.FindCoordinatorResponse)
-            host, port = self.addresses.of(found.coordinator) if found.error == NONE else ("", -1)
+            host, port = "", -1
+            if found.error == NONE:
+                host, port = self.addresses.of(found.coordinator, call)
             error = ERRORS[found.error].code
             coordinators.append(finding.Coordinator(key, found.coordinator, host, port, error, ""))
         if call.header.api_version >= SEVERAL_SINCE:

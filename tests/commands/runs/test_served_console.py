@@ -16,6 +16,7 @@ from commands.runs.served_script import script_to_serve
 from console.app import TidegaugeApp
 from console.screens.clients import ClientsScreen
 from emulator.wire.messages.cluster import ApiVersionsRequest
+from sessions.gateway.endpoints import Endpoint
 from sessions.playback.verify import verify
 from sessions.sources.served import ServedSource
 from tests.sessions.gateway.test_gateway import SECONDS, Client
@@ -32,7 +33,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[ServedSource, ConsoleServi
     made = script_to_serve(str(script), {}, ClusterOptions())
     path = folder / "served.tide.db"
     source, recorder, service = served_console(
-        made, path, {}, None, port=0, host="127.0.0.1", control=0
+        made, path, {}, None, endpoints=[Endpoint()], control=0
     )
     try:
         yield source, service
@@ -145,8 +146,7 @@ def test_a_port_that_is_taken_is_said_before_the_console_opens(tmp_path: Path) -
             tmp_path / "a.tide.db",
             {},
             None,
-            port=1,
-            host="192.0.2.1",
+            endpoints=[Endpoint(host="192.0.2.1", port=1)],
             control=None,
         )
 

@@ -28,6 +28,7 @@ from emulator.wire.apis import API_NAMED
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from emulator.wire.types import Message
@@ -35,6 +36,7 @@ from sessions import memory
 from sessions.format.metadata import Origin
 from sessions.gateway import gateway
 from sessions.gateway.connection import REQUESTS_MAX
+from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.playback.verify import verify
@@ -90,10 +92,10 @@ class Client:
 class Served:
     """A cluster that is served, and a journal of what it was asked."""
 
-    def __init__(self, spec: CreateCluster) -> None:
+    def __init__(self, spec: CreateCluster, *endpoints: Endpoint) -> None:
         self.runner = Runner(Cluster(spec))
         self.journal = Journal(self.runner, Statement(spec, "cluster"))
-        self.gateway = Gateway(self.runner, self.journal.note)
+        self.gateway = Gateway(self.runner, self.journal.note, endpoints=endpoints or (Endpoint(),))
         self.addresses: list[tuple[str, int]] = []
 
     async def run(self, wanted: Any) -> str:  # noqa: ANN401 - any input
@@ -456,3 +458,47 @@ async def test_an_idle_connection_is_closed_and_one_in_use_is_not(served: Served
     await busy.ask(MetadataRequest([]), 9)
     busy.close()
     idle.close()
+
+
+async def test_clients_are_told_the_addresses_of_the_listener_that_they_connect_to() -> None:
+    inside = Endpoint(advertised_host="kafka", advertised_port=9_000)
+    outside = Endpoint(name="OUTSIDE", host="127.0.0.1", advertised_host="example.org")
+    served = Served(replace(SPEC, hosts=["one", "two", "three"]), inside, outside)
+    await served.gateway.start()
+    try:
+        told = {}
+        for listener in served.gateway.listeners[::3]:
+            client = await Client.connected((listener.host, listener.port))
+            brokers = (await client.ask(MetadataRequest([]), 9)).brokers
+            told[listener.name] = [(each.host, each.port) for each in brokers]
+            client.close()
+        assert told["PLAINTEXT"] == [("kafka", 9_000), ("kafka", 9_001), ("kafka", 9_002)]
+        ports = [each.port for each in served.gateway.listeners[3:]]
+        assert told["OUTSIDE"] == [("example.org", port) for port in ports]
+        assert served.gateway.bootstrap_servers == "kafka:9000,kafka:9001,kafka:9002"
+    finally:
+        await served.gateway.stop()
+
+
+async def test_clients_are_told_the_hosts_of_the_script() -> None:
+    served = Served(replace(SPEC, hosts=["one", "", "three"]), Endpoint(host="127.0.0.1"))
+    await served.gateway.start()
+    try:
+        client = await Client.connected(served.gateway.addresses[0])
+        brokers = (await client.ask(MetadataRequest([]), 9)).brokers
+        assert [each.host for each in brokers] == ["one", "127.0.0.1", "three"]
+        wanted = DescribeConfigsRequest([DescribeConfigsResource(4, "0", None)])
+        (described,) = (await client.ask(wanted, 2)).results
+        values = {each.name: (each.value, each.config_source) for each in described.configs}
+        ports = {each.broker: each.port for each in served.gateway.listeners}
+        assert values["listeners"] == (f"PLAINTEXT://127.0.0.1:{ports[0]}", 4)
+        assert values["advertised.listeners"] == (f"PLAINTEXT://one:{ports[0]}", 4)
+        client.close()
+    finally:
+        await served.gateway.stop()
+
+
+def test_no_client_is_told_a_meta_address() -> None:
+    served = Served(SPEC, Endpoint(host="0.0.0.0"))
+    with pytest.raises(UnreachableError, match="nonroutable meta-address"):
+        served.gateway.bind()
