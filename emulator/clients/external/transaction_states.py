@@ -124,6 +124,7 @@ class DescribeProducers:
         assert isinstance(request, wire.DescribeProducersRequest)
         (found,) = responses
         assert isinstance(found, protocol.DescribeProducersResponse)
+        unknown = frozenset(found.unknown_topics)
         topics = []
         for topic in request.topics:
             rows = []
@@ -141,7 +142,7 @@ class DescribeProducers:
                     for each in producers
                 ]
                 code = ERRORS[error].code
-                reason = NOT_HOSTED if topic.name in found.unknown_topics else None
+                reason = NOT_HOSTED if topic.name in unknown else None
                 rows.append(wire.DescribeProducersPartition(number, code, reason, states))
             topics.append(wire.DescribeProducersTopicResponse(topic.name, rows))
         return wire.DescribeProducersResponse(topics=topics)
