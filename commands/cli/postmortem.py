@@ -1,5 +1,7 @@
 """``tidegauge postmortem``: what happened to a cluster that somebody runs, by its own records."""
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -24,6 +26,7 @@ PROGRAM: Final = "tidegauge postmortem"
         "tidegauge postmortem /var/lib/kafka/metadata",
         "tidegauge postmortem node1 node2 node3 --record incident.tide.db",
         "tidegauge replay incident.tide.db",
+        "tidegauge postmortem node1 node2 node3 --report incident.html",
         "tidegauge postmortem __cluster_metadata-0 --json",
         "tidegauge postmortem __cluster_metadata-0 --json --at 2026-11-23T19:05:07.079Z",
     ),
@@ -48,6 +51,10 @@ def postmortem(
             default="the end",
         ),
     ] = None,
+    report: Annotated[
+        str | None,
+        option("--report", kind="FILE", text="write the report for people, *.md or *.html"),
+    ] = None,
     as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
 ) -> int:
     """Read a cluster's own history from its metadata log, and check it against the rules.
@@ -57,6 +64,7 @@ def postmortem(
     and no file is changed. The exit status is 0 if a rule of the release explains every record, and
     1 otherwise.
     """
+    write = None if report is None else _writer(Path(report))
     incident = _examined(paths, record, _place(at))
     for note in incident.notes:
         streams.narrate(f"note: {note}")
@@ -68,9 +76,35 @@ def postmortem(
         from commands.output.postmortem import lines
 
         streams.emit("".join(f"{line}\n" for line in lines(incident)))
+    if write is not None:
+        write(incident, paths)
     if record is not None:
         streams.narrate(f"wrote {record}: open it with 'tidegauge replay {record}'")
     return ExitCode.FAILED if incident.unexplained_count else ExitCode.OK
+
+
+def _writer(path: Path) -> "Callable[[Incident, list[str]], None]":
+    """Return what writes the report, in the format that the file's name says."""
+    from sessions.file_system import write_file
+    from sessions.postmortem.html import page
+    from sessions.postmortem.markdown import markdown
+    from sessions.postmortem.report import report_of
+
+    if path.suffix not in (".md", ".html"):
+        raise CommandError(ExitCode.USAGE, f"--report: '{path}' ends neither with .md nor .html")
+
+    def write(incident: "Incident", sources: list[str]) -> None:
+        report = report_of(incident, sources)
+        made = f"Made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
+        text = markdown(report) if path.suffix == ".md" else page(report, made)
+        try:
+            write_file(path, text.encode(), path.parent)
+        except OSError as error:
+            message = f"cannot write '{path}': {error.strerror}"
+            raise CommandError(ExitCode.UNREACHABLE, message) from None
+        streams.narrate(f"wrote {path}")
+
+    return write
 
 
 def _place(at: str | None) -> "Place | None":

@@ -21,7 +21,11 @@ def as_plain(incident: Incident) -> dict[str, Any]:
         "records": incident.records,
         "batches": incident.batches,
         "unexplained": [
-            {"offset": each.offset, "record": each.record, "why": each.why}
+            {
+                "offset": each.offset,
+                "record": {"type": each.kind, "data": each.record},
+                "why": each.why,
+            }
             for each in incident.unexplained
         ],
         "partitions": partitions_of(incident.image),

@@ -1,9 +1,10 @@
 """One pass over a history: its events, its timeline, and what no rule explains."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
 
@@ -12,8 +13,10 @@ from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
 from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.messages import RegisterBrokerRecord
+from emulator.wire.types import Message
 from sessions.own_cluster.reading import FormatError, SourceError
-from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents
+from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
+from sessions.postmortem.impact import Impact
 from sessions.postmortem.log_files import WANTED, LogCopy, copies_in
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
@@ -29,42 +32,67 @@ UNEXPLAINED_MAX: Final = 10_000
 """How many unexplained records are told."""
 TOLD_EVERY: Final = 1_024
 
-Explain = Callable[[MetadataImage, MetadataBatch], "Explained"]
-"""Says which rule permits a batch, given the image before it."""
 Progress = Callable[[int], object]
+
+
+class Explanation(Protocol):
+    """Records that follow each other, and why a rule permits them, or why none does."""
+
+    @property
+    def offset(self) -> int:
+        """The offset of the first record."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The records as they stand in the log."""
+
+    @property
+    def because(self) -> str:
+        """The cause, or why there is no rule, as a phrase."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether a rule permits them."""
+
+
+class Rules(Protocol):
+    """The rules of a release, asked about the batches of a log in their order."""
+
+    def feed(self, batch: MetadataBatch) -> Iterable[Explanation]:
+        """Explain what can be explained with this batch."""
+
+    def end(self) -> Iterable[Explanation]:
+        """Explain the rest: there are no further batches."""
 
 
 class Unexplained(Struct, frozen=True):
     """A record that no rule of the release permits, and why not."""
 
     offset: int
+    kind: str
     record: dict[str, Any]
     why: str
-
-
-class Explained(Struct, frozen=True):
-    """What the rules say of a batch: the reason of what it does, and what nothing explains."""
-
-    because: str = ""
-    unexplained: tuple[Unexplained, ...] = ()
 
 
 class Incident(Struct):
     """A history that was read, as it is at its end or at the place that was asked for.
 
     ``records`` and ``batches`` count those of the log. ``begin_us`` and ``end_us`` are wall-clock
-    times. ``nodes`` are all brokers and controllers that ever took part.
+    times. ``nodes`` are all brokers and controllers that ever took part. ``is_checked``: rules
+    were asked about each record.
     """
 
     release: str
     image: MetadataImage
     timeline: Timeline
+    impact: Impact
     nodes: list[int]
     begin_us: int
     end_us: int
     records: int = 0
     batches: int = 0
     mode: str = "kraft"
+    is_checked: bool = False
     unexplained: list[Unexplained] = field(default_factory=list)
     unexplained_count: int = 0
     notes: list[str] = field(default_factory=list)
@@ -90,19 +118,19 @@ def examine(
     log: MergedLog,
     observers: Sequence[Callable[[Event], None]] = (),
     *,
-    explain: Explain | None = None,
+    rules: Rules | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
     """Read a history once; ``observers`` receive its events.
 
-    ``explain`` is asked about each batch before it is applied. ``progress`` is called with the
+    ``rules`` are asked about each batch. ``progress`` is called with the
     number of records.
 
     Raises:
         SourceError: there is no record in it.
     """
-    return _Examination(log, observers, explain, until or Place(), progress).run()
+    return _Examination(log, observers, rules, until or Place(), progress).run()
 
 
 def release_of(log: MergedLog) -> str:
@@ -146,28 +174,38 @@ class _Examination:
         self,
         log: MergedLog,
         observers: Sequence[Callable[[Event], None]],
-        explain: Explain | None,
+        rules: Rules | None,
         until: Place,
         progress: Progress | None,
     ) -> None:
         self.log = log
         self.observers = observers
-        self.explain = explain
+        self.rules = rules
         self.until = until
         self.progress = progress
         self.timeline = Timeline()
+        self.impact = Impact()
         self.transactions = Transactions()
         self.records = self.batches = 0
+        self.because: dict[int, str] = {}
+        self.unexplained: list[Unexplained] = []
+        self.unexplained_count = 0
+        self._waiting: deque[Unexplained] = deque()
 
     def run(self) -> Incident:
         log = self.log
         release, begin_us = release_of(log), begin_of(log)
         history = HistoryEvents(self.observers, begin_us, release)
-        incident = Incident(release, history.image, self.timeline, [], begin_us, begin_us)
+        incident = Incident(
+            release, history.image, self.timeline, self.impact, [], begin_us, begin_us
+        )
         self._read(history, incident)
         incident.nodes = sorted({*history.brokers, *history.controllers})
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches
+        incident.is_checked = self.rules is not None
+        incident.unexplained = self.unexplained
+        incident.unexplained_count = self.unexplained_count
         incident.notes += [*log.notes, *self._notes(history)]
         if not incident.nodes:
             raise SourceError(
@@ -177,7 +215,10 @@ class _Examination:
 
     def _stream(self) -> Iterator[tuple[MetadataBatch, bool]]:
         """The batches that take effect, and whether they are of the snapshot at the beginning."""
-        yield from ((batch, True) for batch in self.log.snapshot_batches() if batch.records)
+        for batch in self.log.snapshot_batches():
+            self._explain(batch)
+            if not batch.is_control:
+                yield batch, True
         resolved = self.transactions.resolve(self._counted())
         yield from ((batch, False) for batch in resolved)
 
@@ -190,15 +231,18 @@ class _Examination:
             self.records += len(batch.records)
             if self.progress is not None and self.batches % TOLD_EVERY == 0:
                 self.progress(self.records)
+            self._explain(batch)
             yield batch
+        if self.rules is not None:
+            self._keep(self.rules.end())
 
     def _read(self, history: HistoryEvents, incident: Incident) -> None:
         try:
             for batch, is_snapshot in self._stream():
-                explained = self._explained(history.image, batch, incident, is_snapshot=is_snapshot)
                 applied = history.take(batch, is_snapshot=is_snapshot)
-                self.timeline.take(applied, history.image, explained.because)
-                self._add_unexplained(applied, explained)
+                self.timeline.take(applied, self.because)
+                self.impact.take(applied, history.image)
+                self._told(applied)
         except KeyError as error:
             incident.notes.append(
                 f"the batch at offset {batch.base_offset:,} refers to {error}, which no record "
@@ -207,22 +251,37 @@ class _Examination:
         except FormatError as error:
             incident.notes.append(f"the log {error}; what is before that was read")
 
-    def _explained(
-        self, image: MetadataImage, batch: MetadataBatch, incident: Incident, *, is_snapshot: bool
-    ) -> Explained:
-        if self.explain is None or is_snapshot:
-            return Explained()
-        explained = self.explain(image, batch)
-        incident.unexplained_count += len(explained.unexplained)
-        room = UNEXPLAINED_MAX - len(incident.unexplained)
-        incident.unexplained += explained.unexplained[:room]
-        return explained
+    # ---- the rules
 
-    def _add_unexplained(self, applied: Applied, explained: Explained) -> None:
-        for each in explained.unexplained:
-            source = f"__cluster_metadata offset {each.offset}"
-            what = "a record that no rule of the release explains"
-            entry = Entry(applied.time_us, "unexplained", what, each.why, source, each.offset)
+    def _explain(self, batch: MetadataBatch) -> None:
+        if self.rules is not None:
+            self._keep(self.rules.feed(batch))
+
+    def _keep(self, explanations: Iterable[Explanation]) -> None:
+        """Keep the causes until their records are applied, and what no rule explains."""
+        for each in explanations:
+            if each.is_explained:
+                for place in range(len(each.messages)):
+                    self.because[each.offset + place] = each.because
+                continue
+            self.unexplained_count += 1
+            if len(self.unexplained) < UNEXPLAINED_MAX:
+                kind = type(each.messages[0]).__name__.removesuffix("Record")
+                record = plain_record(each.messages[0])
+                found = Unexplained(each.offset, kind, record, each.because)
+                self.unexplained.append(found)
+                self._waiting.append(found)
+
+    def _told(self, applied: Applied) -> None:
+        """Forget causes that were told, and tell what nothing explains."""
+        end = applied.batch.base_offset + len(applied.records)
+        for offset in [offset for offset in self.because if offset < end]:
+            del self.because[offset]
+        while self._waiting and self._waiting[0].offset < end:
+            found = self._waiting.popleft()
+            source = f"__cluster_metadata offset {found.offset}"
+            what = f"a {found.kind} record that no rule of the release explains"
+            entry = Entry(applied.time_us, "unexplained", what, found.why, source, found.offset)
             self.timeline.add(entry)
 
     def _notes(self, history: HistoryEvents) -> Iterator[str]:

@@ -159,7 +159,10 @@ class LogCopy:
     # ---- reading
 
     def snapshot_batches(self) -> Iterator[MetadataBatch]:
-        """Yield the batches of the snapshot, with offsets that end where the log begins."""
+        """Yield the batches of the snapshot, with offsets that end where the log begins.
+
+        Those of control records, such as the first and the last one, have no offsets of their own.
+        """
         snapshot = self.snapshot
         if snapshot is None:
             return
@@ -168,11 +171,9 @@ class LogCopy:
             first = batch.records[0] if batch.records else None
             if isinstance(first, SnapshotHeaderRecord):
                 time_ms = first.last_contained_log_timestamp
-            if batch.is_control and isinstance(first, SnapshotHeaderRecord | SnapshotFooterRecord):
-                continue
             stamp = time_ms if time_ms > 0 else batch.timestamp
             yield replace(batch, base_offset=at, leader_epoch=snapshot.epoch, timestamp=stamp)
-            at += len(batch.records)
+            at += 0 if batch.is_control else len(batch.records)
 
     def batches(self, start: int, end: int) -> Iterator[MetadataBatch]:
         """Yield the batches from offset ``start`` to ``end`` (exclusive), as far as it has them.

@@ -10,7 +10,7 @@ from emulator.inputs.statements import CreateCluster
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
 from sessions.postmortem.events import NO_SEED, midnight_before
-from sessions.postmortem.incident import Explain, Incident, Progress, begin_of, examine, release_of
+from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
 from sessions.recording.recorder import Recorder
@@ -30,7 +30,7 @@ def record(
     sources: Sequence[str],
     program: str,
     *,
-    explain: Explain | None = None,
+    rules: Rules | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
@@ -53,6 +53,6 @@ def record(
         wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:
-        incident = examine(log, [recorder], explain=explain, until=until, progress=progress)
+        incident = examine(log, [recorder], rules=rules, until=until, progress=progress)
         recorder.follow(_Ended(incident.end_us - zero_us))
     return incident

@@ -1,15 +1,15 @@
-"""What happened, for people: one entry for what a batch did, and for how long what was unavailable.
+"""What happened, for people: one entry for each thing that a batch did.
 
-A batch may change thousands of partitions for one reason; it is one entry then. Times are
-wall-clock times in microseconds since 1970 UTC.
+A batch may change thousands of partitions for one reason; that is one entry. Times are wall-clock
+times in microseconds since 1970 UTC.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import Change, MetadataImage
+from emulator.metadata_log.image import Change, TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,
@@ -18,15 +18,21 @@ from emulator.metadata_log.records import (
     ConfigRecord,
     FeatureLevelRecord,
     LeaderChangeMessage,
+    PartitionChangeRecord,
+    PartitionRecord,
     RegisterBrokerRecord,
     TopicRecord,
     UnregisterBrokerRecord,
 )
+from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
+from sessions.postmortem.reasons import Reasons
 from sessions.text import brackets, plural
 
 NAMED_MAX: Final = 5
 """How many partitions an entry names."""
+PLACE: Final = "\0"
+"""Stands for the names of partitions in a sentence about them."""
 ENTRIES_MAX: Final = 200_000
 """How many entries are kept: more than anybody reads, and bounded."""
 
@@ -46,53 +52,12 @@ class Entry(Struct, frozen=True):
     offset: int = -1
 
 
-class Outage(Struct):
-    """A partition without a leader, from ``begin_us`` to ``end_us`` (None: to the end).
-
-    ``lost`` is the broker that led it, ``leader`` the one elected at the end; ``is_unclean``: from
-    outside the ISR and the ELR.
-    """
-
-    tp: str
-    begin_us: int
-    lost: int
-    begin_offset: int
-    end_us: int | None = None
-    leader: int | None = None
-    is_unclean: bool = False
-
-
-class Shrink(Struct, frozen=True):
-    """Members that left an ISR: ``removed`` from ``tp``, leaving ``isr``."""
-
-    time_us: int
-    tp: str
-    removed: tuple[int, ...]
-    isr: tuple[int, ...]
-    offset: int
-    because: str
-
-
-class UncleanElection(Struct, frozen=True):
-    """A leader that was not in sync: records that only ``isr`` had are lost."""
-
-    time_us: int
-    tp: str
-    leader: int
-    isr: tuple[int, ...]
-    offset: int
-
-
 class Timeline:
-    """Collects entries, outages, shrinks and unclean elections."""
+    """Collects entries; ``left_out`` counts those that were too many to be kept."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.outages: list[Outage] = []
-        self.shrinks: list[Shrink] = []
-        self.unclean: list[UncleanElection] = []
         self.left_out = 0
-        self._open: dict[str, Outage] = {}
         self._leaving: set[int] = set()
 
     def add(self, entry: Entry) -> None:
@@ -102,17 +67,20 @@ class Timeline:
         else:
             self.entries.append(entry)
 
-    def take(self, applied: Applied, image: MetadataImage, because: str = "") -> None:
-        """Add what a batch did; ``image`` is the metadata after it."""
+    def take(self, applied: Applied, because: Mapping[int, str]) -> None:
+        """Add what a batch did; ``because`` is what the rules say of records, by offset."""
         if applied.is_snapshot:
             return
-        offset = applied.batch.base_offset
-        for at, record in enumerate(applied.records, offset):
+        keys: dict[TopicIdPartition, int] = {}
+        for offset, record in enumerate(applied.records, applied.batch.base_offset):
+            if isinstance(record, PartitionRecord | PartitionChangeRecord):
+                keys[TopicIdPartition(record.topic_id, record.partition_id)] = offset
+                continue
             told = self._of_record(record)
             if told is not None:
                 kind, what, why = told
-                self._add(applied, at, kind, what, why or because)
-        self._partitions(applied, because or self._reason(applied.records))
+                self._add(applied, offset, kind, what, because.get(offset) or why)
+        self._partitions(applied, keys, because)
 
     def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
         source = f"__cluster_metadata offset {offset}"
@@ -153,81 +121,57 @@ class Timeline:
             return "broker", f"broker {broker} starts a controlled shutdown", "it asked to stop"
         return None
 
-    @staticmethod
-    def _reason(records: Sequence[AnyRecord]) -> str:
-        """Why a batch changes partitions, as far as the batch says so."""
-        for record in records:
-            match record:
-                case BrokerRegistrationChangeRecord(broker_id=broker, fenced=1):
-                    return f"broker {broker} is fenced"
-                case BrokerRegistrationChangeRecord(broker_id=broker, fenced=-1):
-                    return f"broker {broker} is unfenced"
-                case BrokerRegistrationChangeRecord(broker_id=broker, in_controlled_shutdown=1):
-                    return f"broker {broker} shuts down"
-                case RegisterBrokerRecord(broker_id=broker):
-                    return f"broker {broker} has restarted"
-                case _:
-                    pass
-        return ""
-
     # ---- partitions
 
-    def _partitions(self, applied: Applied, because: str) -> None:
-        groups: dict[tuple[str, str], list[str]] = {}
+    def _partitions(
+        self, applied: Applied, keys: Mapping[TopicIdPartition, int], because: Mapping[int, str]
+    ) -> None:
+        """Add an entry for each thing that happened to any partitions, for one reason."""
+        reasons = Reasons(applied.records)
+        groups: dict[tuple[str, str, str], list[str]] = {}
+        places: dict[tuple[str, str, str], int] = {}
         for key, change in applied.delta.partitions.items():
-            tp = f"{change.topic}-{key.partition}"
-            for kind, what in self._of_partition(tp, change, applied, because):
-                groups.setdefault((kind, what), []).append(tp)
-        for (kind, what), tps in groups.items():
-            self._add(applied, applied.batch.base_offset, kind, what.format(_named(tps)), because)
+            offset = keys.get(key, applied.batch.base_offset)
+            why = because.get(offset) or reasons.of(change)
+            for kind, what in _of_partition(change):
+                group = kind, what, why
+                groups.setdefault(group, []).append(f"{change.topic}-{key.partition}")
+                places.setdefault(group, offset)
+        for group, tps in groups.items():
+            kind, what, why = group
+            self._add(applied, places[group], kind, what.replace(PLACE, _named(tps)), why)
 
-    def _of_partition(
-        self, tp: str, change: Change, applied: Applied, because: str
-    ) -> Iterable[tuple[str, str]]:
-        before, after = change.before, change.after
-        offset, now_us = applied.batch.base_offset, applied.time_us
-        if after is None:
-            self._close(tp, now_us, None, is_unclean=False)
-            yield "topic", f"topic {change.topic} is deleted"
-            return
-        if before is None:
-            return
-        if before.leader != after.leader:
-            is_unclean = bool(after.leader_recovery_state) and after.leader not in before.isr
-            if after.leader < 0:
-                outage = Outage(tp, now_us, before.leader, offset)
-                self._open[tp] = outage
-                self.outages.append(outage)
-                yield "offline", f"{{}} lost the leader {before.leader}, and nobody may lead"
-            elif is_unclean:
-                self.unclean.append(UncleanElection(now_us, tp, after.leader, before.isr, offset))
-                self._close(tp, now_us, after.leader, is_unclean=True)
-                yield "unclean", f"{{}}: {after.leader} is elected although it was not in sync"
-            else:
-                self._close(tp, now_us, after.leader, is_unclean=False)
-                was = f"in place of {before.leader}" if before.leader >= 0 else "after none"
-                yield "leader", f"{{}}: {after.leader} leads {was}"
-        gone = tuple(broker for broker in before.isr if broker not in after.isr)
-        come = [broker for broker in after.isr if broker not in before.isr]
-        if gone:
-            self.shrinks.append(Shrink(now_us, tp, gone, after.isr, offset, because))
-            yield (
-                "isr-shrink",
-                f"{{}}: {brackets(gone)} left the ISR, which is {brackets(after.isr)}",
-            )
-        if come:
-            yield (
-                "isr-expand",
-                f"{{}}: {brackets(come)} joined the ISR, which is {brackets(after.isr)}",
-            )
-        if before.is_reassigning != after.is_reassigning:
-            word = "starts" if after.is_reassigning else "is complete"
-            yield "reassignment", f"{{}}: its reassignment {word}"
 
-    def _close(self, tp: str, time_us: int, leader: int | None, *, is_unclean: bool) -> None:
-        outage = self._open.pop(tp, None)
-        if outage is not None:
-            outage.end_us, outage.leader, outage.is_unclean = time_us, leader, is_unclean
+def _of_partition(change: Change) -> Iterator[tuple[str, str]]:
+    """The kinds of what happened to a partition, and sentences with a place for its name."""
+    before, after = change.before, change.after
+    if after is None:
+        yield "topic", f"topic {change.topic} is deleted"
+        return
+    if before is None:
+        return
+    if before.leader != after.leader:
+        yield _of_leader(before, after)
+    gone = [broker for broker in before.isr if broker not in after.isr]
+    come = [broker for broker in after.isr if broker not in before.isr]
+    isr = brackets(after.isr)
+    if gone:
+        yield "isr-shrink", f"{PLACE}: {brackets(gone)} left the ISR, which is {isr}"
+    if come:
+        yield "isr-expand", f"{PLACE}: {brackets(come)} joined the ISR, which is {isr}"
+    if before.is_reassigning != after.is_reassigning:
+        word = "starts" if after.is_reassigning else "is complete"
+        yield "reassignment", f"{PLACE}: the reassignment {word}"
+
+
+def _of_leader(before: PartitionRegistration, after: PartitionRegistration) -> tuple[str, str]:
+    if after.leader < 0:
+        return "offline", f"{PLACE} lost the leader {before.leader}, and nobody may lead"
+    if after.leader_recovery_state and after.leader not in before.isr:
+        return "unclean", f"{PLACE}: {after.leader} is elected although it was not in sync"
+    if before.leader < 0:
+        return "online", f"{PLACE}: {after.leader} leads; there was no leader"
+    return "leader", f"{PLACE}: {after.leader} leads in place of {before.leader}"
 
 
 def _named(tps: Sequence[str]) -> str:

@@ -8,8 +8,11 @@ from sessions.format.errors import SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.playback.verify import verify
 from sessions.postmortem.document import as_plain
+from sessions.postmortem.html import page
 from sessions.postmortem.incident import examine, read_paths
+from sessions.postmortem.markdown import markdown
 from sessions.postmortem.places import place_of
+from sessions.postmortem.report import report_of
 from sessions.postmortem.session import record
 from tests.sessions.own_cluster.recorded import CASES, IDS, state_of
 
@@ -61,3 +64,24 @@ def test_a_session_has_wall_clock_times_and_no_script(tmp_path: Path) -> None:
         assert incident.begin_us < zero_us + session.last_us <= incident.end_us
     with pytest.raises(SessionIncompleteError, match="history of a real cluster"):
         verify(path)
+
+
+def test_the_report_tells_what_was_unavailable_and_what_may_be_lost() -> None:
+    recorded = str(Path(__file__).parent / "recordings" / "kraft-4.1.2")
+    incident = examine(read_paths([recorded]))
+    impact = incident.impact
+    assert [(loss.broker, len(loss.offline)) for loss in impact.losses][:3] == [
+        *((1, 1), (2, 1), (3, 0)),
+    ]
+    assert all(loss.in_sync_us is not None for loss in impact.losses)
+    offline = impact.offline[0]
+    assert (offline.tp, offline.leader, offline.successor) == ("t5-1", 1, 1)
+    assert offline.lasts_us(incident.end_us) == 10_042_000
+    assert offline.because == "broker 1 is fenced"
+    assert {risk.tp for risk in impact.risks if risk.is_unclean} == {"t5-0", "t5-1"}
+    report = report_of(incident, ["node100"])
+    assert report.verdict.startswith("12 times a broker was lost without a shutdown; 2 partitions")
+    text = markdown(report)
+    assert "| t5-1 | 2026-11-23T19:06:04.725Z | 10.042 s | 1 | broker 1 is fenced | 1 |" in text
+    html = page(report, "Made now.")
+    assert "<td>t5-1</td><td>2026-11-23T19:06:04.725Z</td><td>10.042 s</td>" in html

@@ -1,0 +1,292 @@
+"""What the history meant for the cluster's users: what was unavailable, unwritable, or lost.
+
+Times are wall-clock times in microseconds since 1970 UTC. The log says when the controller acted,
+not when a broker died: until it fences the broker, the metadata names a leader that is dead.
+"""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator.metadata_log.image import Change, MetadataImage
+from emulator.metadata_log.records import (
+    FENCE,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+)
+from emulator.metadata_log.registrations import PartitionRegistration
+from sessions.postmortem.events import Applied
+from sessions.postmortem.reasons import Reasons
+
+KEPT_MAX: Final = 100_000
+"""How many of each kind are kept."""
+MIN_ISR: Final = "min.insync.replicas"
+NOBODY: Final = -1
+
+
+class Window(Struct):
+    """A partition was without a leader, or not writable with acks=all.
+
+    From ``begin_us``, the batch at ``offset``, to ``end_us`` (None: to the end of the history).
+    ``leader`` led before, ``successor`` afterwards; ``isr`` is the smallest ISR meanwhile.
+    """
+
+    tp: str
+    begin_us: int
+    offset: int
+    leader: int
+    isr: tuple[int, ...]
+    because: str
+    end_us: int | None = None
+    successor: int | None = None
+
+    def lasts_us(self, end_us: int) -> int:
+        """How long it lasts in a history that ends at ``end_us``."""
+        return (end_us if self.end_us is None else self.end_us) - self.begin_us
+
+
+class Shrink(Struct, frozen=True):
+    """Members ``removed`` from the ISR of ``tp``, which is ``isr`` since."""
+
+    time_us: int
+    tp: str
+    removed: tuple[int, ...]
+    isr: tuple[int, ...]
+    offset: int
+    because: str
+
+
+class Risk(Struct, frozen=True):
+    """Records of ``tp`` that may be lost, because ``leader`` followed ``former``.
+
+    ``is_unclean``: it was not in sync, so that even what was acknowledged with acks=all may be
+    lost; ``isr`` had all records. Otherwise only what was acknowledged with acks=1, and not copied.
+    """
+
+    time_us: int
+    tp: str
+    former: int
+    leader: int
+    isr: tuple[int, ...]
+    offset: int
+    is_unclean: bool
+
+
+class Reign(Struct):
+    """``leader`` (-1: nobody) leads a partition from ``begin_us`` in ``epoch``."""
+
+    leader: int
+    epoch: int
+    begin_us: int
+
+
+class BrokerLoss(Struct):
+    """A broker that was fenced, or shut down, and what that did.
+
+    ``fenced_us`` is None while it shuts down. ``elected`` partitions got another leader,
+    ``offline`` ones got none. It registered again at ``registered_us``, was unfenced at
+    ``unfenced_us``, and was back in all ISRs at ``in_sync_us``; None: not in this history.
+    """
+
+    broker: int
+    begin_us: int
+    offset: int
+    is_controlled: bool
+    fenced_us: int | None = None
+    elected: int = 0
+    offline: list[str] = field(default_factory=list)
+    registered_us: int | None = None
+    unfenced_us: int | None = None
+    in_sync_us: int | None = None
+
+
+class Impact:
+    """Collects all of these; ``left_out`` counts what was too much to be kept."""
+
+    def __init__(self) -> None:
+        self.offline: list[Window] = []
+        self.unwritable: list[Window] = []
+        self.shrinks: list[Shrink] = []
+        self.risks: list[Risk] = []
+        self.losses: list[BrokerLoss] = []
+        self.reigns: dict[str, list[Reign]] = {}
+        self.left_out = 0
+        self._without_leader: dict[str, Window] = {}
+        self._below_min_isr: dict[str, Window] = {}
+        self._lost: dict[int, BrokerLoss] = {}
+        self._missing: dict[int, set[str]] = {}
+
+    def take(self, applied: Applied, image: MetadataImage) -> None:
+        """Add what a batch did; ``image`` is the metadata after it."""
+        if applied.is_snapshot:
+            for key, change in applied.delta.partitions.items():
+                if change.after is not None:
+                    tp = f"{change.topic}-{key.partition}"
+                    self._rule(tp, change.after, applied.time_us)
+            return
+        reasons = Reasons(applied.records)
+        self._nodes(applied)
+        for key, change in applied.delta.partitions.items():
+            tp = f"{change.topic}-{key.partition}"
+            self._partition(tp, change, applied, reasons, image)
+        if applied.delta.configs:
+            self._judge_all(applied, image)
+
+    # ---- brokers
+
+    def _nodes(self, applied: Applied) -> None:
+        now_us = applied.time_us
+        for record in applied.records:
+            if isinstance(record, RegisterBrokerRecord):
+                loss = self._lost.get(record.broker_id)
+                if loss is not None and loss.registered_us is None:
+                    loss.registered_us = now_us
+            elif isinstance(record, BrokerRegistrationChangeRecord):
+                self._registration(record, applied)
+
+    def _registration(self, record: BrokerRegistrationChangeRecord, applied: Applied) -> None:
+        broker, now_us = record.broker_id, applied.time_us
+        loss = self._lost.get(broker)
+        if record.fenced == UNFENCE:
+            if loss is not None:
+                loss.unfenced_us = now_us
+                self._back_in_sync(broker, now_us)
+        elif record.fenced == FENCE:
+            if loss is not None and loss.fenced_us is None:
+                loss.fenced_us = now_us
+            elif loss is None or loss.unfenced_us is not None:
+                self._lose(broker, applied, is_controlled=False).fenced_us = now_us
+        elif record.in_controlled_shutdown:
+            self._lose(broker, applied, is_controlled=True)
+
+    def _lose(self, broker: int, applied: Applied, *, is_controlled: bool) -> BrokerLoss:
+        loss = BrokerLoss(broker, applied.time_us, applied.batch.base_offset, is_controlled)
+        self._lost[broker] = loss
+        self._missing[broker] = set()
+        self._keep(self.losses, loss)
+        return loss
+
+    def _back_in_sync(self, broker: int, now_us: int) -> None:
+        loss = self._lost.get(broker)
+        if loss is not None and loss.unfenced_us is not None and not self._missing[broker]:
+            loss.in_sync_us = now_us
+            del self._lost[broker]
+
+    # ---- partitions
+
+    def _partition(
+        self, tp: str, change: Change, applied: Applied, reasons: Reasons, image: MetadataImage
+    ) -> None:
+        before, after, now_us = change.before, change.after, applied.time_us
+        if after is None:
+            self._end(tp, now_us)
+            return
+        if before is None:
+            self._rule(tp, after, now_us)
+            return
+        because = reasons.of(change)
+        offset = applied.batch.base_offset
+        if before.leader != after.leader:
+            self._rule(tp, after, now_us)
+            self._leader(tp, before, after, applied, because, reasons)
+        gone = tuple(broker for broker in before.isr if broker not in after.isr)
+        if gone:
+            self._keep(self.shrinks, Shrink(now_us, tp, gone, after.isr, offset, because))
+        for broker in gone:
+            if broker in self._missing:
+                self._missing[broker].add(tp)
+        for broker in after.isr:
+            if broker in self._missing and tp in self._missing[broker]:
+                self._missing[broker].discard(tp)
+                self._back_in_sync(broker, now_us)
+        self._writable(tp, after, applied, because, image)
+
+    def _leader(
+        self,
+        tp: str,
+        before: PartitionRegistration,
+        after: PartitionRegistration,
+        applied: Applied,
+        because: str,
+        reasons: Reasons,
+    ) -> None:
+        now_us, offset = applied.time_us, applied.batch.base_offset
+        loss = self._lost.get(before.leader)
+        if after.leader < 0:
+            window = Window(tp, now_us, offset, before.leader, after.isr, because)
+            self._without_leader[tp] = window
+            self._keep(self.offline, window)
+            if loss is not None:
+                loss.offline.append(tp)
+            return
+        window_or_none = self._without_leader.pop(tp, None)
+        if window_or_none is not None:
+            window_or_none.end_us, window_or_none.successor = now_us, after.leader
+        elif loss is not None:
+            loss.elected += 1
+        former = before.leader if window_or_none is None else window_or_none.leader
+        is_unclean = bool(after.leader_recovery_state) and after.leader not in before.isr
+        if is_unclean or before.leader in reasons.fenced:
+            had_all = before.isr or before.elr or before.last_known_elr
+            risk = Risk(now_us, tp, former, after.leader, had_all, offset, is_unclean)
+            self._keep(self.risks, risk)
+
+    def _writable(
+        self,
+        tp: str,
+        after: PartitionRegistration,
+        applied: Applied,
+        because: str,
+        image: MetadataImage,
+    ) -> None:
+        """Open or close a window in which writes with acks=all are refused."""
+        window = self._below_min_isr.get(tp)
+        is_below = after.leader >= 0 and len(after.isr) < self._min_isr(tp, image)
+        if window is None and is_below:
+            offset = applied.batch.base_offset
+            window = Window(tp, applied.time_us, offset, after.leader, after.isr, because)
+            self._below_min_isr[tp] = window
+            self._keep(self.unwritable, window)
+        elif window is not None and not is_below:
+            window.end_us, window.successor = applied.time_us, after.leader
+            del self._below_min_isr[tp]
+        elif window is not None and len(after.isr) < len(window.isr):
+            window.isr = after.isr
+
+    @staticmethod
+    def _min_isr(tp: str, image: MetadataImage) -> int:
+        topic = tp.rpartition("-")[0]
+        value = image.topic_config(topic, MIN_ISR) or image.broker_config(None, MIN_ISR) or ""
+        return int(value) if value.isdecimal() else 1
+
+    def _judge_all(self, applied: Applied, image: MetadataImage) -> None:
+        """A configuration may have changed which partitions are writable."""
+        changed = {
+            key.partition(":")[2] for key in applied.delta.configs if key.startswith("topic")
+        }
+        is_default = any(key.startswith("broker") for key in applied.delta.configs)
+        topics = image.topics.values() if is_default else map(image.topic, sorted(changed))
+        for topic in topics:
+            if topic is not None:
+                for number, partition in topic.partitions.items():
+                    because = "min.insync.replicas was changed"
+                    self._writable(f"{topic.name}-{number}", partition, applied, because, image)
+
+    def _rule(self, tp: str, after: PartitionRegistration, now_us: int) -> None:
+        reigns = self.reigns.setdefault(tp, [])
+        if not reigns or reigns[-1].leader != after.leader:
+            self._keep(reigns, Reign(after.leader, after.leader_epoch, now_us))
+
+    def _end(self, tp: str, now_us: int) -> None:
+        for windows in (self._without_leader, self._below_min_isr):
+            window = windows.pop(tp, None)
+            if window is not None:
+                window.end_us = now_us
+        self.reigns.pop(tp, None)
+
+    def _keep(self, kept: list, item: object) -> None:  # type: ignore[type-arg]
+        if len(kept) < KEPT_MAX:
+            kept.append(item)
+        else:
+            self.left_out += 1

@@ -1,0 +1,80 @@
+"""Why a batch changes partitions, by the batch itself and its cluster's rules.
+
+A rule's own explanation (:mod:`emulator.quorum_controller.explanation`) is better and is used where
+there is one. This is what remains without it.
+"""
+
+from collections.abc import Sequence
+
+from emulator.metadata_log.image import Change
+from emulator.metadata_log.records import (
+    FENCE,
+    UNFENCE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+)
+from sessions.text import brackets
+
+
+class Reasons:
+    """The nodes that a batch fences, unfences, registers, or lets shut down."""
+
+    def __init__(self, records: Sequence[AnyRecord]) -> None:
+        """Look at the records of a batch."""
+        self.fenced: set[int] = set()
+        self.unfenced: set[int] = set()
+        self.registered: set[int] = set()
+        self.shutting_down: set[int] = set()
+        for record in records:
+            if isinstance(record, RegisterBrokerRecord):
+                self.registered.add(record.broker_id)
+            elif isinstance(record, BrokerRegistrationChangeRecord):
+                if record.fenced == FENCE:
+                    self.fenced.add(record.broker_id)
+                elif record.fenced == UNFENCE:
+                    self.unfenced.add(record.broker_id)
+                elif record.in_controlled_shutdown:
+                    self.shutting_down.add(record.broker_id)
+
+    def of(self, change: Change) -> str:
+        """Why a partition was changed; empty if the batch does not tell."""
+        before, after = change.before, change.after
+        if before is None or after is None:
+            return ""
+        gone = {broker for broker in before.isr if broker not in after.isr}
+        gone |= {broker for broker in before.elr if broker not in after.elr + after.isr}
+        if before.leader != after.leader:
+            gone.add(before.leader)
+        for brokers, what in (
+            (self.fenced & gone, "is fenced"),
+            (self.shutting_down & gone, "shuts down"),
+            (self.registered & gone, "has restarted without a clean shutdown"),
+            (self.unfenced & {*after.isr, after.leader}, "is unfenced"),
+        ):
+            if brokers:
+                named = " and ".join(map(str, sorted(brokers)))
+                return f"broker {named} {what}"
+        return _of_leader(change)
+
+
+def _of_leader(change: Change) -> str:
+    """Why a partition was changed although no broker came or went."""
+    before, after = change.before, change.after
+    assert before is not None
+    assert after is not None
+    if before.is_reassigning or after.is_reassigning:
+        return "a reassignment"
+    if before.leader != after.leader:
+        if after.leader == after.preferred_replica:
+            return "an election of the preferred leader"
+        return ""
+    gone = [broker for broker in before.isr if broker not in after.isr]
+    if gone:
+        return (
+            f"the leader {after.leader} found {brackets(gone)} behind for longer than "
+            "replica.lag.time.max.ms"
+        )
+    if len(after.isr) > len(before.isr):
+        return f"the leader {after.leader} found that it has caught up"
+    return ""

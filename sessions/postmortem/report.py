@@ -1,0 +1,302 @@
+"""The report of an incident, for people: its sections, as text and tables."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from sessions.postmortem.impact import BrokerLoss, Reign, Risk, Window
+from sessions.postmortem.incident import Incident
+from sessions.postmortem.places import time_text
+from sessions.text import brackets, plural
+
+ROWS_MAX: Final = 500
+"""How many rows a table has: what is left out is counted."""
+NAMED_MAX: Final = 8
+SESSION_TIMEOUT: Final = "broker.session.timeout.ms (9 s unless it was configured)"
+Row = tuple[str, ...]
+
+
+class Section(Struct, frozen=True):
+    """A part of the report: sentences, then a table if it has a header."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    header: Row = ()
+    rows: Sequence[Row] = ()
+
+
+class Report(Struct, frozen=True):
+    """A whole report; ``verdict`` is one sentence, ``is_bad`` whether something was unavailable."""
+
+    title: str
+    verdict: str
+    is_bad: bool
+    sections: Sequence[Section]
+
+
+def report_of(incident: Incident, sources: Sequence[str]) -> Report:
+    """Return the report of a history that was read from ``sources``."""
+    sections = [
+        _facts(incident, sources),
+        _losses(incident),
+        _offline(incident),
+        _unwritable(incident),
+        _risks(incident),
+        _leaders(incident),
+        _shrinks(incident),
+        _unexplained(incident),
+        _timeline(incident),
+    ]
+    impact = incident.impact
+    is_bad = bool(impact.offline or any(risk.is_unclean for risk in impact.risks))
+    title = f"Postmortem of {', '.join(sources)}"
+    return Report(title, verdict(incident), is_bad, [each for each in sections if each is not None])
+
+
+def verdict(incident: Incident) -> str:
+    """One sentence about the whole history."""
+    impact = incident.impact
+    unclean = sum(risk.is_unclean for risk in impact.risks)
+    crashes = sum(not loss.is_controlled for loss in impact.losses)
+    parts = [
+        f"{plural(crashes, 'time')} a broker was lost without a shutdown" if crashes else "",
+        _offline_verdict(incident),
+        f"{plural(unclean, 'unclean election')}" if unclean else "",
+    ]
+    said = "; ".join(part for part in parts if part) or "no partition was without a leader"
+    count = incident.unexplained_count
+    explained = f"{plural(count, 'record')} not explained" if count else "every record is explained"
+    if not incident.is_checked:
+        explained = "not checked against the rules"
+    sentence = f"{said}; {explained}."
+    return sentence[0].upper() + sentence[1:]
+
+
+def _offline_verdict(incident: Incident) -> str:
+    windows = incident.impact.offline
+    if not windows:
+        return ""
+    longest = max(windows, key=lambda window: window.lasts_us(incident.end_us))
+    tps = {window.tp for window in windows}
+    return (
+        f"{plural(len(tps), 'partition')} without a leader, for up to "
+        f"{_seconds(longest.lasts_us(incident.end_us))} ({longest.tp})"
+    )
+
+
+# ---- sections
+
+
+def _facts(incident: Incident, sources: Sequence[str]) -> Section:
+    mode = "KRaft" if incident.mode == "kraft" else "ZooKeeper"
+    sentences = [
+        f"Kafka {incident.release} in {mode} mode; nodes {', '.join(map(str, incident.nodes))}.",
+        f"{time_text(incident.begin_us)} to {time_text(incident.end_us)}; all times are UTC.",
+        f"{plural(incident.records, 'record')} in {incident.batches:,} batches, read from "
+        f"{', '.join(sources)}.",
+        *(f"{note[0].upper()}{note[1:]}." for note in incident.notes),
+    ]
+    return Section("What was read", sentences)
+
+
+def _losses(incident: Incident) -> Section | None:
+    losses = incident.impact.losses
+    if not losses:
+        return None
+    sentences = [
+        "Detection: until the active controller fences a broker that has died, the metadata names"
+        f" it as leader, and nobody else answers. This takes up to {SESSION_TIMEOUT}. A broker"
+        " that shuts down leads nothing any more before it stops.",
+        "Election: the controller names other leaders in the batch with which it fences the broker,"
+        " so this takes no time of its own; partitions without an eligible replica wait for one.",
+        "Recovery: from the fencing until the broker is back in all ISRs that it was removed from.",
+    ]
+    header = ("broker", "fenced", "how", "new leaders", "no leader", "back", "in all ISRs after")
+    return Section("Brokers that were lost", sentences, header, _limited(map(_loss, losses)))
+
+
+def _loss(loss: BrokerLoss) -> Row:
+    back_us = loss.unfenced_us
+    return (
+        str(loss.broker),
+        "not yet" if loss.fenced_us is None else time_text(loss.fenced_us),
+        "controlled shutdown" if loss.is_controlled else "no heartbeat",
+        str(loss.elected),
+        _named(loss.offline) or "-",
+        "no" if back_us is None else time_text(back_us),
+        "-" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
+    )
+
+
+def _offline(incident: Incident) -> Section | None:
+    windows = incident.impact.offline
+    if not windows:
+        return None
+    sentences = [
+        "Nobody could read from these partitions or write to them. Before, their leader may have"
+        f" been dead already, for up to {SESSION_TIMEOUT}.",
+    ]
+    header = ("partition", "from", "for", "led before", "because", "led after")
+    rows = (
+        (
+            window.tp,
+            time_text(window.begin_us),
+            _lasted(window, incident),
+            _broker(window.leader),
+            window.because or "-",
+            "-" if window.successor is None else _broker(window.successor),
+        )
+        for window in windows
+    )
+    return Section("Partitions without a leader", sentences, header, _limited(rows))
+
+
+def _unwritable(incident: Incident) -> Section | None:
+    windows = incident.impact.unwritable
+    if not windows:
+        return None
+    sentences = [
+        "Their ISR was smaller than min.insync.replicas, so writes with acks=all were refused"
+        " (NOT_ENOUGH_REPLICAS). The value is that of the topic or of the cluster's dynamic"
+        " default; what is in server.properties is not known here.",
+    ]
+    header = ("partition", "from", "for", "leader", "smallest ISR", "because")
+    rows = (
+        (
+            window.tp,
+            time_text(window.begin_us),
+            _lasted(window, incident),
+            _broker(window.leader),
+            brackets(window.isr),
+            window.because or "-",
+        )
+        for window in windows
+    )
+    return Section("Partitions that refused acks=all", sentences, header, _limited(rows))
+
+
+def _risks(incident: Incident) -> Section | None:
+    risks = incident.impact.risks
+    if not risks:
+        return None
+    unclean = [risk for risk in risks if risk.is_unclean]
+    sentences = []
+    if unclean:
+        sentences.append(
+            "Unclean elections: the new leader was not in sync, so records may be lost that were"
+            " acknowledged with acks=all. With unclean.leader.election.enable=false the partition"
+            " would have waited for a replica that had them; a larger min.insync.replicas would"
+            " have kept more such replicas."
+        )
+    if len(unclean) < len(risks):
+        sentences.append(
+            "acks=1: the former leader died, and records that it had acknowledged with acks=1 are"
+            " lost if the new leader had not fetched them. What was acknowledged with acks=all is"
+            " not lost."
+        )
+    header = ("partition", "at", "led before", "new leader", "what may be lost")
+    ordered = [*unclean, *(risk for risk in risks if not risk.is_unclean)]
+    rows = (
+        (
+            risk.tp,
+            time_text(risk.time_us),
+            _broker(risk.former),
+            _broker(risk.leader),
+            _at_risk(risk),
+        )
+        for risk in ordered
+    )
+    return Section("What may have been lost", sentences, header, _limited(rows))
+
+
+def _at_risk(risk: Risk) -> str:
+    if not risk.is_unclean:
+        return f"what {risk.former} acknowledged with acks=1 and {risk.leader} had not fetched"
+    if risk.leader == risk.former:
+        return f"what {risk.leader} had not flushed to its disk when it died"
+    had = brackets(risk.isr) if risk.isr else f"[{risk.former}]"
+    return f"all that {had} had and {risk.leader} had not"
+
+
+def _leaders(incident: Incident) -> Section | None:
+    changed = {tp: each for tp, each in incident.impact.reigns.items() if len(each) > 1}
+    if not changed:
+        return None
+    rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
+    kept = f"{plural(len(incident.impact.reigns) - len(changed), 'partition')} kept their leader."
+    return Section("Who led when", [kept], ("partition", "leaders"), _limited(rows))
+
+
+def _reigns(reigns: Sequence[Reign]) -> str:
+    said = [f"{_broker(each.leader)} from {time_text(each.begin_us)}" for each in reigns]
+    if len(said) > NAMED_MAX:
+        return "; ".join([said[0], f".. {len(said) - NAMED_MAX} more ..", *said[1 - NAMED_MAX :]])
+    return "; ".join(said)
+
+
+def _shrinks(incident: Incident) -> Section | None:
+    shrinks = incident.impact.shrinks
+    if not shrinks:
+        return None
+    counts: dict[tuple[int, str], list[str]] = {}
+    for shrink in shrinks:
+        counts.setdefault((shrink.time_us, shrink.because), []).append(shrink.tp)
+    rows = (
+        (time_text(time_us), because or "-", str(len(tps)), _named(tps))
+        for (time_us, because), tps in counts.items()
+    )
+    header = ("at", "because", "partitions", "which")
+    return Section("ISRs that shrank", (), header, _limited(rows))
+
+
+def _unexplained(incident: Incident) -> Section | None:
+    if not incident.unexplained:
+        return None
+    rows = ((str(each.offset), each.kind, each.why) for each in incident.unexplained)
+    sentence = f"No rule of Kafka {incident.release} permits these records."
+    return Section("Not explained", [sentence], ("offset", "record", "why"), _limited(rows))
+
+
+def _timeline(incident: Incident) -> Section:
+    rows = (
+        (time_text(entry.time_us), entry.what, entry.because or "-", entry.source)
+        for entry in incident.timeline.entries
+    )
+    header = ("time", "what", "because", "source")
+    return Section("Timeline", (), header, _limited(rows))
+
+
+# ---- words
+
+
+def _limited(rows: Iterator[Row] | Sequence[Row] | map) -> list[Row]:  # type: ignore[type-arg]
+    kept = list(rows)
+    if len(kept) <= ROWS_MAX:
+        return kept
+    more = f".. {len(kept) - ROWS_MAX:,} more"
+    return [*kept[:ROWS_MAX], (more, *[""] * (len(kept[0]) - 1))]
+
+
+def _named(tps: Sequence[str]) -> str:
+    if len(tps) <= NAMED_MAX:
+        return ", ".join(tps)
+    return f"{', '.join(tps[:NAMED_MAX])} and {len(tps) - NAMED_MAX:,} more"
+
+
+def _broker(broker: int) -> str:
+    return "nobody" if broker < 0 else str(broker)
+
+
+def _lasted(window: Window, incident: Incident) -> str:
+    lasted = _seconds(window.lasts_us(incident.end_us))
+    return lasted if window.end_us is not None else f"{lasted}, to the end"
+
+
+def _seconds(duration_us: int) -> str:
+    seconds = duration_us / 1e6
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.3f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s"

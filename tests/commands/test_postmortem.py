@@ -1,0 +1,67 @@
+"""``tidegauge postmortem``: what it prints and writes, and its exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.cli.main import run_program
+from tests.sessions.postmortem.logs import cluster, fence
+
+RECORDED = str(Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2")
+KEYS = ("schema", "release", "mode", "nodes", "records", "batches", "unexplained", "partitions")
+
+
+def test_the_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["postmortem", RECORDED, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert tuple(told) == (*KEYS, "brokers", "timeline")
+    assert (told["schema"], told["release"], told["mode"]) == (1, "4.1", "kraft")
+    assert told["nodes"] == [1, 2, 3, 4, 5, 100]
+    assert (told["records"], told["batches"]) == (976, 632)
+    assert told["unexplained"] == []
+    assert told["brokers"][0] == {"id": 1, "fenced": False, "rack": "r0"}
+    assert set(told["partitions"][0]) == {
+        *("topic", "partition", "state", "leader", "isr", "elr", "leader_epoch"),
+        "partition_epoch",
+    }
+    assert set(told["timeline"][0]) == {"time", "what", "because", "source"}
+
+
+def test_a_session_and_both_reports_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session, page = tmp_path / "incident.tide.db", tmp_path / "report.html"
+    given = ["postmortem", RECORDED, "--record", str(session), "--report", str(page)]
+    assert run_program(given) == 0
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert run_program(given) == 3
+    assert "exists" in capsys.readouterr().err
+    assert run_program(["sessions", "show", str(session)]) == 0
+    text = tmp_path / "report.md"
+    assert run_program(["postmortem", RECORDED, "--report", str(text)]) == 0
+    assert "## Partitions without a leader" in text.read_text()
+
+
+def test_the_state_at_a_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = cluster()
+    before = log.offset - 1
+    folder = log.add(fence(2, 4), version=1).write(tmp_path)
+    assert run_program(["postmortem", str(folder), "--json", "--at", str(before)]) == 0
+    assert not json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
+    assert run_program(["postmortem", str(folder), "--json", "--at", str(before + 1)]) == 0
+    assert json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--at", "yesterday"], "--at: 'yesterday' is neither an offset nor a time such as 2026-"),
+        (["--report", "report.pdf"], "--report: 'report.pdf' ends neither with .md nor .html"),
+    ],
+)
+def test_wrong_words_are_named(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["postmortem", RECORDED, *arguments]) == 2
+    assert sentence in capsys.readouterr().err
