@@ -162,6 +162,10 @@ class BrokerRegistration(Struct, frozen=True):
         """Whether it may lead and join ISRs: neither fenced nor shutting down (KIP-841)."""
         return not self.fenced and not self.in_controlled_shutdown
 
+    def has_online(self, directory: int) -> bool:
+        """Whether a replica in that log directory is available (``DirectoryId.isOnline``)."""
+        return directory == self.directory
+
     def merge(self, record: BrokerRegistrationChangeRecord) -> "BrokerRegistration":
         """Return the broker after a change of its registration."""
         fenced = {FENCE: True, UNFENCE: False}.get(record.fenced, self.fenced)

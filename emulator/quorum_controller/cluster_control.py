@@ -63,46 +63,61 @@ def register_broker(
 ) -> Result[BrokerRegistrationReply]:
     """Register a broker; its epoch is ``new_broker_epoch``, the offset of the next record.
 
-    An incarnation that is already registered keeps its epoch (KAFKA-16952, 3.9).
+    An incarnation that is already registered keeps its epoch (KAFKA-16952, 3.9) and stays unfenced
+    (KAFKA-16757, 3.7.1).
 
     Raises:
         ApiException: DUPLICATE_BROKER_REGISTRATION while another incarnation has a session.
     """
     heartbeats = context.state.heartbeats
     broker = request.broker
-    has_directories = is_directory_assignment_supported(context.image.metadata_version)
-    directory = request.directory if has_directories else 0
     known = context.image.brokers.get(broker)
-    if known is not None and known.incarnation_id == request.incarnation_id:
-        record = RegisterBrokerRecord(
-            broker,
-            request.incarnation_id,
-            known.epoch,
-            known.fenced,
-            known.in_controlled_shutdown,
-            request.rack,
-            directory,
-        )
-        heartbeats.register(broker, now_us, fenced=known.fenced)
-        return Result([record], BrokerRegistrationReply(known.epoch))
-    if known is not None and heartbeats.has_valid_session(broker, known.epoch, now_us):
+    is_amended = known is not None and known.incarnation_id == request.incarnation_id
+    has_session = known is not None and heartbeats.has_valid_session(broker, known.epoch, now_us)
+    if has_session and not is_amended:
         raise ApiException(
             "DUPLICATE_BROKER_REGISTRATION",
             f"Broker {broker} has a session of an earlier incarnation, which ends"
             " broker.session.timeout.ms after its last heartbeat.",
         )
+    *records, record = registration(context, request, new_broker_epoch)
+    assert isinstance(record, RegisterBrokerRecord)
+    if not is_amended:
+        heartbeats.remove(broker)
+    heartbeats.register(broker, now_us, fenced=record.fenced)
+    return Result([*records, record], BrokerRegistrationReply(record.broker_epoch))
+
+
+def registration(
+    context: Context, request: BrokerRegistrationRequest, new_broker_epoch: int
+) -> list[AnyRecord]:
+    """Return the records of a broker's registration, which is the last of them."""
+    broker, rules = request.broker, context.rules
+    has_directories = is_directory_assignment_supported(context.image.metadata_version)
+    directory = request.directory if has_directories else 0
+    known = context.image.brokers.get(broker)
+    if known is not None and known.incarnation_id == request.incarnation_id:
+        keeps_fencing = rules.amended_registration_keeps_fencing
+        return [
+            RegisterBrokerRecord(
+                broker,
+                request.incarnation_id,
+                known.epoch if rules.amended_registration_keeps_epoch else new_broker_epoch,
+                known.fenced or not keeps_fencing,
+                known.in_controlled_shutdown and keeps_fencing,
+                request.rack,
+                directory,
+            )
+        ]
     is_clean = known is not None and known.epoch == request.previous_broker_epoch
-    records: list[AnyRecord] = broker_shut_down(context, broker, is_clean=is_clean)
-    records.append(
+    return [
+        *broker_shut_down(context, broker, is_clean=is_clean),
         RegisterBrokerRecord(
             *(broker, request.incarnation_id, new_broker_epoch),
             rack=request.rack,
             directory=directory,
-        )
-    )
-    heartbeats.remove(broker)
-    heartbeats.register(broker, now_us, fenced=True)
-    return Result(records, BrokerRegistrationReply(new_broker_epoch))
+        ),
+    ]
 
 
 def unregister_broker(context: Context, broker: int) -> Result[None]:

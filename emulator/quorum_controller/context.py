@@ -3,6 +3,7 @@
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.metadata_log.image import MetadataImage, TopicImage
 from emulator.metadata_log.registrations import BrokerRegistration
@@ -60,7 +61,11 @@ class Context(Struct):
 
     def election_rules(self, topic: TopicImage) -> ElectionRules:
         """Return the rules of elections in a topic."""
-        return self.rules.elections(self.image, self._min_isr(topic))
+        rules = self.rules.elections(self.image, self._min_isr(topic))
+        if self.settings.zookeeper_metadata_migration_enable:
+            # Brokers in ZooKeeper mode notice a smaller ISR by the leader epoch alone (KIP-866).
+            return replace(rules, bumps_epoch_on_shrink=True)
+        return rules
 
     def elects_uncleanly(self, topic: str) -> bool:
         """Whether a topic's configuration enables unclean leader election.

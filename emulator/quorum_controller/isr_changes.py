@@ -97,10 +97,17 @@ def broker_unregistered(context: Context, broker: int) -> list[AnyRecord]:
     ]
 
 
+def partitions_without(
+    context: Context, broker: int, partitions: Iterable[TopicIdPartition]
+) -> list[AnyRecord]:
+    """Remove a broker from the ISRs of these partitions, where it does not lead any more."""
+    acceptable = context.active_brokers() - {broker}
+    return _changes(context, partitions, acceptable, remove=broker)
+
+
 def _without_broker(context: Context, broker: int) -> list[AnyRecord]:
     in_isr = context.state.partitions.partitions_with_broker_in_isr(broker)
-    acceptable = context.active_brokers() - {broker}
-    return _changes(context, in_isr, acceptable, remove=broker)
+    return partitions_without(context, broker, in_isr)
 
 
 def _changes(

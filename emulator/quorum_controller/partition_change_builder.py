@@ -22,7 +22,7 @@ from emulator.metadata_log.records import (
     Replicas,
 )
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
-from emulator.quorum_controller.reassignment import complete
+from emulator.quorum_controller.reassignment import Completion, complete
 
 
 class Election(Enum):
@@ -42,7 +42,9 @@ class ElectionRules(Struct, frozen=True):
     ``min_isr`` is min.insync.replicas, at most the replication factor. Release-specific:
     ``bumps_epoch_on_shrink`` (before metadata version 3.6-IV0, KAFKA-15021);
     ``elects_dead_last_known_leader`` (4.0, KAFKA-19522); ``notes_last_leader_of_empty_isr`` (up to
-    4.1.0: the last leader is recorded when the ISR becomes empty, not when the leader is lost).
+    4.1.0: the last leader is recorded when the ISR becomes empty, not when the leader is lost);
+    ``bumps_epoch_without_change`` (up to 3.7: with ``bumps_epoch_on_shrink`` also if the last
+    member stays in the ISR, KAFKA-16624); ``completion`` (of reassignments).
     """
 
     min_isr: int = 1
@@ -50,6 +52,8 @@ class ElectionRules(Struct, frozen=True):
     bumps_epoch_on_shrink: bool = False
     elects_dead_last_known_leader: bool = False
     notes_last_leader_of_empty_isr: bool = False
+    bumps_epoch_without_change: bool = False
+    completion: Completion = Completion.ALL
 
 
 class _Elected(NamedTuple):
@@ -86,7 +90,7 @@ class PartitionChangeBuilder(Struct):
         replicas = partition.replicas if self.target_replicas is None else self.target_replicas
         removing = _or(self.target_removing, partition.removing_replicas)
         adding = _or(self.target_adding, partition.adding_replicas)
-        completed = complete(replicas, removing, adding, isr)
+        completed = complete(replicas, removing, adding, isr, self.rules.completion)
         if completed is not None:
             replicas, isr = completed
             removing = adding = ()
@@ -102,7 +106,7 @@ class PartitionChangeBuilder(Struct):
             isr, elr = (leader,), tuple(each for each in elr if each != leader)
         changes_isr = is_unclean or (isr != partition.isr and (bool(isr) or self.rules.elr_enabled))
         new_isr = isr if changes_isr else None
-        if leader == NO_LEADER_CHANGE and self._needs_new_epoch(replicas, new_isr):
+        if leader == NO_LEADER_CHANGE and self._needs_new_epoch(replicas, isr, new_isr):
             leader = partition.leader
 
         record = PartitionChangeRecord(
@@ -155,7 +159,7 @@ class PartitionChangeBuilder(Struct):
         """Whether a replica's broker may lead and has it on its disk (``LeaderAcceptor``)."""
         if replica not in self.acceptable_leaders:
             return False
-        return self.brokers[replica].directory == self.partition.directory(replica)
+        return self.brokers[replica].has_online(self.partition.directory(replica))
 
     def _may_elect_last_known(self, isr: Replicas, elr: Replicas) -> bool:
         last_known = self.partition.last_known_elr
@@ -203,14 +207,15 @@ class PartitionChangeBuilder(Struct):
 
     # ---- leader epoch
 
-    def _needs_new_epoch(self, replicas: Replicas, new_isr: Replicas | None) -> bool:
+    def _needs_new_epoch(self, replicas: Replicas, isr: Replicas, new_isr: Replicas | None) -> bool:
         """Whether the leader epoch is bumped although the leader remains.
 
         This is the case if a replica is removed, and before 3.6-IV0 if the ISR shrinks.
         """
         if not set(self.partition.replicas) <= set(replicas):
             return True
-        shrinks = new_isr is not None and not set(self.partition.isr) <= set(new_isr)
+        is_changed = new_isr is not None or self.rules.bumps_epoch_without_change
+        shrinks = is_changed and not set(self.partition.isr) <= set(isr)
         return shrinks and self.rules.bumps_epoch_on_shrink
 
 

@@ -4,6 +4,7 @@ While it is in progress, the replicas are the target followed by those being rem
 ``PartitionReassignmentReplicas`` and ``PartitionReassignmentRevert``; KIP-455.
 """
 
+from enum import Enum
 from typing import NamedTuple
 
 from emulator.metadata_log.records import Replicas
@@ -36,18 +37,35 @@ def begin(current: Replicas, target: Replicas) -> Reassignment:
     return Reassignment(target + removing, removing, adding)
 
 
-def complete(
-    replicas: Replicas, removing: Replicas, adding: Replicas, isr: Replicas
-) -> tuple[Replicas, Replicas] | None:
-    """Return replicas and ISR after the reassignment, or None if it is incomplete or absent.
+class Completion(Enum):
+    """Which replicas must be in sync before a reassignment is complete."""
 
-    It is complete once every target replica is in sync.
-    """
+    ADDED = "added"
+    """The added ones (up to 3.7)."""
+    ALL = "all"
+    """Every target replica (3.8 to 4.2, KAFKA-15665)."""
+    NOT_SHRINKING = "not shrinking"
+    """The added ones, and every target replica if there will be fewer (4.3, KAFKA-19975)."""
+
+
+def complete(
+    replicas: Replicas,
+    removing: Replicas,
+    adding: Replicas,
+    isr: Replicas,
+    completion: Completion = Completion.ALL,
+) -> tuple[Replicas, Replicas] | None:
+    """Return replicas and ISR after the reassignment, or None if it is incomplete or absent."""
     if not removing and not adding:
         return None
     target = tuple(each for each in replicas if each not in removing)
     target_isr = tuple(each for each in isr if each not in removing)
-    if not target or not target_isr or not set(target) <= set(target_isr):
+    if not target or (removing and not target_isr):
+        return None
+    needs_all = completion is Completion.ALL or (
+        completion is Completion.NOT_SHRINKING and len(adding) < len(removing)
+    )
+    if not set(target if needs_all else adding) <= set(target_isr):
         return None
     return target, target_isr
 

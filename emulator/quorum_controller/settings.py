@@ -5,6 +5,7 @@ from msgspec import Struct
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import needs_leader_epoch_bump_on_isr_shrink
 from emulator.quorum_controller.partition_change_builder import ElectionRules
+from emulator.quorum_controller.reassignment import Completion
 from emulator.releases.features.kraft import KRAFT
 from emulator.releases.versions import Numbers
 
@@ -21,6 +22,7 @@ class ControllerSettings(Struct, frozen=True):
     default_replication_factor: int = 1
     min_insync_replicas: int = 1
     unclean_leader_election_enable: bool = False
+    zookeeper_metadata_migration_enable: bool = False
 
 
 class ReleaseRules(Struct, frozen=True):
@@ -33,6 +35,11 @@ class ReleaseRules(Struct, frozen=True):
     kraft_unclean_election_by_config: bool
     dead_last_known_leader_elected: bool
     last_leader_noted_with_empty_isr: bool
+    amended_registration_keeps_fencing: bool
+    amended_registration_keeps_epoch: bool
+    epoch_bump_without_isr_change: bool
+    reassignment_completes_with_all_replicas: bool
+    reassignment_completes_unless_shrinking: bool
     replication_factor_change_refusable: bool
     zk_migration_state_in_log: bool
 
@@ -42,6 +49,14 @@ class ReleaseRules(Struct, frozen=True):
         held = {each.name: each.holds_in(release) for each in KRAFT}
         return ReleaseRules(**{name: held[name] for name in ReleaseRules.__struct_fields__})
 
+    @property
+    def completion(self) -> Completion:
+        """Which replicas must be in sync before a reassignment is complete."""
+        if self.reassignment_completes_with_all_replicas:
+            return Completion.ALL
+        is_new = self.reassignment_completes_unless_shrinking
+        return Completion.NOT_SHRINKING if is_new else Completion.ADDED
+
     def elections(self, image: MetadataImage, min_isr: int) -> ElectionRules:
         """Return the rules of elections and ISR changes for a partition with that minimum ISR."""
         return ElectionRules(
@@ -50,4 +65,6 @@ class ReleaseRules(Struct, frozen=True):
             needs_leader_epoch_bump_on_isr_shrink(image.metadata_version),
             self.dead_last_known_leader_elected,
             self.last_leader_noted_with_empty_isr,
+            self.epoch_bump_without_isr_change,
+            self.completion,
         )

@@ -111,6 +111,46 @@ KRAFT: Final = (
         ended_by="PartitionChangeBuilder.maybeUpdateLastKnownLeader",
     ),
     Feature(
+        "amended_registration_keeps_fencing",
+        "3.7.1",
+        None,
+        "KAFKA-16757",
+        "a broker that registers again without a restart stays unfenced",
+    ),
+    Feature(
+        "amended_registration_keeps_epoch",
+        "3.9",
+        None,
+        "KAFKA-16952",
+        "a broker that registers again without a restart keeps its broker epoch",
+    ),
+    Feature(
+        "epoch_bump_without_isr_change",
+        "3.3",
+        "3.7",
+        "KAFKA-15021",
+        "below metadata version 3.6-IV0 the leader epoch rises also when the last member may not"
+        " leave the ISR",
+        ended_by="KAFKA-16624",
+    ),
+    Feature(
+        "reassignment_completes_with_all_replicas",
+        "3.8",
+        "4.2",
+        "KAFKA-15665",
+        "a reassignment is complete when all target replicas are in sync; before, when those are"
+        " that it adds",
+        ended_by="KAFKA-19975",
+    ),
+    Feature(
+        "reassignment_completes_unless_shrinking",
+        "4.3",
+        None,
+        "KAFKA-19975",
+        "a reassignment that does not shrink the replica list need not wait for those target"
+        " replicas that it does not add",
+    ),
+    Feature(
         "replication_factor_change_refusable",
         "4.1",
         None,

@@ -169,6 +169,11 @@ contact_times_of_fenced_brokers
 registration_handles_shutdown
 dead_last_known_leader_elected
 last_leader_noted_with_empty_isr
+amended_registration_keeps_fencing 3.9
+amended_registration_keeps_epoch 3.9
+epoch_bump_without_isr_change 3.5
+reassignment_completes_with_all_replicas 3.9
+reassignment_completes_unless_shrinking
 replication_factor_change_refusable
 zk_migration_state_in_log 3.5..3.9
 """

@@ -1,0 +1,387 @@
+"""What the controller writes about brokers, with all the partitions that it changes for that."""
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final
+
+from emulator.metadata_log.image import TopicIdPartition
+from emulator.metadata_log.records import (
+    FENCE,
+    IN_CONTROLLED_SHUTDOWN,
+    UNFENCE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
+from emulator.quorum_controller.cluster_control import BrokerRegistrationRequest, registration
+from emulator.quorum_controller.explanation.match import (
+    Attempt,
+    Match,
+    NoRule,
+    Outcome,
+    in_any_order,
+)
+from emulator.quorum_controller.explanation.rules import Rule
+from emulator.quorum_controller.explanation.text import listed
+from emulator.quorum_controller.isr_changes import (
+    broker_fenced,
+    broker_in_controlled_shutdown,
+    broker_unfenced,
+    broker_unregistered,
+    partitions_without,
+)
+from emulator.wire.metadata import messages as wire
+
+SHORTEST_SESSION_MS: Final = 2_000
+"""No broker.session.timeout.ms is assumed to be shorter than the default heartbeat interval."""
+
+ABOUT_BROKERS: Final = (
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+
+def match_closing(attempt: Attempt, place: int) -> Match | None:
+    """Return the rule whose outcome are the records up to ``place``, which is about a broker.
+
+    The changes of partitions come before it: a fencing, for example.
+    """
+    for outcome in _closings(attempt, place):
+        if len(outcome.records) == place + 1 and attempt.begins_with(outcome.records):
+            return Match(place + 1, outcome.rule, outcome.because)
+    return None
+
+
+def match_opening(attempt: Attempt) -> Match | None:
+    """Return the rule whose outcome begins with the first record, which is about a broker.
+
+    The changes of partitions come after it. None: it is of no such rule.
+
+    Raises:
+        NoRule: what the broker does is impossible.
+    """
+    for outcome in _openings(attempt):
+        if attempt.begins_with(outcome.records):
+            return Match(len(outcome.records), outcome.rule, outcome.because)
+    return None
+
+
+def match_partly(attempt: Attempt, place: int) -> Match | None:
+    """Return the rule of which most records up to ``place`` are the outcome, with the others.
+
+    ``place`` is that of the next record about a broker, or 0 if the first one is. None: no rule is
+    near.
+
+    Raises:
+        NoRule: what the broker does is impossible.
+    """
+    if place == 0:
+        opening = next(_openings(attempt), None)
+        if opening is not None:
+            changed = _following(attempt, len(opening.records) - 1)
+            return _compared(attempt, opening, changed + 1, 0)
+    closing = next(_closings(attempt, place), None)
+    if closing is not None:
+        found = _compared(attempt, closing, place + 1, place)
+        if place == 0 or len(found.faults) <= place // 2:
+            return found
+    if place == 0:
+        raise NoRule(_why_not(attempt))
+    return None
+
+
+def _openings(attempt: Attempt) -> Iterator[Outcome]:
+    record = attempt.entry.record
+    if not isinstance(record, BrokerRegistrationChangeRecord):
+        return
+    broker, context = record.broker_id, attempt.context
+    if record.fenced == UNFENCE:
+        known = _registered(attempt, broker, record.broker_epoch)
+        if not known.fenced:
+            raise NoRule(f"broker {broker} is unfenced, and it was not fenced")
+        records = broker_unfenced(context, broker, known.epoch)
+        because = f"broker {broker} has caught up with the metadata log since its registration"
+        yield Outcome(records, Rule.UNFENCING, _with_partitions(because, records))
+    elif record.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN:
+        known = _registered(attempt, broker, record.broker_epoch)
+        if known.fenced or known.in_controlled_shutdown:
+            state = "fenced" if known.fenced else "shutting down already"
+            raise NoRule(f"broker {broker} begins a controlled shutdown, and it is {state}")
+        if not context.state.partitions.has_leaderships(broker):
+            raise NoRule(
+                f"broker {broker} begins a controlled shutdown, and it leads no partition: the"
+                " controller fences such a broker at once"
+            )
+        records = broker_in_controlled_shutdown(context, broker, known.epoch)
+        because = f"broker {broker} asked to shut down, and led partitions"
+        yield Outcome(records, Rule.CONTROLLED_SHUTDOWN, _with_partitions(because, records))
+
+
+def _following(attempt: Attempt, count: int) -> int:
+    """How many of the next ``count`` records change partitions, up to the first that does not."""
+    changes = takewhile(
+        lambda entry: isinstance(entry.record, PartitionChangeRecord),
+        attempt.entries[1 : 1 + count],
+    )
+    return sum(1 for _ in changes)
+
+
+def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Match:
+    """Compare the first ``count`` records with an outcome; the one at ``place`` is the broker's."""
+    expected = {
+        (each.topic_id, each.partition_id): in_any_order(each)
+        for each in outcome.records
+        if isinstance(each, PartitionChangeRecord)
+    }
+    because = outcome.because.partition(";")[0]
+    faults: dict[int, str] = {}
+    for number, entry in enumerate(attempt.entries[:count]):
+        record = entry.record
+        if not isinstance(record, PartitionChangeRecord):
+            if record not in outcome.records:
+                faults[number] = _why_not(attempt, number)
+            continue
+        rightly = expected.pop((record.topic_id, record.partition_id), None)
+        if rightly is None:
+            faults[number] = f"{because}, and that does not change this partition"
+        elif in_any_order(record) != rightly:
+            name, before = _partition(attempt, record)
+            right, wrong = _shown(before.merge(rightly)), _shown(before.merge(record))
+            faults[number] = f"{because}, which changes {name} to {right}, and not to {wrong}"
+    for record in expected.values():
+        name, before = _partition(attempt, record)
+        state = _shown(before.merge(record))
+        faults.setdefault(place, f"{because}, which also changes {name} to {state}")
+    return Match(count, outcome.rule, outcome.because, faults)
+
+
+def _partition(
+    attempt: Attempt, record: PartitionChangeRecord
+) -> tuple[str, PartitionRegistration]:
+    topic = attempt.context.image.topics[record.topic_id]
+    return f"{topic.name}-{record.partition_id}", topic.partitions[record.partition_id]
+
+
+def _closings(attempt: Attempt, place: int) -> Iterator[Outcome]:
+    context = attempt.context
+    record = attempt.entries[place].record
+    message = attempt.entries[place].message
+    match record:
+        case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced) if fenced == FENCE:
+            known = context.image.brokers.get(broker)
+            if known is None or _has_session(attempt, known, place):
+                return
+            records = broker_fenced(context, broker)
+            because = _with_partitions(_cause_of_fencing(attempt, known), records)
+            yield Outcome(records, Rule.FENCING, because)
+        case UnregisterBrokerRecord(broker_id=broker) if broker in context.image.brokers:
+            records = broker_unregistered(context, broker)
+            because = f"an administrator unregistered broker {broker}"
+            yield Outcome(records, Rule.BROKER_UNREGISTRATION, _with_partitions(because, records))
+        case RegisterBrokerRecord():
+            yield from _registrations(attempt, record, place)
+        case BrokerRegistrationChangeRecord(broker_id=broker):
+            known = context.image.brokers.get(broker)
+            if known is None:
+                return
+            assert isinstance(message, wire.BrokerRegistrationChangeRecord)
+            if message.log_dirs:
+                yield from _offline(attempt, record, message)
+            if record.cordoned_log_dirs not in (None, known.cordoned_log_dirs):
+                change = BrokerRegistrationChangeRecord(
+                    broker, known.epoch, cordoned_log_dirs=record.cordoned_log_dirs
+                )
+                because = f"broker {broker} told so with a heartbeat"
+                yield Outcome([change], Rule.CORDONED_DIRECTORIES, because)
+        case _:
+            return
+
+
+# ---- registrations
+
+
+def _registrations(attempt: Attempt, record: RegisterBrokerRecord, place: int) -> Iterator[Outcome]:
+    context, broker = attempt.context, record.broker_id
+    known = context.image.brokers.get(broker)
+    is_new = known is not None and known.incarnation_id != record.incarnation_id
+    if _why_not_register(attempt, place) is not None:
+        return
+    previous_epochs = (-1,) if known is None else (-1, known.epoch)
+    for previous in previous_epochs:
+        request = BrokerRegistrationRequest(
+            broker, record.incarnation_id, record.rack, previous, record.directory
+        )
+        records = registration(context, request, attempt.entry.offset)
+        if known is None:
+            because = f"broker {broker} started for the first time"
+        elif not is_new:
+            because = f"broker {broker} registered again without a restart"
+        else:
+            because = f"broker {broker} has been restarted"
+        rule = Rule.BROKER_SHUTDOWN if len(records) > 1 else Rule.BROKER_REGISTRATION
+        yield Outcome(records, rule, _with_partitions(because, records))
+
+
+def _why_not_register(attempt: Attempt, place: int) -> str | None:
+    context, entry = attempt.context, attempt.entries[place]
+    message = entry.message
+    assert isinstance(message, wire.RegisterBrokerRecord)
+    broker = message.broker_id
+    known = context.image.brokers.get(broker)
+    is_new = known is not None and known.incarnation_id != _incarnation(entry.record)
+    if known is not None and is_new and not known.fenced and _has_session(attempt, known, place):
+        return (
+            f"broker {broker} registers anew while its session lasts:"
+            f" {attempt.observed.heard.get(broker, 'it is unfenced')}"
+        )
+    for feature in message.features:
+        level = context.image.features.get(feature.name, 0)
+        is_off = level == 0 and feature.name != "metadata.version"
+        if (
+            not is_off
+            and not feature.min_supported_version <= level <= feature.max_supported_version
+        ):
+            return (
+                f"broker {broker} supports {feature.name} {feature.min_supported_version} to"
+                f" {feature.max_supported_version}, and it is {level}"
+            )
+    numbers = {attempt.observed.directories.of(each) for each in message.log_dirs}
+    for other, directories in attempt.observed.broker_directories.items():
+        if other != broker and numbers & set(directories):
+            return f"broker {broker} has a log directory that broker {other} has registered"
+    return None
+
+
+def _incarnation(record: AnyRecord | None) -> str:
+    assert isinstance(record, RegisterBrokerRecord)
+    return record.incarnation_id
+
+
+# ---- fencing
+
+
+def _has_session(attempt: Attempt, known: BrokerRegistration, place: int) -> bool:
+    """Whether the broker has leaders to lose, and was heard of too recently to be fenced."""
+    if known.fenced or known.in_controlled_shutdown:
+        return False
+    is_registration = isinstance(attempt.entries[place].record, RegisterBrokerRecord)
+    if not is_registration and not attempt.context.state.partitions.has_leaderships(known.id):
+        return False  # it may shut down
+    heard_ms = attempt.observed.last_contact_ms(known.id)
+    now_ms = attempt.entries[place].timestamp_ms
+    return heard_ms is not None and now_ms - heard_ms < SHORTEST_SESSION_MS
+
+
+def _cause_of_fencing(attempt: Attempt, known: BrokerRegistration) -> str:
+    broker = known.id
+    heard = attempt.observed.heard.get(broker)
+    last = f" ({heard})" if heard else ""
+    if known.fenced:
+        return f"broker {broker} was fenced already: it shut down, or its session ended later{last}"
+    if known.in_controlled_shutdown:
+        return f"all brokers know what broker {broker}'s controlled shutdown changed{last}"
+    if attempt.context.state.partitions.has_leaderships(broker):
+        return f"no heartbeat of broker {broker} came for broker.session.timeout.ms{last}"
+    return (
+        f"no heartbeat of broker {broker} came for broker.session.timeout.ms, or it shut down and"
+        f" led nothing{last}"
+    )
+
+
+# ---- log directories
+
+
+def _offline(
+    attempt: Attempt,
+    record: BrokerRegistrationChangeRecord,
+    message: wire.BrokerRegistrationChangeRecord,
+) -> Iterator[Outcome]:
+    observed, context, broker = attempt.observed, attempt.context, record.broker_id
+    before = observed.broker_directories.get(broker, ())
+    online = {observed.directories.of(each) for each in message.log_dirs}
+    if not online < set(before):
+        return
+    failed = set(before) - online
+    keys = [
+        TopicIdPartition(topic.id, number)
+        for topic, number, partition in context.image.partitions()
+        if broker in partition.replicas and partition.directory(broker) in failed
+    ]
+    change = BrokerRegistrationChangeRecord(broker, context.image.brokers[broker].epoch)
+    records = [*partitions_without(context, broker, keys), change]
+    count = "a log directory" if len(failed) == 1 else f"{len(failed)} log directories"
+    because = f"{count} of broker {broker} failed"
+    yield Outcome(records, Rule.OFFLINE_DIRECTORIES, _with_partitions(because, records))
+
+
+# ---- why not
+
+
+def _registered(attempt: Attempt, broker: int, epoch: int) -> BrokerRegistration:
+    known = attempt.context.image.brokers.get(broker)
+    if known is None:
+        raise NoRule(f"broker {broker} is not registered")
+    if known.epoch != epoch:
+        raise NoRule(f"broker {broker} has the broker epoch {known.epoch}, not {epoch}")
+    return known
+
+
+def _why_not(attempt: Attempt, place: int = 0) -> str:
+    """Why no rule permits the record at a place, which is about a broker."""
+    entry, first = attempt.entries[place], attempt.entry
+    record = entry.record
+    match record:
+        case RegisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
+            found = _why_not_register(attempt, place)
+            if found is not None:
+                return found
+            if epoch != first.offset and not _keeps_epoch(attempt, record):
+                return (
+                    f"broker {broker} registers with the broker epoch {epoch}, and the offset of"
+                    f" its registration is {first.offset}"
+                )
+            if not record.fenced:
+                return f"broker {broker} registers unfenced"
+        case BrokerRegistrationChangeRecord(broker_id=broker, broker_epoch=epoch):
+            known = _registered(attempt, broker, epoch)
+            if record.fenced == FENCE and _has_session(attempt, known, place):
+                heard_ms = attempt.observed.last_contact_ms(broker) or 0
+                return (
+                    f"broker {broker} is fenced {(entry.timestamp_ms - heard_ms) / 1_000:.3f} s"
+                    f" after the controller heard of it"
+                    f" ({attempt.observed.heard.get(broker, 'it is unfenced')}), while it led"
+                    " partitions and did not shut down"
+                )
+        case UnregisterBrokerRecord(broker_id=broker, broker_epoch=epoch):
+            _registered(attempt, broker, epoch)
+        case _:
+            pass
+    return "nothing that a broker does causes this"
+
+
+def _keeps_epoch(attempt: Attempt, record: RegisterBrokerRecord) -> bool:
+    known = attempt.context.image.brokers.get(record.broker_id)
+    return (
+        known is not None
+        and known.incarnation_id == record.incarnation_id
+        and known.epoch == record.broker_epoch
+    )
+
+
+def _shown(partition: PartitionRegistration) -> str:
+    return (
+        f"leader {partition.leader}, ISR {listed(partition.isr)}, ELR {listed(partition.elr)},"
+        f" leader epoch {partition.leader_epoch}"
+    )
+
+
+def _with_partitions(because: str, records: list[AnyRecord]) -> str:
+    changes = [each for each in records if isinstance(each, PartitionChangeRecord)]
+    if not changes:
+        return because
+    noun = "partition" if len(changes) == 1 else "partitions"
+    return f"{because}; {len(changes)} {noun} changed with it"
