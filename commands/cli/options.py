@@ -86,6 +86,11 @@ def flag(*names: str, text: str) -> Declaration:
     return typer.Option(*names, help=text, show_default=False)
 
 
+def switch(names: str, *, text: str, default: str) -> Declaration:
+    """Declare an option with an opposite, ``--name/--no-name``; ``default`` is shown in help."""
+    return typer.Option(names, help=f"{text} [default: {default}]", show_default=False)
+
+
 Settings = Annotated[
     list[values.Setting] | None,
     option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.options import argument, flag, option
+from commands.cli.options import argument, flag, option, switch
 from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
@@ -55,6 +55,14 @@ def postmortem(
         str | None,
         option("--report", kind="FILE", text="write the report for people, *.md or *.html"),
     ] = None,
+    check: Annotated[
+        bool | None,
+        switch(
+            "--check/--no-check",
+            text="check each record against the rules of the release",
+            default="the first 250,000 records",
+        ),
+    ] = None,
     as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
 ) -> int:
     """Read a cluster's own history from its metadata log, and check it against the rules.
@@ -65,7 +73,7 @@ def postmortem(
     1 otherwise.
     """
     write = None if report is None else _writer(Path(report))
-    incident = _examined(paths, record, _place(at))
+    incident = _examined(paths, record, check, _place(at))
     for note in incident.notes:
         streams.narrate(f"note: {note}")
     if as_json:
@@ -118,19 +126,33 @@ def _place(at: str | None) -> "Place | None":
         raise CommandError(ExitCode.USAGE, f"--at: {error}") from None
 
 
-def _examined(paths: list[str], record: str | None, until: "Place | None") -> "Incident":
+def _examined(
+    paths: list[str], record: str | None, check: bool | None, until: "Place | None"
+) -> "Incident":
+    from emulator.quorum_controller.explanation.trace import Explainer
     from sessions.own_cluster.reading import SourceError
-    from sessions.postmortem.incident import examine, read_paths
+    from sessions.postmortem.incident import CHECKED_MAX, examine, read_paths
     from sessions.postmortem.session import record as record_session
 
     def tell(records: int) -> None:
         streams.progress(f"reading .. {records:,} records")
 
+    rules = None if check is False else Explainer()
+    checked_max = None if check else CHECKED_MAX
     try:
         log = read_paths(paths)
         if record is None:
-            return examine(log, until=until, progress=tell)
-        return record_session(log, Path(record), paths, PROGRAM, until=until, progress=tell)
+            return examine(log, rules=rules, checked_max=checked_max, until=until, progress=tell)
+        return record_session(
+            log,
+            Path(record),
+            paths,
+            PROGRAM,
+            rules=rules,
+            checked_max=checked_max,
+            until=until,
+            progress=tell,
+        )
     except SourceError as error:
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     finally:

@@ -30,6 +30,8 @@ OLDEST: Final = "3.3"
 """The release of a cluster whose brokers do not tell: the first one with KRaft in production."""
 UNEXPLAINED_MAX: Final = 10_000
 """How many unexplained records are told."""
+CHECKED_MAX: Final = 250_000
+"""How many records are checked against the rules unless all are asked for: it takes some 10 s."""
 TOLD_EVERY: Final = 1_024
 
 Progress = Callable[[int], object]
@@ -119,18 +121,21 @@ def examine(
     observers: Sequence[Callable[[Event], None]] = (),
     *,
     rules: Rules | None = None,
+    checked_max: int | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
     """Read a history once; ``observers`` receive its events.
 
-    ``rules`` are asked about each batch. ``progress`` is called with the
-    number of records.
+    ``rules`` are asked about each batch up to ``checked_max`` records. ``progress`` is called with
+    the number of records.
 
     Raises:
         SourceError: there is no record in it.
     """
-    return _Examination(log, observers, rules, until or Place(), progress).run()
+    examination = _Examination(log, observers, rules, until or Place(), progress)
+    examination.checked_max = checked_max
+    return examination.run()
 
 
 def release_of(log: MergedLog) -> str:
@@ -181,6 +186,7 @@ class _Examination:
         self.log = log
         self.observers = observers
         self.rules = rules
+        self.is_checked = rules is not None
         self.until = until
         self.progress = progress
         self.timeline = Timeline()
@@ -188,6 +194,7 @@ class _Examination:
         self.transactions = Transactions()
         self.records = self.batches = 0
         self.because: dict[int, str] = {}
+        self.checked_max: int | None = None
         self.unexplained: list[Unexplained] = []
         self.unexplained_count = 0
         self._waiting: deque[Unexplained] = deque()
@@ -203,7 +210,7 @@ class _Examination:
         incident.nodes = sorted({*history.brokers, *history.controllers})
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches
-        incident.is_checked = self.rules is not None
+        incident.is_checked = self.is_checked
         incident.unexplained = self.unexplained
         incident.unexplained_count = self.unexplained_count
         incident.notes += [*log.notes, *self._notes(history)]
@@ -254,7 +261,12 @@ class _Examination:
     # ---- the rules
 
     def _explain(self, batch: MetadataBatch) -> None:
-        if self.rules is not None:
+        if self.rules is None:
+            return
+        if self.checked_max is not None and self.records > self.checked_max:
+            self._keep(self.rules.end())
+            self.rules = None
+        else:
             self._keep(self.rules.feed(batch))
 
     def _keep(self, explanations: Iterable[Explanation]) -> None:
@@ -296,6 +308,11 @@ class _Examination:
             yield (
                 f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "
                 "the next: the later one is shown at the time of the earlier one"
+            )
+        if self.is_checked and self.rules is None:
+            yield (
+                f"only the first {self.checked_max:,} records were checked against the rules; "
+                "'--check' checks all"
             )
         if self.timeline.left_out:
             yield f"the timeline ends after {len(self.timeline.entries):,} entries"

@@ -31,6 +31,7 @@ def record(
     program: str,
     *,
     rules: Rules | None = None,
+    checked_max: int | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
@@ -53,6 +54,13 @@ def record(
         wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:
-        incident = examine(log, [recorder], rules=rules, until=until, progress=progress)
+        incident = examine(
+            log,
+            [recorder],
+            rules=rules,
+            checked_max=checked_max,
+            until=until,
+            progress=progress,
+        )
         recorder.follow(_Ended(incident.end_us - zero_us))
     return incident

@@ -47,10 +47,23 @@ def test_the_state_at_a_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     log = cluster()
     before = log.offset - 1
     folder = log.add(fence(2, 4), version=1).write(tmp_path)
-    assert run_program(["postmortem", str(folder), "--json", "--at", str(before)]) == 0
+    asked = ["postmortem", str(folder), "--no-check", "--json", "--at"]
+    assert run_program([*asked, str(before)]) == 0
     assert not json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
-    assert run_program(["postmortem", str(folder), "--json", "--at", str(before + 1)]) == 0
+    assert run_program([*asked, str(before + 1)]) == 0
     assert json.loads(capsys.readouterr().out)["brokers"][1]["fenced"]
+
+
+def test_what_no_rule_explains_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = cluster()
+    offset = log.offset
+    folder = log.add(fence(2, 4), version=1).write(tmp_path)
+    assert run_program(["postmortem", str(folder), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    last = told["unexplained"][-1]
+    assert (last["offset"], last["record"]["type"]) == (offset, "BrokerRegistrationChange")
+    assert "which also changes t-0 to leader 1, ISR [1,3]" in last["why"]
+    assert any(each["because"] == last["why"] for each in told["timeline"])
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def _openings(attempt: Attempt) -> Iterator[Outcome]:
         if not known.fenced:
             raise NoRule(f"broker {broker} is unfenced, and it was not fenced")
         records = broker_unfenced(context, broker, known.epoch)
-        because = f"broker {broker} has caught up with the metadata log since its registration"
-        yield Outcome(records, Rule.UNFENCING, _with_partitions(because, records))
+        because = f"broker {broker} is back: it has caught up with the metadata log"
+        yield Outcome(records, Rule.UNFENCING, because)
     elif record.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN:
         known = _registered(attempt, broker, record.broker_epoch)
         if known.fenced or known.in_controlled_shutdown:
@@ -118,7 +118,7 @@ def _openings(attempt: Attempt) -> Iterator[Outcome]:
             )
         records = broker_in_controlled_shutdown(context, broker, known.epoch)
         because = f"broker {broker} asked to shut down, and led partitions"
-        yield Outcome(records, Rule.CONTROLLED_SHUTDOWN, _with_partitions(because, records))
+        yield Outcome(records, Rule.CONTROLLED_SHUTDOWN, because)
 
 
 def _following(attempt: Attempt, count: int) -> int:
@@ -137,7 +137,7 @@ def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Mat
         for each in outcome.records
         if isinstance(each, PartitionChangeRecord)
     }
-    because = outcome.because.partition(";")[0]
+    because = outcome.because
     faults: dict[int, str] = {}
     for number, entry in enumerate(attempt.entries[:count]):
         record = entry.record
@@ -176,12 +176,11 @@ def _closings(attempt: Attempt, place: int) -> Iterator[Outcome]:
             if known is None or _has_session(attempt, known, place):
                 return
             records = broker_fenced(context, broker)
-            because = _with_partitions(_cause_of_fencing(attempt, known), records)
-            yield Outcome(records, Rule.FENCING, because)
+            yield Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, known))
         case UnregisterBrokerRecord(broker_id=broker) if broker in context.image.brokers:
             records = broker_unregistered(context, broker)
             because = f"an administrator unregistered broker {broker}"
-            yield Outcome(records, Rule.BROKER_UNREGISTRATION, _with_partitions(because, records))
+            yield Outcome(records, Rule.BROKER_UNREGISTRATION, because)
         case RegisterBrokerRecord():
             yield from _registrations(attempt, record, place)
         case BrokerRegistrationChangeRecord(broker_id=broker):
@@ -223,7 +222,7 @@ def _registrations(attempt: Attempt, record: RegisterBrokerRecord, place: int) -
         else:
             because = f"broker {broker} has been restarted"
         rule = Rule.BROKER_SHUTDOWN if len(records) > 1 else Rule.BROKER_REGISTRATION
-        yield Outcome(records, rule, _with_partitions(because, records))
+        yield Outcome(records, rule, because)
 
 
 def _why_not_register(attempt: Attempt, place: int) -> str | None:
@@ -279,11 +278,11 @@ def _has_session(attempt: Attempt, known: BrokerRegistration, place: int) -> boo
 def _cause_of_fencing(attempt: Attempt, known: BrokerRegistration) -> str:
     broker = known.id
     heard = attempt.observed.heard.get(broker)
-    last = f" ({heard})" if heard else ""
+    last = f"; {heard}" if heard else ""
     if known.fenced:
         return f"broker {broker} was fenced already: it shut down, or its session ended later{last}"
     if known.in_controlled_shutdown:
-        return f"all brokers know what broker {broker}'s controlled shutdown changed{last}"
+        return f"the controlled shutdown of broker {broker} is complete{last}"
     if attempt.context.state.partitions.has_leaderships(broker):
         return f"no heartbeat of broker {broker} came for broker.session.timeout.ms{last}"
     return (
@@ -315,7 +314,7 @@ def _offline(
     records = [*partitions_without(context, broker, keys), change]
     count = "a log directory" if len(failed) == 1 else f"{len(failed)} log directories"
     because = f"{count} of broker {broker} failed"
-    yield Outcome(records, Rule.OFFLINE_DIRECTORIES, _with_partitions(because, records))
+    yield Outcome(records, Rule.OFFLINE_DIRECTORIES, because)
 
 
 # ---- why not
@@ -377,11 +376,3 @@ def _shown(partition: PartitionRegistration) -> str:
         f"leader {partition.leader}, ISR {listed(partition.isr)}, ELR {listed(partition.elr)},"
         f" leader epoch {partition.leader_epoch}"
     )
-
-
-def _with_partitions(because: str, records: list[AnyRecord]) -> str:
-    changes = [each for each in records if isinstance(each, PartitionChangeRecord)]
-    if not changes:
-        return because
-    noun = "partition" if len(changes) == 1 else "partitions"
-    return f"{because}; {len(changes)} {noun} changed with it"

@@ -38,16 +38,15 @@ class NoRule(Exception):
 
 
 class Attempt(Struct, frozen=True):
-    """The next records, and the state before them under a hypothesis."""
+    """The next records, and the state before them under a hypothesis.
+
+    ``context`` is what the rules of the controller take.
+    """
 
     observed: ObservedController
     hypothesis: Hypothesis
+    context: Context
     entries: Sequence[Entry]
-
-    @property
-    def context(self) -> Context:
-        """What the rules of the controller take."""
-        return self.observed.context(self.hypothesis)
 
     @property
     def entry(self) -> Entry:

@@ -74,6 +74,7 @@ class ObservedController(Struct):
     heard: dict[int, str] = field(default_factory=dict)
     others: dict[tuple[object, ...], object] = field(default_factory=dict)
     zk_migration_state: int = 0
+    _contexts: dict[Hypothesis, Context] = field(default_factory=dict)
 
     @property
     def image(self) -> MetadataImage:
@@ -82,10 +83,14 @@ class ObservedController(Struct):
 
     def context(self, hypothesis: Hypothesis) -> Context:
         """Return what the rules of the controller take."""
-        settings = hypothesis.settings
-        if self.leader is not None and settings.node_id != self.leader:
-            settings = replace(settings, node_id=self.leader)
-        return Context(self.state, settings, hypothesis.rules)
+        context = self._contexts.get(hypothesis)
+        if context is None:
+            settings = hypothesis.settings
+            if self.leader is not None:
+                settings = replace(settings, node_id=self.leader)
+            context = Context(self.state, settings, hypothesis.rules)
+            self._contexts[hypothesis] = context
+        return context
 
     def last_contact_ms(self, broker: int) -> int | None:
         """The time of the last record that shows the controller to have heard of a broker."""
@@ -112,6 +117,7 @@ class ObservedController(Struct):
 
     def _begin_epoch(self, message: LeaderChangeMessage, entry: Entry) -> None:
         self.leader = message.leader_id
+        self._contexts.clear()
         self.voters = tuple(voter.voter_id for voter in message.voters)
         for broker in self.state.heartbeats.brokers.values():
             broker.last_contact_us = entry.timestamp_ms * 1_000

@@ -115,24 +115,25 @@ def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
     heard = change.attempt.observed.heard
     added = [each for each in isr if each not in partition.isr]
     removed = [each for each in partition.isr if each not in isr]
-    parts = []
+    parts, since = [], []
     if added:
-        since = "; ".join(f"of {each}: {heard[each]}" for each in added if each in heard)
-        parts.append(f"{broker_list(added)} caught up with it" + (f" ({since})" if since else ""))
+        parts.append(f"{broker_list(added)} caught up with it")
+        since = [heard[each] for each in added if each in heard]
     if removed:
         parts.append(f"{broker_list(removed)} did not within replica.lag.time.max.ms")
     if not parts:
         parts.append("it has recovered from an unclean election")
     if change.record.replicas is not None:
         parts.append("that completes the reassignment")
-    return f"broker {partition.leader} leads {change.name}, and {', and '.join(parts)}"
+    causes = f"broker {partition.leader} leads, and {', and '.join(parts)}"
+    return f"{causes}; {since[0]}" if len(since) == 1 else causes
 
 
 def _preferred_election(change: Change) -> Outcomes:
     response = elect_leaders(change.context, Election.PREFERRED, [_named(change)])
     preferred = change.partition.preferred_replica
     yield (
-        f"broker {preferred} is the preferred replica of {change.name}: an administrator or"
+        f"broker {preferred} is the preferred replica: an administrator or"
         " auto.leader.rebalance.enable wanted it to lead",
         response.records,
     )
@@ -142,7 +143,7 @@ def _unclean_election(change: Change) -> Outcomes:
     response = elect_leaders(change.context, Election.UNCLEAN, [_named(change)])
     configured = change.context.elects_uncleanly(change.topic.name)
     by = "unclean.leader.election.enable is on" if configured else "an administrator wanted it"
-    yield f"{change.name} had no leader, and {by}", response.records
+    yield f"there was no leader, and {by}", response.records
 
 
 def _reassignment(change: Change) -> Outcomes:
@@ -153,12 +154,12 @@ def _reassignment(change: Change) -> Outcomes:
         removing = partition.removing_replicas
     target = tuple(each for each in replicas if each not in removing)
     records = alter_partition_reassignments(change.context, {_named(change): target}).records
-    yield f"an administrator reassigned {change.name} to {listed(target)}", records
+    yield f"an administrator reassigned it to {listed(target)}", records
 
 
 def _cancellation(change: Change) -> Outcomes:
     records = alter_partition_reassignments(change.context, {_named(change): None}).records
-    yield f"an administrator cancelled the reassignment of {change.name}", records
+    yield "an administrator cancelled the reassignment", records
 
 
 def _directory(change: Change) -> Outcomes:
@@ -171,7 +172,7 @@ def _directory(change: Change) -> Outcomes:
             continue
         epoch = change.context.image.brokers[broker].epoch
         result = assign_replicas_to_dirs(change.context, broker, epoch, directory, [change.key])
-        yield f"broker {broker} told where its replica of {change.name} is", result.records
+        yield f"broker {broker} told where its replica is", result.records
 
 
 def _departure(change: Change) -> Outcomes:
@@ -182,7 +183,7 @@ def _departure(change: Change) -> Outcomes:
         if known.in_controlled_shutdown:
             because = f"broker {broker} is shutting down"
         elif not known.has_online(partition.directory(broker)):
-            because = f"broker {broker} has its replica of {change.name} in a failed directory"
+            because = f"broker {broker} has its replica in a failed directory"
         else:
             continue
         is_unclean = context.elects_uncleanly(change.topic.name)

@@ -58,6 +58,7 @@ from emulator.wire.types import Message
 
 BOOTSTRAP_TRANSACTION: Final = "Bootstrap records"
 MIGRATION_TRANSACTION: Final = "ZK Migration"
+IDLE: Final = "nothing else was written for metadata.max.idle.interval.ms"
 
 
 class Explanation(Struct, frozen=True):
@@ -123,6 +124,9 @@ class Explainer:
             yield from self._explain_waiting(is_complete=True)
             for entry in entries(batch, self.observed.directories):
                 yield self._control(entry)
+            return
+        if not self._waiting and _is_idle(batch):
+            yield Explanation(batch.base_offset, batch.timestamp, batch.records, Rule.NO_OP, IDLE)
             return
         self._waiting.extend(entries(batch, self.observed.directories))
         may_continue = len(batch.records) >= MAX_RECORDS_PER_BATCH
@@ -211,8 +215,9 @@ class Explainer:
         reasons: list[str] = []
         for find in (_with_closing, _on_its_own, _partly):
             for number, hypothesis in enumerate(self._hypotheses):
+                context = self.observed.context(hypothesis)
                 try:
-                    match = find(Attempt(self.observed, hypothesis, upcoming), closing)
+                    match = find(Attempt(self.observed, hypothesis, context, upcoming), closing)
                 except NoRule as why:
                     reasons.append(str(why))
                     continue
@@ -327,7 +332,12 @@ def _on_its_own(attempt: Attempt, _: int | None) -> Match | None:
 
 
 def _no_op(_: Attempt) -> Match:
-    return Match(1, Rule.NO_OP, "nothing else was written for metadata.max.idle.interval.ms")
+    return Match(1, Rule.NO_OP, IDLE)
+
+
+def _is_idle(batch: MetadataBatch) -> bool:
+    """Whether a batch is a single no-op, of which a log has two a second."""
+    return len(batch.records) == 1 and isinstance(batch.records[0], wire.NoOpRecord)
 
 
 def _about_broker(attempt: Attempt) -> Match | None:
