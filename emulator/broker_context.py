@@ -3,7 +3,7 @@
 No part knows the broker as such; the other parts that it needs are passed to its constructor.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec import Struct, field
@@ -40,6 +40,13 @@ CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
 
 
+class TopicInfo(NamedTuple):
+    """A topic's id and its number of partitions."""
+
+    id: str
+    partitions: int
+
+
 class ClusterMetadata(Protocol):
     """What a broker knows of its cluster, however it learns it: what its parts ask about it."""
 
@@ -70,6 +77,15 @@ class ClusterMetadata(Protocol):
 
     def exists(self, topic: str) -> bool:
         """Whether a topic exists, as an observer of the cluster sees it."""
+
+    def topic(self, name: str) -> TopicInfo | None:
+        """A topic's id and number of partitions; None if it does not exist or has no id."""
+
+    def feature_level(self, name: str) -> int:
+        """The finalized level of a feature; 0 if there is none."""
+
+    def topic_names(self) -> Iterable[str]:
+        """The names of all topics that have ids."""
 
     def leader(self, tp: str) -> int | None:
         """The leader of a partition; -1 if it has none, None if there is no such partition."""

@@ -206,6 +206,8 @@ class Core:
             messages.OffsetFetchRequest: coordinator.committed,
             messages.DescribeGroupsRequest: coordinator.describe,
             messages.DeleteGroupsRequest: coordinator.delete,
+            messages.ConsumerGroupHeartbeatRequest: coordinator.consumer_heartbeat,
+            messages.ConsumerGroupDescribeRequest: coordinator.describe_consumer_groups,
             messages.WriteTxnMarkersResponse: self._markers_written,
             messages.AddPartitionsToTxnResponse: self._partitions_added,
             messages.FetchResponse: self._fetched,

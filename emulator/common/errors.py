@@ -88,6 +88,7 @@ _TABLE: Final = (
     KafkaError("OFFSET_NOT_AVAILABLE", 78, retriable=True),
     KafkaError("MEMBER_ID_REQUIRED", 79),
     KafkaError("PREFERRED_LEADER_NOT_AVAILABLE", 80, retriable=True),
+    KafkaError("GROUP_MAX_SIZE_REACHED", 81),
     KafkaError("FENCED_INSTANCE_ID", 82),
     KafkaError("ELIGIBLE_LEADERS_NOT_AVAILABLE", 83, retriable=True),
     KafkaError("ELECTION_NOT_NEEDED", 84, retriable=True),
@@ -104,7 +105,12 @@ _TABLE: Final = (
     KafkaError("FETCH_SESSION_TOPIC_ID_ERROR", 106, retriable=True),
     KafkaError("INELIGIBLE_REPLICA", 107),
     KafkaError("NEW_LEADER_ELECTED", 108),
+    KafkaError("FENCED_MEMBER_EPOCH", 110),
+    KafkaError("UNRELEASED_INSTANCE_ID", 111),
+    KafkaError("UNSUPPORTED_ASSIGNOR", 112),
+    KafkaError("STALE_MEMBER_EPOCH", 113),
     KafkaError("TRANSACTION_ABORTABLE", 120),
+    KafkaError("INVALID_REGULAR_EXPRESSION", 128),
     KafkaError("REBOOTSTRAP_REQUIRED", 129),
 )
 

@@ -9,7 +9,10 @@ from typing import Final
 
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING, NONE
+from emulator.common.names import split
 from emulator.coordinator import internal_topics
+from emulator.coordinator.consumer_group_manager import ConsumerGroupManager
+from emulator.coordinator.consumer_groups.requests import offset_error, topics_of
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import (
     COMMIT,
@@ -20,12 +23,18 @@ from emulator.coordinator.groups import (
     CoordinatorState,
     Group,
     Store,
+    group_key,
 )
 from emulator.coordinator.internal_topics import OFFSETS
-from emulator.coordinator.members import TASK, GroupMembership, group_key
+from emulator.coordinator.members import TASK, GroupMembership
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.protocol import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupDescription,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
     DescribeGroupsRequest,
@@ -55,6 +64,8 @@ from emulator.storage.log import Log
 
 LOADING_US: Final = 5_000
 """How long loading a partition of __consumer_offsets takes."""
+EPOCHS_SINCE: Final = 9
+"""The first OffsetCommit version in which members send epochs (KIP-848)."""
 LOOK: Final = "look"
 """The deadline for checking old offsets; those of groups and loads are ``group NAME`` and
 ``load TP``."""
@@ -78,6 +89,7 @@ class GroupCoordinator:
         broker's log of a partition and its high watermark.
         """
         self.context = context
+        self.checks_first = context.profile.has("heartbeats_checked_before_coordinator")
         self.needs_epoch = context.profile.has("transactional_offsets_need_epoch")
         self.state = state
         self.kernel = context.kernel
@@ -89,7 +101,9 @@ class GroupCoordinator:
             append=append,
             log_of=log_of,
             assignment_stored=self._assignment_stored,
+            consumers_stored=self._consumers_stored,
         )
+        self.consumers = ConsumerGroupManager(context, self.offsets)
         self.members = GroupMembership(context, self.offsets)
         self.expiry = OffsetExpiration(context, self.offsets)
         self.respond = self.offsets.respond
@@ -146,6 +160,9 @@ class GroupCoordinator:
         error = self.refusal(message.group)
         if error != NONE:
             self.respond(request, JoinGroupResponse(request, message.group, error))
+        elif not self.consumers.make_way(message.group):
+            error = "INCONSISTENT_GROUP_PROTOCOL"
+            self.respond(request, JoinGroupResponse(request, message.group, error))
         else:
             self.members.join(request, message)
         self._watch_positions()
@@ -189,10 +206,16 @@ class GroupCoordinator:
         """Write offsets to the log; respond when they are replicated."""
         error = self.refusal(message.group)
         group = self.group(message.group)
-        if error == NONE and message.generation < 0 and (group is None or not group.members):
+        if error == NONE and message.generation < 0 and self._is_empty(group):
             group = group or self.offsets.make(message.group)
         elif error == NONE and group is None:
-            error = "ILLEGAL_GENERATION"
+            has_name = message.version >= EPOCHS_SINCE
+            error = "GROUP_ID_NOT_FOUND" if has_name else "ILLEGAL_GENERATION"
+        elif error == NONE and group is not None and group.consumer is not None:
+            error = offset_error(group.consumer, message.member_id, message.generation)
+            if message.version < EPOCHS_SINCE and error != REFUSED:
+                member = group.consumer.members[message.member_id]
+                error = error if member.classic is not None else "UNSUPPORTED_VERSION"
         elif error == NONE:
             error = self.members.check(
                 message.group, message.member_id, message.generation, message.instance_id
@@ -219,7 +242,9 @@ class GroupCoordinator:
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
         if error == NONE and is_member and not (message.generation < 0 and self._is_empty(group)):
             error = "ILLEGAL_GENERATION"
-            if group is not None:
+            if group is not None and group.consumer is not None:
+                error = offset_error(group.consumer, message.member_id, message.generation)
+            elif group is not None:
                 error = self.members.check(
                     message.group, message.member_id, message.generation, message.instance_id
                 )
@@ -234,12 +259,15 @@ class GroupCoordinator:
 
     @staticmethod
     def _is_empty(group: Group | None) -> bool:
-        return group is None or not group.members
+        return group is None or not group.has_members
 
     def committed(self, _client: int, request: int, message: OffsetFetchRequest) -> None:
         """Return committed offsets."""
         error = self.refusal(message.group)
         group = self.group(message.group)
+        is_member = message.member_id is not None or message.member_epoch >= 0
+        if error == NONE and group is not None and group.consumer is not None and is_member:
+            error = offset_error(group.consumer, message.member_id or "", message.member_epoch)
         known = {} if group is None or error != NONE else group.offsets
         partitions = list(known) if message.partitions is None else message.partitions
         offsets = {tp: known.get(tp, -1) for tp in partitions}
@@ -273,7 +301,10 @@ class GroupCoordinator:
             if error != NONE:
                 asked[name] = GroupDescription(error)
             elif group is None:
-                asked[name] = GroupDescription(NONE, DEAD)
+                asked[name] = GroupDescription(NONE, DEAD, message=f"Group {name} not found.")
+            elif group.consumer is not None:
+                text = f"Group {name} is not a classic group."
+                asked[name] = GroupDescription(NONE, DEAD, message=text)
             else:
                 asked[name] = self._description(group)
         self.respond(request, DescribeGroupsResponse(request, NONE, asked))
@@ -281,6 +312,8 @@ class GroupCoordinator:
     @staticmethod
     def _description(group: Group) -> GroupDescription:
         """A group with its members; their metadata and assignments only in the state ``Stable``."""
+        if group.consumer is not None:
+            return GroupDescription(NONE, group.state, "consumer", type="consumer")
         members = {
             member.id: MemberDescription(
                 member.consumer,
@@ -301,7 +334,7 @@ class GroupCoordinator:
             error, group = self.refusal(name), self.group(name)
             if error == NONE and group is None:
                 error = "GROUP_ID_NOT_FOUND"
-            elif error == NONE and group is not None and group.members:
+            elif error == NONE and group is not None and group.has_members:
                 error = "NON_EMPTY_GROUP"
             elif error == NONE and group is not None:
                 self.expiry.forget(group)
@@ -311,7 +344,7 @@ class GroupCoordinator:
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of a group whose members may be subscribed to the topic.
 
-        Kafka reads the subscriptions from the members' metadata; here every topic counts.
+        Kafka reads the subscriptions from classic members' metadata; here every topic counts.
         """
         error, group = self.refusal(message.group), self.group(message.group)
         if error == NONE and group is None:
@@ -320,11 +353,47 @@ class GroupCoordinator:
             error = "NON_EMPTY_GROUP"
         errors: dict[str, str] = {}
         if error == NONE and group is not None:
-            refusal = "GROUP_SUBSCRIBED_TO_TOPIC" if group.members else NONE
-            errors = dict.fromkeys(message.partitions, refusal)
-            if not group.members:
-                self.expiry.forget_positions(group, message.partitions)
+            subscribed = [tp for tp in message.partitions if _is_subscribed(group, tp)]
+            errors = dict.fromkeys(message.partitions, NONE)
+            errors |= dict.fromkeys(subscribed, "GROUP_SUBSCRIBED_TO_TOPIC")
+            others = [tp for tp in message.partitions if tp not in subscribed]
+            self.expiry.forget_positions(group, others)
         self.respond(request, OffsetDeleteResponse(request, error, errors))
+
+    def consumer_heartbeat(
+        self, _client: int, request: int, message: ConsumerGroupHeartbeatRequest
+    ) -> None:
+        """Let a member of a consumer group join, stay or leave (KIP-848)."""
+        if not self.consumers.is_enabled:
+            error = "UNSUPPORTED_VERSION"
+            self.respond(request, ConsumerGroupHeartbeatResponse(request, message.group, error))
+            return
+        error = self.refusal(message.group)
+        if self.checks_first and not self.consumers.accepts(request, message):
+            return
+        if error != NONE:
+            self.respond(request, ConsumerGroupHeartbeatResponse(request, message.group, error))
+        elif self.checks_first or self.consumers.accepts(request, message):
+            self.consumers.heartbeat(request, message)
+        self._watch_positions()
+
+    def describe_consumer_groups(
+        self, _client: int, request: int, message: ConsumerGroupDescribeRequest
+    ) -> None:
+        """Describe consumer groups."""
+        found: dict[str, ConsumerGroupDescription] = {}
+        for name in message.groups:
+            error = self.refusal(name) if name else "INVALID_GROUP_ID"
+            if not self.consumers.is_enabled:
+                error = "UNSUPPORTED_VERSION"
+            if error != NONE:
+                found[name] = ConsumerGroupDescription(error)
+            else:
+                found[name] = self.consumers.description(self.group(name), name)
+        self.respond(request, ConsumerGroupDescribeResponse(request, found))
+
+    def _consumers_stored(self, store: Store, error: str) -> None:
+        self.consumers.stored(store, error)
 
     def _assignment_stored(self, group: Group, store: Store, error: str) -> None:
         self.members.assignment_stored(group, store, error)
@@ -337,10 +406,19 @@ class GroupCoordinator:
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
             self.state.partitions[tp] = 0
             for group in self.offsets.load(tp):
-                self.members.watch(group)
-        for name in [of.removeprefix("group ") for of in due if of.startswith("group ")]:
+                if group.consumer is not None:
+                    self.consumers.loaded(group)
+                else:
+                    self.members.watch(group)
+        for name in [of.removeprefix("regexes ") for of in due if of.startswith("regexes ")]:
             found = self.group(name)
             if found is not None:
+                self.consumers.resolve(found)
+        for name in [of.removeprefix("group ") for of in due if of.startswith("group ")]:
+            found = self.group(name)
+            if found is not None and found.consumer is not None:
+                self.consumers.expire(found)
+            elif found is not None:
                 self.members.expire(found)
         self.expiry.look()
         self._watch_positions()
@@ -350,6 +428,15 @@ class GroupCoordinator:
         due_us = self.expiry.due_us()
         if due_us is not None and self.timers.deadline_of(TASK, LOOK) is None:
             self.timers.set_deadline(TASK, LOOK, due_us)
+
+
+def _is_subscribed(group: Group, tp: str) -> bool:
+    """Whether members of a group may be subscribed to a partition's topic."""
+    consumers = group.consumer
+    if consumers is None:
+        return bool(group.members)
+    topic, _ = split(tp)
+    return any(topic in topics_of(consumers, member) for member in consumers.members.values())
 
 
 def _consumes(group: Group) -> bool:

@@ -11,6 +11,8 @@ from emulator import events
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import NONE
 from emulator.coordinator import internal_topics
+from emulator.coordinator.consumer_groups import records as consumer_records
+from emulator.coordinator.consumer_groups.group import ConsumerGroup
 from emulator.coordinator.groups import (
     EMPTY,
     NEXT,
@@ -27,6 +29,7 @@ from emulator.coordinator.groups import (
 from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.coordinator.records import (
+    GroupRecord,
     OffsetRecord,
     Record,
     group_record,
@@ -63,6 +66,8 @@ Source: ``GroupMetadataManager.storeOffsets`` and ``storeGroup``.
 """
 
 
+ConsumersStored = Callable[[Store, str], None]
+"""Called with the stored records of a consumer group and the error of the write."""
 AssignmentStored = Callable[[Group, Store, str], None]
 """Called with the group, the stored generation and the resulting error."""
 
@@ -79,6 +84,7 @@ class GroupMetadataManager:
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
         assignment_stored: AssignmentStored,
+        consumers_stored: ConsumersStored,
     ) -> None:
         """Act in ``context``.
 
@@ -93,6 +99,7 @@ class GroupMetadataManager:
         self._append = append
         self._log_of = log_of
         self._assignment_stored = assignment_stored
+        self._consumers_stored = consumers_stored
 
     # ---- groups
 
@@ -111,7 +118,8 @@ class GroupMetadataManager:
 
     def to(self, group: Group, state: str) -> None:
         """Move a group to another state."""
-        assert state in NEXT[group.state], f"{group.state} -> {state}"
+        follows = group.consumer is not None or state in NEXT[group.state]
+        assert follows, f"{group.state} -> {state}"
         group.state = state
         self.kernel.emit(
             events.GroupStateChanged, group.name, self.context.id, state, group.generation
@@ -198,6 +206,9 @@ class GroupMetadataManager:
     def stored(self, number: int, outcome: ProduceResponse) -> None:
         """Handle the outcome of a write, and inform those waiting for it."""
         store = self.state.stores.pop(number)
+        if store.before is not None:
+            self._consumers_stored(store, outcome.error)
+            return
         error = STORING_ERRORS.get(outcome.error, outcome.error)
         group = self.group(store.group)
         if store.assignment is not None:
@@ -271,7 +282,7 @@ class GroupMetadataManager:
         found = {
             name: each
             for name, each in found.items()
-            if each.offsets or each.generation or each.unstable
+            if each.offsets or each.generation or each.unstable or each.consumer
         }
         self.state.groups.update(found)
         self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(found))
@@ -298,6 +309,9 @@ class GroupMetadataManager:
             else:
                 drop(group, record.tp)
             return
+        if not isinstance(record, GroupRecord):
+            _replay(group, record)
+            return
         group.generation, group.leader = max(0, record.generation), record.leader
         group.empty_since_us = record.since_us
         group.assignor, group.protocol_type = record.assignor, record.protocol_type
@@ -317,6 +331,14 @@ class GroupMetadataManager:
             )
             for name, member in record.members.items()
         }
+
+
+def _replay(group: Group, record: consumer_records.Record) -> None:
+    """Apply a record of a consumer group; the last tombstone ends it."""
+    group.consumer = group.consumer or ConsumerGroup(group.name)
+    group.consumer.replay(record)
+    if isinstance(record, consumer_records.GroupEpochRecord) and record.epoch < 0:
+        group.consumer = None
 
 
 def _end_transaction(groups: Iterable[Group], marker: RecordBatch) -> None:

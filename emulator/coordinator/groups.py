@@ -12,7 +12,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.common.errors import NONE
-from emulator.protocol import Protocol, Subscription
+from emulator.coordinator.consumer_groups.group import ConsumerGroup
+from emulator.protocol import ConsumerGroupHeartbeatResponse, Protocol, Subscription
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -85,7 +86,8 @@ class Group(Struct, array_like=True):
     the initial rebalance may be delayed, ``newcomer`` whether a member joined since the last delay.
     ``protocol_type`` is empty for emulated consumers; ``assignor`` is the protocol that all members
     support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
-    transactions, by producer id.
+    transactions, by producer id. ``consumer`` is the state of a group of the new protocol
+    (KIP-848), which has no classic ``members``; its state and epoch are told like those of others.
     """
 
     name: str
@@ -105,6 +107,12 @@ class Group(Struct, array_like=True):
     protocol_type: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
+    consumer: ConsumerGroup | None = None
+
+    @property
+    def has_members(self) -> bool:
+        """Whether it has members of either protocol."""
+        return bool(self.members or (self.consumer is not None and self.consumer.members))
 
     def static_member(self, instance_id: str) -> Member | None:
         """The static member with an instance id."""
@@ -152,7 +160,8 @@ class Store(Struct, array_like=True):
     ``request`` 0: none. They are ``offsets`` committed at ``at_us`` or, if ``assignment`` is not
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
-    none; ``adds_partition`` and ``knows_abortable`` are its producer's.
+    none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer group
+    have ``before``, what the group was without them, and the ``answers`` that wait for them.
     """
 
     group: str
@@ -170,6 +179,13 @@ class Store(Struct, array_like=True):
     transactional_id: str = ""
     adds_partition: bool = False
     knows_abortable: bool = False
+    answers: list[ConsumerGroupHeartbeatResponse] = field(default_factory=list)
+    before: ConsumerGroup | None = None
+
+
+def group_key(group: str) -> str:
+    """The key of a group's deadline."""
+    return f"group {group}"
 
 
 class CoordinatorState(Struct, array_like=True):

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from emulator.broker_context import BrokerContext
+from emulator.common.java_collections import java_hash
 from emulator.releases.config import BrokerConfig
 from emulator.zookeeper import errors
 
-_MASK: Final = (1 << 32) - 1
 _POSITIVE: Final = (1 << 31) - 1
 
 
@@ -72,15 +72,6 @@ INTERNAL_TOPICS: Final = {topic.name: topic for topic in (OFFSETS, TRANSACTIONS)
 def is_internal(tp: str) -> bool:
     """Whether a partition belongs to an internal topic."""
     return tp.rpartition("-")[0] in INTERNAL_TOPICS
-
-
-def java_hash(text: str) -> int:
-    """Java's ``String.hashCode``, as an unsigned number."""
-    found = 0
-    units = text.encode("utf-16-be")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        found = (31 * found + (high << 8 | low)) & _MASK
-    return found
 
 
 class PartitionCount(Protocol):

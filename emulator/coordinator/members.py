@@ -23,6 +23,7 @@ from emulator.coordinator.groups import (
     Member,
     Replacement,
     Store,
+    group_key,
 )
 from emulator.protocol import (
     JoinGroupRequest,
@@ -471,11 +472,6 @@ class GroupMembership:
         due = [member.deadline_us for member in group.members.values() if self._can_expire(member)]
         waits = [group.join_deadline_us] if group.join_deadline_us else []
         return [*due, *group.pending.values(), *waits]
-
-
-def group_key(group: str) -> str:
-    """The key of a group's deadline."""
-    return f"group {group}"
 
 
 def _is_consistent(group: Group, message: JoinGroupRequest) -> bool:

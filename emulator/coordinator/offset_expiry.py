@@ -8,6 +8,7 @@ too. Source: ``GroupMetadataManager.cleanupGroupMetadata``, ``GroupMetadata.expi
 
 from emulator import events
 from emulator.broker_context import BrokerContext
+from emulator.coordinator.consumer_groups.requests import deletion_records
 from emulator.coordinator.group_metadata import GroupMetadataManager
 from emulator.coordinator.groups import DEAD, EMPTY, Group, Store, drop
 from emulator.coordinator.records import GroupRecord, OffsetRecord, Record
@@ -65,9 +66,12 @@ class OffsetExpiration:
 
     def _delete(self, group: Group, records: list[Record]) -> None:
         """Delete a group, and write its tombstone after those of its offsets."""
+        consumer = group.consumer
         self.metadata.to(group, DEAD)
         del self.state.groups[group.name]
-        if group.generation:  # without a generation no record of the group was ever written
+        if consumer is not None:
+            records += deletion_records(consumer)
+        elif group.generation:  # without a generation no record of the group was ever written
             records.append(GroupRecord(group.name, -1))
         if records:
             self.metadata.write(Store(group.name), records)

@@ -7,6 +7,7 @@ JSON, so that a log is readable.
 import msgspec
 from msgspec import Struct
 
+from emulator.coordinator.consumer_groups import records as consumer_records
 from emulator.coordinator.groups import Group
 
 
@@ -53,13 +54,19 @@ class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_def
     protocol_type: str = ""
 
 
-Record = OffsetRecord | GroupRecord
+Record = OffsetRecord | GroupRecord | consumer_records.Record
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
 def key_of(record: Record) -> str:
     """The record's key for log compaction."""
-    return f"{record.group} {record.tp}" if isinstance(record, OffsetRecord) else record.group
+    match record:
+        case OffsetRecord():
+            return f"{record.group} {record.tp}"
+        case GroupRecord():
+            return record.group
+        case _:
+            return consumer_records.key_of(record)
 
 
 def text_of(record: Record) -> str:

@@ -33,7 +33,9 @@ class GroupStateChanged(Event, frozen=True, label="GROUP"):
     """A group's coordinator moved it to a new state.
 
     ``state`` is ``Empty``, ``PreparingRebalance``, ``CompletingRebalance``, ``Stable`` or ``Dead``
-    (no longer coordinated here).
+    (no longer coordinated here). A group of the new protocol is ``Assigning`` until its target
+    assignment is computed, and ``Reconciling`` until all members have it; ``generation`` is its
+    epoch.
     """
 
     group: fields.Group
@@ -54,7 +56,8 @@ class MemberJoined(Event, frozen=True, label="GROUP"):
 class MemberLeft(Event, frozen=True, label="GROUP"):
     """A member left its group or was removed from it.
 
-    ``reason`` is ``left``, ``session expired`` or ``did not join again``.
+    ``reason`` is ``left``, ``session expired``, ``did not join again`` or, in a group of the new
+    protocol, ``did not revoke in time``.
     """
 
     group: fields.Group
@@ -71,6 +74,62 @@ class AssignmentChanged(Event, frozen=True, label="GROUP"):
     consumer: fields.Consumer
     generation: fields.Generation
     partitions: fields.Partitions
+
+
+class GroupEpochBumped(Event, frozen=True, label="GROUP"):
+    """A group of the new protocol has other members, subscriptions or topics than before (KIP-848).
+
+    ``generation`` is its epoch, for which a new target assignment is computed.
+    """
+
+    group: fields.Group
+    broker: fields.BrokerId
+    generation: fields.Generation
+    reason: fields.Reason
+
+
+class TargetAssignmentComputed(Event, frozen=True, label="GROUP"):
+    """A coordinator assigned the partitions of a group of the new protocol.
+
+    ``generation`` is the group's epoch, ``strategy`` the assignor: ``uniform`` or ``range``.
+    """
+
+    group: fields.Group
+    broker: fields.BrokerId
+    generation: fields.Generation
+    strategy: fields.Strategy
+
+
+class MemberAssignmentChanged(Event, frozen=True, label="GROUP"):
+    """A coordinator moved a member towards its target assignment.
+
+    ``state`` is ``STABLE``, ``UNREVOKED_PARTITIONS`` (it has to revoke ``revoking`` first) or
+    ``UNRELEASED_PARTITIONS`` (it waits for partitions that the members in ``awaited`` own).
+    """
+
+    group: fields.Group
+    broker: fields.BrokerId
+    consumer: fields.Consumer
+    member: fields.Member
+    member_epoch: fields.MemberEpoch
+    state: fields.State
+    partitions: fields.Partitions
+    revoking: fields.Revoking
+    awaited: fields.Awaited
+
+
+class MemberFenced(Event, frozen=True, label="GROUP"):
+    """A coordinator rejected a member, which has to give up its partitions and join again.
+
+    ``member_epoch`` is what it sent, ``error`` why it was rejected.
+    """
+
+    group: fields.Group
+    broker: fields.BrokerId
+    consumer: fields.Consumer
+    member: fields.Member
+    error: fields.Error
+    member_epoch: fields.MemberEpoch
 
 
 class OffsetCommitted(Event, frozen=True, label="COMMIT", level=TRAFFIC):

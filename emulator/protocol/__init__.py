@@ -33,6 +33,14 @@ from emulator.protocol.admin import (
     TopicCreated,
     TopicsResponse,
 )
+from emulator.protocol.consumer_groups import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupDescription,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    ConsumerMemberDescription,
+)
 from emulator.protocol.controller import (
     AlterIsrItem,
     AlterPartitionRequest,
@@ -295,6 +303,8 @@ REQUESTS = (
     DescribeGroupsRequest,
     DeleteGroupsRequest,
     OffsetDeleteRequest,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupDescribeRequest,
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
 )
@@ -331,6 +341,12 @@ __all__ = [
     "ClusterMetadataRequest",
     "ClusterMetadataResponse",
     "ConnectionLost",
+    "ConsumerGroupDescribeRequest",
+    "ConsumerGroupDescribeResponse",
+    "ConsumerGroupDescription",
+    "ConsumerGroupHeartbeatRequest",
+    "ConsumerGroupHeartbeatResponse",
+    "ConsumerMemberDescription",
     "ControlResponse",
     "ControlledShutdownRequest",
     "ControlledShutdownResponse",

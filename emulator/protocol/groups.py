@@ -4,6 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from emulator.protocol.consumer_groups import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from emulator.protocol.message import Detail, Message
 
 
@@ -202,7 +208,8 @@ class OffsetCommitRequest(Message, frozen=True):
     """Commits offsets; a consumer that is not a member has an empty id and generation -1.
 
     ``epochs`` are the leader epochs of the last records before the offsets, if known (2.1+);
-    ``notes`` are the non-empty metadata strings of the offsets.
+    ``notes`` are the non-empty metadata strings of the offsets. ``version`` is the request's on the
+    wire; a member of a consumer group sends its epoch as ``generation`` from version 9 on.
     """
 
     group: str
@@ -212,6 +219,7 @@ class OffsetCommitRequest(Message, frozen=True):
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     instance_id: str = ""
+    version: int = 0
 
     def detail(self) -> Detail:
         """The group, and each partition's offset."""
@@ -234,12 +242,15 @@ class OffsetFetchRequest(Message, frozen=True):
     """Requests the committed offsets of partitions (None: all that have one).
 
     With ``require_stable`` an offset that a pending transaction may still change is not returned
-    (OffsetFetch 7, KIP-447).
+    (OffsetFetch 7, KIP-447). A member of a consumer group sends its ``member_id`` and its epoch
+    (OffsetFetch 9); others do not.
     """
 
     group: str
     partitions: list[str] | None
     require_stable: bool = False
+    member_id: str | None = None
+    member_epoch: int = -1
 
     def detail(self) -> Detail:
         """The group and the partitions."""
@@ -282,13 +293,18 @@ class MemberDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class GroupDescription(Struct, frozen=True, array_like=True, gc=False):
-    """A group according to its coordinator."""
+    """A group according to its coordinator; ``type`` is its protocol: classic or consumer.
+
+    ``message`` says why it is told as ``Dead``, though there is no error before DescribeGroups 6.
+    """
 
     error: str
     state: str = ""
     protocol_type: str = ""
     protocol: str = ""
     members: dict[str, MemberDescription] = field(default_factory=dict)
+    type: str = "classic"
+    message: str = ""
 
 
 class DescribeGroupsResponse(Message, frozen=True):
@@ -338,6 +354,8 @@ GroupRequest = (
     | DescribeGroupsRequest
     | DeleteGroupsRequest
     | OffsetDeleteRequest
+    | ConsumerGroupHeartbeatRequest
+    | ConsumerGroupDescribeRequest
 )
 """The requests to a coordinator."""
 
@@ -352,5 +370,7 @@ GroupResponse = (
     | DescribeGroupsResponse
     | DeleteGroupsResponse
     | OffsetDeleteResponse
+    | ConsumerGroupHeartbeatResponse
+    | ConsumerGroupDescribeResponse
 )
 """Their responses."""

@@ -135,6 +135,13 @@ class BrokerConfig(Struct, frozen=True):
     transaction_expiry_interval_us: int
     transaction_verification: bool
     group_initial_rebalance_delay_us: int
+    consumer_session_timeout_us: int
+    consumer_min_session_timeout_us: int
+    consumer_max_session_timeout_us: int
+    consumer_heartbeat_interval_us: int
+    consumer_min_heartbeat_interval_us: int
+    consumer_max_heartbeat_interval_us: int
+    consumer_group_max_size: int
     rack_aware_reads: bool
     log_append_time: bool
     replica_fetch_max_bytes: int

@@ -30,6 +30,12 @@ from emulator.wire.messages.configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from emulator.wire.messages.consumer_groups import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from emulator.wire.messages.coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
@@ -208,6 +214,8 @@ _TABLE: Final = (
     Api(61, DescribeProducersRequest, DescribeProducersResponse, 0, 0),
     Api(65, DescribeTransactionsRequest, DescribeTransactionsResponse, 0, 0),
     Api(66, ListTransactionsRequest, ListTransactionsResponse, 1, 0),
+    Api(68, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, 0),
+    Api(69, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, 1, 0),
     Api(75, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, 0, 0),
 )
 

@@ -72,6 +72,8 @@ _LAST: Final = {
     "OffsetDelete": "2.4:0",
     "DescribeCluster": "2.8:0 3.7:1 4.0:2",
     "DescribeProducers": "2.8:0",
+    "ConsumerGroupHeartbeat": "3.7:0 4.0:1",
+    "ConsumerGroupDescribe": "3.8:0 4.0:1",
     "DescribeTransactions": "3.0:0",
     "ListTransactions": "3.0:0 3.8:1",
 }

@@ -153,6 +153,9 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.GroupStateChanged: "group {group} {state}, generation {generation} ({broker})",
     events.MemberJoined: "{consumer} joined group {group} as {member}",
     events.MemberLeft: "{consumer} is out of group {group}: {reason}",
+    events.GroupEpochBumped: "group {group} epoch {generation}: {reason} ({broker})",
+    events.TargetAssignmentComputed: "group {group} epoch {generation}: assigned by {strategy} ({broker})",
+    events.MemberFenced: "{consumer} fenced in group {group}: {error}, epoch {member_epoch}",
     events.OffsetCommitted: "group {group} committed {tp} {offset}",
     events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
     events.ClientIdentified: "client {connection} is {software} {software_version}",
@@ -515,6 +518,15 @@ def _(event: events.GroupsLoaded) -> str:
 def _(event: events.AssignmentChanged) -> str:
     what = some(event.partitions) or "nothing"
     return f"{event.consumer} reads {what} for group {event.group}, generation {event.generation}"
+
+
+@sentence
+def _(event: events.MemberAssignmentChanged) -> str:
+    has = f"{event.consumer} in group {event.group}: epoch {event.member_epoch}"
+    has += f", owns {some(event.partitions) or 'nothing'}"
+    if event.revoking:
+        return f"{has}, must revoke {some(event.revoking)}"
+    return f"{has}, waits for {', '.join(event.awaited)}" if event.awaited else has
 
 
 @sentence

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.wire.records import memory_records
+from tests.golden_wire import consumer_groups
+from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
 from tests.golden_wire.logs import disks, replicas, retained, trimmed
@@ -513,12 +515,16 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
     for each in (
         *(idempotent, lists, ids, deletes, offsets, transactions, statics),
         *(replicas, trimmed, retained, disks),
+        *CONSUMER_GROUPS,
     )
 }
 MORE: Final = {
     "transactions": {CLEANUP: "1000"},
     "statics": {"group.initial.rebalance.delay.ms": "1000"},
     "retained": {"log.retention.check.interval.ms": "1000"},
+    **{each.__name__: consumer_groups.SETTINGS for each in CONSUMER_GROUPS},
+    "coordinators": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
+    "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
 }
 """What a conversation's cluster is configured with besides."""
 

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from emulator.broker.kraft_membership.forwarding import ForwardingManager
 from emulator.broker.kraft_membership.state import KRaftMembershipState
-from emulator.broker_context import BrokerContext
+from emulator.broker_context import BrokerContext, TopicInfo
 from emulator.common.names import split
 
 
@@ -49,6 +49,19 @@ class ImageMetadata:
     def exists(self, topic: str) -> bool:
         """Whether the image has a topic."""
         return self.partition_count(topic) > 0
+
+    def topic(self, name: str) -> TopicInfo | None:
+        """A topic's id and number of partitions in the image."""
+        found = self.state.image.topic(name)
+        return None if found is None else TopicInfo(found.id, len(found.partitions))
+
+    def feature_level(self, name: str) -> int:
+        """The finalized level of a feature in the image."""
+        return self.state.image.features.get(name, 0)
+
+    def topic_names(self) -> list[str]:
+        """The names of the topics in the image."""
+        return [topic.name for topic in self.state.image.topics.values()]
 
     def leader(self, tp: str) -> int | None:
         """The leader of a partition in the image; None if the partition is unknown."""

@@ -6,7 +6,7 @@ The controller's requests tell it who leads and who lives; topics it reads in Zo
 from collections.abc import Mapping
 from contextlib import suppress
 
-from emulator.broker_context import BrokerContext
+from emulator.broker_context import BrokerContext, TopicInfo
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper import errors
 from emulator.zookeeper.admin_client import AdminZkClient
@@ -48,6 +48,18 @@ class ZooKeeperMetadata:
     def exists(self, topic: str) -> bool:
         """Whether a topic has a znode, whether or not this broker could read it now."""
         return self.zk.zookeeper.find(znodes.topic_path(topic)) is not None
+
+    def topic(self, _name: str) -> TopicInfo | None:
+        """A topic with an id: those in ZooKeeper do not count, whatever their ids."""
+        return None
+
+    def feature_level(self, _name: str) -> int:
+        """The finalized level of a feature: none has one here."""
+        return 0
+
+    def topic_names(self) -> tuple[str, ...]:
+        """The names of topics with ids: none."""
+        return ()
 
     def leader(self, tp: str) -> int | None:
         """The live leader of a partition; -1 if it has none, None if there is no such partition."""

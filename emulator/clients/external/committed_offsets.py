@@ -49,6 +49,7 @@ class OffsetCommit:
                 request.member_id,
                 *committed,
                 request.group_instance_id or "",
+                call.header.api_version,
             )
         ]
 
@@ -135,7 +136,9 @@ class OffsetFetch:
             named = None if request.topics is None else _named(request.topics)
             return [protocol.OffsetFetchRequest(request.group_id, named, stable)]
         asked: list[AnyMessage] = [
-            protocol.OffsetFetchRequest(group.group_id, self._named(group), stable)
+            protocol.OffsetFetchRequest(
+                group.group_id, self._named(group), stable, group.member_id, group.member_epoch
+            )
             for group in request.groups
         ]
         is_open = any(group.topics is None for group in request.groups)
@@ -179,8 +182,11 @@ class OffsetFetch:
     def _group(
         self, asked: committing.OffsetFetchRequestGroup, found: AnyMessage, version: int
     ) -> committing.OffsetFetchResponseGroup:
-        """One group's offsets; those of unknown topic ids come last."""
+        """One group's offsets, those of unknown topic ids last; an error is the group's alone."""
         assert isinstance(found, protocol.OffsetFetchResponse)
+        if found.error != NONE:
+            code = ERRORS[found.error].code
+            return committing.OffsetFetchResponseGroup(asked.group_id, error_code=code)
         topics = [
             committing.OffsetFetchResponseTopics(
                 topic,

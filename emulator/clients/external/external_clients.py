@@ -15,6 +15,7 @@ from emulator.clients.context import ClientContext
 from emulator.clients.external import (
     admin,
     committed_offsets,
+    consumer_groups,
     fetch,
     groups,
     log_dirs,
@@ -130,6 +131,8 @@ class ExternalClients:
             "DescribeGroups": groups.DescribeGroups(context.profile),
             "ListGroups": groups.ListGroups(),
             "DeleteGroups": groups.DeleteGroups(),
+            "ConsumerGroupHeartbeat": consumer_groups.ConsumerGroupHeartbeat(),
+            "ConsumerGroupDescribe": consumer_groups.ConsumerGroupDescribe(),
             "CreateTopics": admin.CreateTopics(),
             "DeleteTopics": admin.DeleteTopics(known_ids),
             "DeleteRecords": admin.DeleteRecords(),

@@ -173,6 +173,8 @@ class LeaveGroup:
         return wire.LeaveGroupResponse(members=members)
 
 
+ABSENCE_SINCE: Final = 6
+"""The first DescribeGroups version with an error for groups that do not exist (KIP-1043)."""
 COMPLETING: Final = "CompletingRebalance"
 AWAITING_SYNC: Final = "AwaitingSync"
 """The state of a group that waits for its leader's assignment, and its name before 1.1."""
@@ -191,14 +193,17 @@ class DescribeGroups:
         assert isinstance(request, admin.DescribeGroupsRequest)
         return [protocol.DescribeGroupsRequest(request.groups)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return each group's description with its members."""
         (found,) = responses
         assert isinstance(found, protocol.DescribeGroupsResponse)
+        tells_absence = call.header.api_version >= ABSENCE_SINCE
         groups = [
             admin.DescribedGroup(
-                ERRORS[group.error].code,
-                None,
+                ERRORS[
+                    "GROUP_ID_NOT_FOUND" if group.message and tells_absence else group.error
+                ].code,
+                group.message or None,
                 name,
                 self._state(group.state),
                 group.protocol_type,
@@ -236,11 +241,12 @@ class ListGroups:
         assert isinstance(request, admin.ListGroupsRequest)
         (found,) = responses
         assert isinstance(found, protocol.DescribeGroupsResponse)
-        wanted = {state.lower() for state in request.states_filter}
+        states = {state.lower() for state in request.states_filter}
+        types = {kind.lower() for kind in request.types_filter}
         groups = [
-            admin.ListedGroup(name, group.protocol_type, group.state, "classic")
+            admin.ListedGroup(name, group.protocol_type, group.state, group.type)
             for name, group in found.groups.items()
-            if not wanted or group.state.lower() in wanted
+            if (not states or group.state.lower() in states) and (not types or group.type in types)
         ]
         return admin.ListGroupsResponse(error_code=ERRORS[found.error].code, groups=groups)
 

@@ -1,6 +1,6 @@
 """Topic ids and partitions in the wire protocol, and their names in the emulator."""
 
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from emulator.common.names import split
 from emulator.protocol import TopicDescription
@@ -29,6 +29,11 @@ def split_tp(name: str) -> tuple[str, int]:
 def uuid_bytes(text: str) -> bytes:
     """The bytes of an id in the base64 notation of ``Uuid.toString``."""
     return urlsafe_b64decode(f"{text}==")[:UUID_BYTES]
+
+
+def uuid_text(data: bytes) -> str:
+    """An id in the base64 notation of ``Uuid.toString``."""
+    return urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def topic_id_of(topic: TopicDescription) -> bytes:

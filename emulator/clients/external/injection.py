@@ -41,6 +41,9 @@ _REFUSALS: Final[dict[type, Refuse]] = {
     protocol.LeaveGroupRequest: lambda r, e: protocol.LeaveGroupResponse(0, r.group, e),
     protocol.OffsetCommitRequest: lambda r, e: protocol.OffsetCommitResponse(0, r.group, e),
     protocol.OffsetFetchRequest: lambda r, e: protocol.OffsetFetchResponse(0, r.group, e),
+    protocol.ConsumerGroupHeartbeatRequest: lambda r, e: protocol.ConsumerGroupHeartbeatResponse(
+        0, r.group, e
+    ),
     protocol.CreateTopicsRequest: _topics,
     protocol.CreatePartitionsRequest: _topics,
     protocol.DeleteTopicsRequest: _topics,

@@ -34,6 +34,27 @@ CLIENTS: Final = (
         "KAFKA-5565",
         "a group that waits for its leader is told as CompletingRebalance, not as AwaitingSync",
     ),
+    Feature(
+        "consumer_group_protocol",
+        "4.0",
+        None,
+        "KIP-848",
+        "brokers assign the partitions of groups whose consumers use the protocol `consumer`",
+    ),
+    Feature(
+        "group_metadata_hash",
+        "4.1",
+        None,
+        "KIP-1101",
+        "a consumer group's epoch is stored with a hash of its topics, not with their metadata",
+    ),
+    Feature(
+        "heartbeats_checked_before_coordinator",
+        "4.1",
+        None,
+        "KAFKA-18100",
+        "a heartbeat of a consumer group that is wrong in itself is refused by any broker",
+    ),
     Feature("message_timestamps", "0.10.0", None, "KIP-32", "messages carry timestamps (format 1)"),
     Feature(
         "rebalance_timeout",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.coordinator.internal_topics import OFFSETS, java_hash
+from emulator.common.java_collections import java_hash
+from emulator.coordinator.internal_topics import OFFSETS
 from emulator.inputs.statements import CrashBroker, CreateTopic
 from emulator.protocol import FindCoordinatorRequest
 from tests.emulator.coordinator.bench import Bench

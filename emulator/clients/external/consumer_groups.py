@@ -1,0 +1,125 @@
+"""Requests of external clients about consumer groups of the new protocol (KIP-848)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.ids import uuid_bytes, uuid_text
+from emulator.common.errors import ERRORS, NONE
+from emulator.protocol import AnyMessage
+from emulator.wire.messages import consumer_groups as wire
+from emulator.wire.types import NO_UUID, Message
+
+HOST: Final = "/127.0.0.1"
+CLASSIC, CONSUMER = 0, 1
+"""Types of members."""
+
+
+class ConsumerGroupHeartbeat:
+    """ConsumerGroupHeartbeat: completed when what it changes is replicated."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Send the heartbeat to the coordinator."""
+        request = call.message
+        assert isinstance(request, wire.ConsumerGroupHeartbeatRequest)
+        owned = request.topic_partitions
+        return [
+            protocol.ConsumerGroupHeartbeatRequest(
+                request.group_id,
+                request.member_id,
+                request.member_epoch,
+                request.instance_id,
+                request.rack_id,
+                request.rebalance_timeout_ms,
+                request.subscribed_topic_names,
+                request.subscribed_topic_regex,
+                request.server_assignor,
+                None
+                if owned is None
+                else {uuid_text(each.topic_id): each.partitions for each in owned},
+                call.client,
+                HOST,
+                call.header.api_version,
+            )
+        ]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the member's epoch and, if it is told, its assignment."""
+        (found,) = responses
+        assert isinstance(found, protocol.ConsumerGroupHeartbeatResponse)
+        assignment = found.assignment
+        return wire.ConsumerGroupHeartbeatResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            member_id=found.member_id or None,
+            member_epoch=found.member_epoch,
+            heartbeat_interval_ms=found.heartbeat_interval_ms,
+            assignment=None
+            if assignment is None
+            else wire.HeartbeatAssignment(
+                [
+                    wire.HeartbeatTopicPartitions(uuid_bytes(topic), numbers)
+                    for topic, numbers in assignment.items()
+                ]
+            ),
+        )
+
+
+class ConsumerGroupDescribe:
+    """ConsumerGroupDescribe."""
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the named groups."""
+        request = call.message
+        assert isinstance(request, wire.ConsumerGroupDescribeRequest)
+        return [protocol.ConsumerGroupDescribeRequest(request.group_ids)]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return each group's description with its members."""
+        (found,) = responses
+        assert isinstance(found, protocol.ConsumerGroupDescribeResponse)
+        return wire.ConsumerGroupDescribeResponse(
+            groups=[_group(name, group) for name, group in found.groups.items()]
+        )
+
+
+def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedConsumerGroup:
+    return wire.DescribedConsumerGroup(
+        ERRORS[group.error].code,
+        group.message or None,
+        name,
+        group.state,
+        group.epoch,
+        group.assignment_epoch,
+        group.assignor if group.error == NONE else "",
+        [
+            wire.DescribedConsumer(
+                member.id,
+                member.instance_id or None,
+                member.rack_id or None,
+                member.epoch,
+                member.client,
+                member.host,
+                member.topics,
+                member.regex,
+                _assignment(member.assigned, group.names),
+                _assignment(member.target, group.names),
+                CLASSIC if member.is_classic else CONSUMER,
+            )
+            for member in group.members
+        ],
+    )
+
+
+def _assignment(
+    partitions: Mapping[str, list[int]], names: Mapping[str, str]
+) -> wire.DescribedAssignment:
+    """An assignment without the topics that do not exist any more."""
+    return wire.DescribedAssignment(
+        [
+            wire.DescribedTopicPartitions(uuid_bytes(topic) or NO_UUID, names[topic], numbers)
+            for topic, numbers in partitions.items()
+            if topic in names
+        ]
+    )

@@ -1,0 +1,1 @@
+"""The assignors that run in the coordinator: ``uniform`` and ``range``."""

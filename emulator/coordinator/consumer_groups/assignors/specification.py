@@ -1,0 +1,31 @@
+"""What an assignor is given, and what it returns."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+Partitions = dict[str, list[int]]
+"""Sorted partition numbers by topic id."""
+
+
+class MemberSpec(NamedTuple):
+    """A member: its instance id (empty if it is dynamic), its topics, and its present target.
+
+    ``topics`` are the ids of subscribed topics that exist.
+    """
+
+    instance_id: str
+    topics: Sequence[str]
+    assigned: Mapping[str, Sequence[int]]
+
+
+class GroupSpec(NamedTuple):
+    """A group: its members in the order of a HashMap, and the partition counts of all topics.
+
+    ``is_homogeneous``: all members subscribe to the same topics. ``taken`` has the partitions that
+    any target assignment includes.
+    """
+
+    members: Mapping[str, MemberSpec]
+    partitions: Mapping[str, int]
+    is_homogeneous: bool
+    taken: Mapping[str, set[int]]

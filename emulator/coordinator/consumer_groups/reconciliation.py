@@ -1,0 +1,87 @@
+"""A member's next current assignment on its way to the target assignment.
+
+Source: ``CurrentAssignmentBuilder`` 4.0.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from emulator.coordinator.consumer_groups.assignors.specification import Partitions
+from emulator.coordinator.consumer_groups.group import (
+    STABLE,
+    UNRELEASED,
+    UNREVOKED,
+    Member,
+    changed,
+)
+
+
+def reconcile(
+    member: Member,
+    target: Partitions,
+    target_epoch: int,
+    owners: Mapping[tuple[str, int], int],
+    owned: Mapping[str, Sequence[int]] | None,
+) -> Member:
+    """Return the member with its next assignment; the same member if nothing changes.
+
+    ``owners`` has the partitions that members own or are revoking; ``owned`` are those that the
+    member says it owns, None if it does not say.
+    """
+    if member.state == STABLE:
+        if member.epoch == target_epoch:
+            return member
+        return _next(member, member.epoch, target, target_epoch, owners, owned)
+    if member.state == UNREVOKED:
+        if _still_owns(member.revoking, owned):
+            return member
+        return _next(member, member.epoch + 1, target, target_epoch, owners, owned)
+    return _next(member, member.epoch, target, target_epoch, owners, owned)
+
+
+def _still_owns(revoking: Partitions, owned: Mapping[str, Sequence[int]] | None) -> bool:
+    """Whether the member has not revoked all that it must; it has if it does not name them."""
+    if owned is None:
+        return True
+    return any(number in revoking.get(topic, ()) for topic in owned for number in owned[topic])
+
+
+def _next(
+    member: Member,
+    epoch: int,
+    target: Partitions,
+    target_epoch: int,
+    owners: Mapping[tuple[str, int], int],
+    owned: Mapping[str, Sequence[int]] | None,
+) -> Member:
+    assigned, revoking, pending = (
+        dict[str, list[int]](),
+        dict[str, list[int]](),
+        dict[str, list[int]](),
+    )
+    waits = False
+    for topic in {**target, **member.assigned}:
+        wanted, has = set(target.get(topic, ())), set(member.assigned.get(topic, ()))
+        new = wanted - has
+        free = {number for number in new if (topic, number) not in owners}
+        waits = waits or free != new
+        for kind, found in ((assigned, has & wanted), (revoking, has - wanted), (pending, free)):
+            if found:
+                kind[topic] = sorted(found)
+    if revoking and _still_owns(revoking, owned):
+        return _changed(member, UNREVOKED, epoch, assigned, revoking)
+    for topic, numbers in pending.items():
+        assigned[topic] = sorted([*assigned.get(topic, ()), *numbers])
+    return _changed(member, UNRELEASED if waits else STABLE, target_epoch, assigned, {})
+
+
+def _changed(
+    member: Member, state: str, epoch: int, assigned: Partitions, revoking: Partitions
+) -> Member:
+    return changed(
+        member,
+        state=state,
+        epoch=epoch,
+        previous_epoch=member.epoch,
+        assigned=assigned,
+        revoking=revoking,
+    )

@@ -1,0 +1,524 @@
+"""A consumer group's requests as pure functions: what they change, and what they are answered.
+
+Each returns the records to write; the caller applies them to the group. Source: the methods
+``consumerGroupHeartbeat``, ``consumerGroupLeave``, ``consumerGroupFenceMember`` and
+``maybeUpdateRegularExpressions`` of ``GroupMetadataManager`` 4.0 and 4.1.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, Protocol
+
+from emulator.common.errors import NONE
+from emulator.common.java_collections import ids_in_order, timeline_order
+from emulator.coordinator.consumer_groups.assignors import range_assignor, uniform_assignor
+from emulator.coordinator.consumer_groups.assignors.specification import (
+    GroupSpec,
+    MemberSpec,
+    Partitions,
+)
+from emulator.coordinator.consumer_groups.group import (
+    AWAY,
+    UNREVOKED,
+    ConsumerGroup,
+    Member,
+    changed,
+    current_assignment_record,
+    preferred_assignor,
+    subscription_record,
+)
+from emulator.coordinator.consumer_groups.reconciliation import reconcile
+from emulator.coordinator.consumer_groups.records import (
+    CurrentAssignmentRecord,
+    GroupEpochRecord,
+    MemberRecord,
+    Record,
+    RegularExpressionRecord,
+    SubscriptionMetadataRecord,
+    TargetAssignmentRecord,
+    TargetEpochRecord,
+    TopicMetadata,
+)
+from emulator.coordinator.consumer_groups.regular_expressions import is_valid
+from emulator.protocol.consumer_groups import ConsumerGroupHeartbeatRequest
+
+UNKNOWN_MEMBER: Final = "UNKNOWN_MEMBER_ID"
+FENCED_EPOCH: Final = "FENCED_MEMBER_EPOCH"
+INVALID: Final = "INVALID_REQUEST"
+NO_GROUP: Final = "GROUP_ID_NOT_FOUND"
+
+ASSIGNORS: Final[dict[str, Callable[[GroupSpec], dict[str, Partitions]]]] = {
+    "uniform": uniform_assignor.assign,
+    "range": range_assignor.assign,
+}
+"""The assignors by name, the default first."""
+MEMBER_ID_SINCE: Final = 1
+"""The first heartbeat version in which members make their ids themselves (KIP-1082)."""
+
+
+class Topics(Protocol):
+    """What the coordinator knows of topics."""
+
+    def topic(self, name: str) -> TopicMetadata | None:
+        """A topic; None if it does not exist."""
+
+
+class Rules(NamedTuple):
+    """What a release and the configuration say about consumer groups.
+
+    ``hashes_metadata``: the group's record has a hash of the topics' metadata in place of a record
+    of its own (4.1, KIP-1101).
+    """
+
+    max_size: int
+    hashes_metadata: bool
+    assignors: tuple[str, ...] = tuple(ASSIGNORS)
+
+
+class Refused(Exception):
+    """A request that is answered with an error; nothing changes."""
+
+    def __init__(self, error: str, message: str) -> None:
+        """Answer with ``error``, which ``message`` explains."""
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+
+class Outcome(NamedTuple):
+    """What a request comes to: records to write, in this order, and the answer.
+
+    ``assignment`` is None if the member is not told. ``reason`` says why the group's epoch was
+    bumped, empty if it was not. ``resolves``: regular expressions are to be resolved.
+    """
+
+    records: list[Record]
+    member: Member
+    assignment: Partitions | None = None
+    reason: str = ""
+    resolves: bool = False
+
+
+def validate(request: ConsumerGroupHeartbeatRequest, assignors: tuple[str, ...]) -> None:
+    """Check a heartbeat by itself.
+
+    Raises:
+        Refused: it is invalid.
+    """
+    _require(bool(request.group), "GroupId can't be empty.")
+    _require(request.instance_id != "", "InstanceId can't be empty.")
+    _require(request.rack_id != "", "RackId can't be empty.")
+    makes_id = request.version >= MEMBER_ID_SINCE or request.member_epoch != 0
+    if request.member_epoch < AWAY:
+        raise Refused(INVALID, "MemberEpoch is invalid.")
+    _require(bool(request.member_id) or not makes_id, "MemberId can't be empty.")
+    if request.member_epoch == 0:
+        timeout = request.rebalance_timeout_ms
+        _require(timeout != -1, "RebalanceTimeoutMs must be provided in first request.")
+        _require(request.owned == {}, "TopicPartitions must be empty when (re-)joining.")
+        subscribes = request.topics is not None or request.regex is not None
+        wanted = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null"
+        _require(subscribes, f"{wanted} when (re-)joining.")
+    if request.member_epoch == AWAY:
+        _require(request.instance_id is not None, "InstanceId can't be null.")
+    if request.assignor is not None and request.assignor not in assignors:
+        known = ", ".join(assignors)
+        raise Refused(
+            "UNSUPPORTED_ASSIGNOR",
+            f"ServerAssignor {request.assignor} is not supported. Supported assignors: {known}.",
+        )
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise Refused(INVALID, message)
+
+
+# ---- joining and staying
+
+
+def heartbeat(
+    group: ConsumerGroup,
+    request: ConsumerGroupHeartbeatRequest,
+    topics: Topics,
+    rules: Rules,
+) -> Outcome:
+    """Add or update a member, and move it towards the target assignment.
+
+    ``group`` is empty if it does not exist yet.
+
+    Raises:
+        Refused: the member is unknown or fenced, or the group is full.
+    """
+    name, joins = request.member_id, request.member_epoch == 0
+    if len(group.members) >= rules.max_size and name not in group.members:
+        raise Refused(
+            "GROUP_MAX_SIZE_REACHED",
+            f"The consumer group has reached its maximum capacity of {rules.max_size} members.",
+        )
+    records: list[Record] = []
+    static = group.static_member(request.instance_id or "")
+    old = _member_of(group, request, static, records)
+    new = _updated(old, request)
+    if new != old:
+        records.append(subscription_record(group.name, new))
+    is_known, resolves = _regexes(group, old, new, records)
+    bumps = ""
+    # A new group leaves epoch 0, even if its regular expressions are not resolved yet.
+    if new.topics != old.topics or is_known or not group.epoch:
+        bumps = "a member joined" if joins else "a subscription changed"
+    # A static member's former incarnation counts no more, whatever its id was.
+    others = {m.id: m for m in group.members.values() if static is None or m.id != static.id}
+    members = others | {name: new}
+    subscribed = subscribed_topics(group, members, topics)
+    epoch, reason = _epoch(group, subscribed, rules, bumps, records)
+    target = group.target.get(static.id if static is not None else name, {})
+    target_epoch = group.assignment_epoch
+    if epoch > group.assignment_epoch:
+        computed = _target(group, members, subscribed, static, rules)
+        records += _target_records(group, members, computed, epoch)
+        target, target_epoch = computed.get(name, {}), epoch
+    member = new
+    if not new.is_reconciled_to(target_epoch):
+        owners = group.partition_epochs()
+        if static is not None and static.id != name:
+            owners = _without(owners, static)
+        member = reconcile(new, target, target_epoch, owners, request.owned)
+    if member != new:
+        records.append(current_assignment_record(group.name, member))
+    is_full = joins or (
+        request.rebalance_timeout_ms != -1
+        and (request.topics is not None or request.regex is not None)
+        and request.owned is not None
+    )
+    told = is_full or member.assigned != old.assigned
+    return Outcome(records, member, member.assigned if told else None, reason, resolves)
+
+
+def _without(owners: dict[tuple[str, int], int], member: Member) -> dict[tuple[str, int], int]:
+    """Owners without a member that is replaced: its partitions pass to its successor."""
+    gone = {
+        (topic, number)
+        for owned in (member.assigned, member.revoking)
+        for topic, numbers in owned.items()
+        for number in numbers
+    }
+    return {key: epoch for key, epoch in owners.items() if key not in gone}
+
+
+def _member_of(
+    group: ConsumerGroup,
+    request: ConsumerGroupHeartbeatRequest,
+    static: Member | None,
+    records: list[Record],
+) -> Member:
+    """The member before the request; a static one may take the place of its predecessor."""
+    name, joins = request.member_id, request.member_epoch == 0
+    if request.instance_id is None:
+        member = group.members.get(name)
+        if member is None:
+            if not joins:
+                raise Refused(
+                    UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}."
+                )
+            return Member(name)
+        check_epoch(member, request.member_epoch, request.owned)
+        return member
+    if static is None:
+        if not joins:
+            raise Refused(UNKNOWN_MEMBER, f"Instance id {request.instance_id} is unknown.")
+        return group.members.get(name, Member(name))
+    if joins:
+        if static.id == name:
+            return static
+        if static.classic is None and static.epoch != AWAY:
+            raise Refused(
+                "UNRELEASED_INSTANCE_ID",
+                f"Static member {name} with instance id {request.instance_id} cannot join the "
+                f"group because the instance id is owned by {static.id} member.",
+            )
+        successor = changed(static, id=name, epoch=0, previous_epoch=0)
+        records += removal_records(group, static)
+        records.append(subscription_record(group.name, successor))
+        records.append(TargetAssignmentRecord(group.name, name, group.target.get(static.id, {})))
+        records.append(current_assignment_record(group.name, successor))
+        return successor
+    if static.id != name:
+        raise Refused(
+            "FENCED_INSTANCE_ID",
+            f"Static member {name} with instance id {request.instance_id} was fenced by member "
+            f"{static.id}.",
+        )
+    check_epoch(static, request.member_epoch, request.owned)
+    return static
+
+
+def check_epoch(member: Member, epoch: int, owned: Mapping[str, list[int]] | None) -> None:
+    """Check the epoch that a member sends.
+
+    The previous epoch is accepted if it owns no more than it was assigned since: the response with
+    the new epoch may have been lost.
+
+    Raises:
+        Refused: it must give up all partitions, and join again.
+    """
+    known = member.epoch
+    if epoch > known:
+        size = "greater"
+    elif epoch < known and not (
+        epoch == member.previous_epoch and _is_subset(owned, member.assigned)
+    ):
+        size = "smaller"
+    else:
+        return
+    raise Refused(
+        FENCED_EPOCH,
+        f"The consumer group member has a {size} member epoch ({epoch}) than the one known by the "
+        f"group coordinator ({known}). The member must abandon all its partitions and rejoin.",
+    )
+
+
+def _is_subset(owned: Mapping[str, list[int]] | None, assigned: Partitions) -> bool:
+    if owned is None:
+        return False
+    return all(set(numbers) <= set(assigned.get(topic, ())) for topic, numbers in owned.items())
+
+
+def _updated(member: Member, request: ConsumerGroupHeartbeatRequest) -> Member:
+    """The member with what the request says; None in it means that nothing has changed."""
+    timeout = request.rebalance_timeout_ms
+    return changed(
+        member,
+        instance_id=request.instance_id or member.instance_id,
+        rack_id=request.rack_id or member.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == -1 else timeout,
+        assignor=request.assignor or member.assignor,
+        topics=member.topics if request.topics is None else sorted(set(request.topics)),
+        regex=member.regex if request.regex is None else request.regex,
+        client=request.client,
+        host=request.host,
+        classic=None,
+    )
+
+
+# ---- regular expressions
+
+
+def _regexes(
+    group: ConsumerGroup, old: Member, new: Member, records: list[Record]
+) -> tuple[bool, bool]:
+    """Whether a member has another regular expression that is known, and whether one is not.
+
+    The topics of one that nobody has yet are found later, which bumps the group's epoch then.
+    """
+    if old.regex == new.regex:
+        return False, False
+    if old.regex and _subscribers(group, old.regex) == 1 and old.regex in group.regexes:
+        records.append(RegularExpressionRecord(group.name, old.regex))
+    if new.regex and not _subscribers(group, new.regex):
+        if not is_valid(new.regex):
+            raise Refused(
+                "INVALID_REGULAR_EXPRESSION",
+                f"SubscribedTopicRegex `{new.regex}` is not a valid regular expression.",
+            )
+        return False, True
+    return True, False
+
+
+def _subscribers(group: ConsumerGroup, regex: str) -> int:
+    return sum(member.regex == regex for member in group.members.values())
+
+
+# ---- the group's epoch and its target assignment
+
+
+def subscribed_topics(
+    group: ConsumerGroup, members: Mapping[str, Member], topics: Topics
+) -> dict[str, TopicMetadata]:
+    """The topics that members subscribe to, by name or regular expression, as far as they exist."""
+    names = {name for member in members.values() for name in topics_of(group, member)}
+    found = {name: topics.topic(name) for name in sorted(names)}
+    return {name: topic for name, topic in found.items() if topic is not None}
+
+
+def topics_of(group: ConsumerGroup, member: Member) -> list[str]:
+    """The names of the topics that a member subscribes to."""
+    resolved = group.regexes.get(member.regex) if member.regex else None
+    return sorted({*member.topics, *(resolved.topics if resolved else ())})
+
+
+def _epoch(
+    group: ConsumerGroup,
+    subscribed: dict[str, TopicMetadata],
+    rules: Rules,
+    bumps: str,
+    records: list[Record],
+) -> tuple[int, str]:
+    """The group's epoch after a request, and why it was bumped."""
+    metadata_hash = hash_of(subscribed)
+    if rules.hashes_metadata:
+        changed_topics = metadata_hash != group.metadata_hash
+    else:
+        changed_topics = subscribed != group.subscribed
+        if changed_topics:
+            records.append(SubscriptionMetadataRecord(group.name, subscribed))
+    reason = bumps or ("topics changed" if changed_topics else "")
+    if not reason:
+        return group.epoch, ""
+    epoch = group.epoch + 1
+    records.append(
+        GroupEpochRecord(group.name, epoch, metadata_hash if rules.hashes_metadata else 0)
+    )
+    return epoch, reason
+
+
+def refreshed(group: ConsumerGroup, topics: Topics, rules: Rules) -> list[Record]:
+    """The records of a new epoch of a group whose regular expressions match other topics."""
+    records: list[Record] = []
+    _epoch(group, subscribed_topics(group, group.members, topics), rules, "resolved", records)
+    return records
+
+
+def hash_of(subscribed: Mapping[str, TopicMetadata]) -> int:
+    """A number that changes with the topics' metadata; 0 without topics.
+
+    Kafka's is another function of the same (``Utils.computeGroupHash``).
+    """
+    mixed = 0
+    for name, topic in subscribed.items():
+        for byte in f"{name} {topic.id} {topic.partitions}\n".encode():
+            mixed = ((mixed ^ byte) * 0x100000001B3) & ((1 << 63) - 1)
+    return mixed
+
+
+def _target(
+    group: ConsumerGroup,
+    members: Mapping[str, Member],
+    subscribed: Mapping[str, TopicMetadata],
+    static: Member | None,
+    rules: Rules,
+) -> dict[str, Partitions]:
+    """Compute the target assignment of all members."""
+    assignor = preferred_assignor(members, rules.assignors[0])
+    specs: dict[str, MemberSpec] = {}
+    for name in ids_in_order(
+        [*(m for m in timeline_order(group.members) if m in members), *members]
+    ):
+        member = members[name]
+        former = name
+        if static is not None and member.instance_id == static.instance_id:
+            former = static.id
+        ids = [subscribed[t].id for t in topics_of(group, member) if t in subscribed]
+        specs[name] = MemberSpec(member.instance_id, ids, group.target.get(former, {}))
+    subscriptions = {tuple(spec.topics) for spec in specs.values()}
+    mixed = {(bool(m.regex), m.regex) for m in members.values()}
+    spec = GroupSpec(
+        specs,
+        {topic.id: topic.partitions for topic in subscribed.values()},
+        len(subscriptions) <= 1 and len(mixed) <= 1,
+        group.taken(),
+    )
+    return ASSIGNORS[assignor](spec)
+
+
+def _target_records(
+    group: ConsumerGroup,
+    members: Mapping[str, Member],
+    computed: Mapping[str, Partitions],
+    epoch: int,
+) -> list[Record]:
+    """The records of a target assignment: of members with another one, then its epoch."""
+    records: list[Record] = []
+    for name in ids_in_order(members):
+        target = computed.get(name, {})
+        if name not in group.target or target != group.target[name]:
+            records.append(TargetAssignmentRecord(group.name, name, target))
+    return [*records, TargetEpochRecord(group.name, epoch)]
+
+
+# ---- leaving
+
+
+def leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> Member:
+    """Return the member that leaves.
+
+    Raises:
+        Refused: there is no such member, or another has its instance id.
+    """
+    name, instance_id = request.member_id, request.instance_id
+    if instance_id is None:
+        member = group.members.get(name)
+        if member is None:
+            raise Refused(UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}.")
+        return member
+    static = group.static_member(instance_id)
+    if static is None:
+        raise Refused(UNKNOWN_MEMBER, f"Instance id {instance_id} is unknown.")
+    if static.id != name:
+        raise Refused(
+            "FENCED_INSTANCE_ID",
+            f"Static member {name} with instance id {instance_id} was fenced by member "
+            f"{static.id}.",
+        )
+    return static
+
+
+def away(group: ConsumerGroup, member: Member) -> Outcome:
+    """A static member that leaves for a while: it keeps its partitions until its session ends."""
+    leaving = changed(member, epoch=AWAY, revoking={})
+    return Outcome([current_assignment_record(group.name, leaving)], leaving)
+
+
+def remove(group: ConsumerGroup, member: Member, topics: Topics, rules: Rules) -> Outcome:
+    """Remove a member that leaves, or is fenced; the others get its partitions as they ask."""
+    records = removal_records(group, member)
+    if member.regex and _subscribers(group, member.regex) == 1 and member.regex in group.regexes:
+        records.append(RegularExpressionRecord(group.name, member.regex))
+    members = {name: m for name, m in group.members.items() if name != member.id}
+    subscribed = subscribed_topics(group, members, topics)
+    if not rules.hashes_metadata and subscribed != group.subscribed:
+        records.append(SubscriptionMetadataRecord(group.name, subscribed))
+    metadata_hash = hash_of(subscribed) if rules.hashes_metadata else 0
+    records.append(GroupEpochRecord(group.name, group.epoch + 1, metadata_hash))
+    return Outcome(records, member, None, "a member left")
+
+
+def removal_records(group: ConsumerGroup, member: Member) -> list[Record]:
+    """The tombstones of a member."""
+    return [
+        CurrentAssignmentRecord(group.name, member.id, is_tombstone=True),
+        TargetAssignmentRecord(group.name, member.id),
+        MemberRecord(group.name, member.id, is_tombstone=True),
+    ]
+
+
+def deletion_records(group: ConsumerGroup) -> list[Record]:
+    """The tombstones of a whole group."""
+    members = timeline_order(group.members)
+    return [
+        *(CurrentAssignmentRecord(group.name, name, is_tombstone=True) for name in members),
+        *(TargetAssignmentRecord(group.name, name) for name in members),
+        TargetEpochRecord(group.name, -1),
+        *(MemberRecord(group.name, name, is_tombstone=True) for name in members),
+        SubscriptionMetadataRecord(group.name),
+        GroupEpochRecord(group.name, -1),
+    ]
+
+
+# ---- offsets
+
+
+def offset_error(group: ConsumerGroup, member_id: str, epoch: int) -> str:
+    """The error for a commit or fetch of offsets by a member with an epoch."""
+    member = group.members.get(member_id)
+    if member is None:
+        return UNKNOWN_MEMBER
+    if epoch == member.epoch:
+        return NONE
+    return "STALE_MEMBER_EPOCH" if member.classic is None else "ILLEGAL_GENERATION"
+
+
+def revocation_due_us(member: Member, now_us: int) -> tuple[int, int] | None:
+    """By when a member must have revoked, and in which epoch; None if it has nothing to revoke."""
+    if member.state != UNREVOKED:
+        return None
+    return now_us + member.rebalance_timeout_ms * 1_000, member.epoch

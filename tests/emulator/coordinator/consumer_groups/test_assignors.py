@@ -1,0 +1,49 @@
+"""The assignors compared with Kafka's own classes.
+
+``Assignments.java`` computed the targets in ``assignments.json`` with the assignors of 4.1.2; those
+of 4.0.2 and 4.4.0 compute the same.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.common.java_collections import ids_in_order
+from emulator.coordinator.consumer_groups.assignors.specification import GroupSpec, MemberSpec
+from emulator.coordinator.consumer_groups.requests import ASSIGNORS
+
+CASES = json.loads(Path(__file__).with_name("assignments.json").read_text("utf-8"))
+
+
+def spec_of(case: dict[str, Any]) -> GroupSpec:
+    members = {
+        row["id"]: MemberSpec(row["instance"], row["topics"], row["assigned"])
+        for row in case["members"]
+    }
+    taken: dict[str, set[int]] = {}
+    for member in members.values():
+        for topic, numbers in member.assigned.items():
+            taken.setdefault(topic, set()).update(numbers)
+    in_order = {name: members[name] for name in ids_in_order(members)}
+    return GroupSpec(in_order, case["partitions"], case["homogeneous"], taken)
+
+
+@pytest.mark.parametrize("assignor", ["range", "uniform"])
+@pytest.mark.parametrize("homogeneous", [True, False])
+def test_members_get_what_kafka_gives_them(assignor: str, homogeneous: bool) -> None:
+    cases = [
+        case for case in CASES if (case["assignor"], case["homogeneous"]) == (assignor, homogeneous)
+    ]
+    assert len(cases) > 15
+    for case in cases:
+        found = ASSIGNORS[assignor](spec_of(case))
+        assert {name: each for name, each in found.items() if each} == {
+            name: each for name, each in case["target"].items() if each
+        }
+
+
+def test_nobody_gets_nothing() -> None:
+    empty = GroupSpec({}, {}, is_homogeneous=True, taken={})
+    assert [assign(empty) for assign in ASSIGNORS.values()] == [{}, {}]
