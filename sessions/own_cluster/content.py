@@ -126,10 +126,15 @@ def open_content(path: Path, name: str) -> Content:
         SourceError: it is no regular file, cannot be opened, or is compressed and damaged.
     """
     try:
-        return Content(name, open_regular(path), path)
+        file = open_regular(path)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SourceError(f"{clean(name)} cannot be read: {reason}") from error
+    try:
+        return Content(name, file, path)
+    except SourceError:
+        file.close()
+        raise
 
 
 def json_of(text: bytes, kind: type[Value]) -> Value:

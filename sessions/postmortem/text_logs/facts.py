@@ -1,0 +1,618 @@
+"""What a line of Kafka's text logs says, as values.
+
+A fact's fields have the names and the types of the groups of the regular expressions in
+:mod:`sessions.postmortem.text_logs.patterns`. A field is None if the line, or the release that
+wrote it, does not say it. ``tp`` is ``TOPIC-PARTITION``; epochs and offsets are as Kafka prints
+them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that the line says it is
+about, which may be another than the one that wrote the line.
+"""
+
+from msgspec import Struct
+
+Brokers = tuple[int, ...]
+
+
+class OutOfSync(Struct, frozen=True):
+    """A replica that left an ISR: its end offset, and when it last had all of the leader's log.
+
+    ``last_caught_up_ms`` is wall-clock time in milliseconds since 1970.
+    """
+
+    broker: int
+    end_offset: int
+    last_caught_up_ms: int | None = None
+
+
+class Fact(Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=True):
+    """One thing that a line says."""
+
+    @property
+    def sentence(self) -> str:
+        """The fact in words, for a timeline."""
+        raise NotImplementedError
+
+
+class IsrShrunk(Fact, frozen=True, kw_only=True, tag="isr_shrunk"):
+    """A leader removes replicas from an ISR that are too far behind."""
+
+    tp: str
+    isr_before: Brokers
+    isr: Brokers
+    high_watermark: int | None = None
+    end_offset: int | None = None
+    out_of_sync: tuple[OutOfSync, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        behind = "; ".join(
+            f"broker {replica.broker} was at {replica.end_offset}" for replica in self.out_of_sync
+        )
+        leader = f", the leader's end at {self.end_offset}" if self.end_offset is not None else ""
+        detail = f" (HW {self.high_watermark}{leader}; {behind})" if behind else ""
+        return (
+            f"the leader shrank the ISR of {self.tp} from {_listed(self.isr_before)} to "
+            f"{_listed(self.isr)}{detail}"
+        )
+
+
+class IsrExpanded(Fact, frozen=True, kw_only=True, tag="isr_expanded"):
+    """A leader adds a replica to an ISR that has caught up."""
+
+    tp: str
+    isr_before: Brokers
+    isr: Brokers
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"the leader expanded the ISR of {self.tp} from {_listed(self.isr_before)} to "
+            f"{_listed(self.isr)}"
+        )
+
+
+class IsrStored(Fact, frozen=True, kw_only=True, tag="isr_stored"):
+    """A leader's change of an ISR was accepted; ``version`` is the partition epoch it has now."""
+
+    tp: str
+    isr: Brokers
+    version: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"the ISR of {self.tp} is {_listed(self.isr)} at version {self.version}"
+
+
+class IsrRefused(Fact, frozen=True, kw_only=True, tag="isr_refused"):
+    """A leader's change of an ISR was refused, usually because it no longer leads."""
+
+    tp: str
+    version: int | None = None
+    error: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        why = self.error or f"version {self.version} is no longer the newest"
+        return f"a change of the ISR of {self.tp} was refused: {why}"
+
+
+class LeaderStarted(Fact, frozen=True, kw_only=True, tag="leader_started"):
+    """A broker became leader: the epoch, its end offset and high watermark at that moment."""
+
+    tp: str
+    epoch: int | None = None
+    offset: int | None = None
+    high_watermark: int | None = None
+    isr: Brokers | None = None
+    node: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"became leader of {self.tp}{_at(self.epoch, self.offset, self.high_watermark)}"
+
+
+class FollowerStarted(Fact, frozen=True, kw_only=True, tag="follower_started"):
+    """A broker became follower of a leader (-1: there is none)."""
+
+    tp: str
+    epoch: int | None = None
+    leader: int | None = None
+    offset: int | None = None
+    high_watermark: int | None = None
+    node: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        of = "" if self.leader is None else f", led by {_broker(self.leader)},"
+        return (
+            f"became follower of {self.tp}{of}{_at(self.epoch, self.offset, self.high_watermark)}"
+        )
+
+
+class PartitionChanged(Fact, frozen=True, kw_only=True, tag="partition_changed"):
+    """A controller changed a partition's state; ``state`` is a name such as OnlinePartition.
+
+    ``recovery`` is RECOVERING after an unclean election, from 3.2 on.
+    """
+
+    tp: str
+    state_before: str | None = None
+    state: str | None = None
+    leader: int | None = None
+    epoch: int | None = None
+    isr: Brokers | None = None
+    version: int | None = None
+    controller_epoch: int | None = None
+    recovery: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        parts = []
+        if self.state:
+            parts.append(f"is {self.state.removesuffix('Partition').lower()}")
+        if self.leader is not None:
+            parts.append(f"has the leader {_broker(self.leader)}")
+        if self.epoch is not None:
+            parts.append(f"leader epoch {self.epoch}")
+        if self.isr is not None:
+            parts.append(f"ISR {_listed(self.isr)}")
+        return f"{self.tp} {', '.join(parts)}"
+
+
+class LeaderAndIsrReceived(Fact, frozen=True, kw_only=True, tag="leader_and_isr_received"):
+    """What a controller told a broker about a partition, where the log has TRACE."""
+
+    tp: str
+    leader: int
+    epoch: int
+    isr: Brokers
+    version: int | None = None
+    controller_epoch: int | None = None
+    node: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"was told the leader {_broker(self.leader)}, leader epoch {self.epoch} and ISR "
+            f"{_listed(self.isr)} of {self.tp}"
+        )
+
+
+class LeftIsr(Fact, frozen=True, kw_only=True, tag="left_isr"):
+    """A controller removed a replica from an ISR because it went offline."""
+
+    tp: str
+    replica: int
+    leader: int
+    isr: Brokers
+    epoch: int | None = None
+    version: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"the controller took broker {self.replica} out of the ISR of {self.tp}: leader "
+            f"{_broker(self.leader)}, ISR {_listed(self.isr)}"
+        )
+
+
+class PartitionRecordChanged(Fact, frozen=True, kw_only=True, tag="partition_record_changed"):
+    """A KRaft controller's change of a partition, as it writes it; ``unclean`` if marked so."""
+
+    tp: str
+    changes: str
+    unclean: bool = False
+
+    @property
+    def sentence(self) -> str:
+        kind = "unclean change" if self.unclean else "change"
+        return f"{kind} of {self.tp}: {self.changes}"
+
+
+class UncleanLeaderElected(Fact, frozen=True, kw_only=True, tag="unclean_leader_elected"):
+    """A replica outside the ISR became leader: records that it lacks are lost."""
+
+    tp: str | None = None
+    topic_id: str | None = None
+    partition: int | None = None
+    leader: int
+
+    @property
+    def sentence(self) -> str:
+        of = self.tp or f"partition {self.partition} of topic id {self.topic_id}"
+        return f"broker {self.leader} was elected leader of {of} uncleanly"
+
+
+class ElectionFailed(Fact, frozen=True, kw_only=True, tag="election_failed"):
+    """No leader could be elected for a partition."""
+
+    tp: str
+
+    @property
+    def sentence(self) -> str:
+        return f"no leader could be elected for {self.tp}"
+
+
+class ControllerElected(Fact, frozen=True, kw_only=True, tag="controller_elected"):
+    """A broker became the controller, or a controller the active one."""
+
+    node: int | None = None
+    epoch: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return "became the controller" + ("" if self.epoch is None else f" at epoch {self.epoch}")
+
+
+class ControllerResigned(Fact, frozen=True, kw_only=True, tag="controller_resigned"):
+    """A node is no longer the controller."""
+
+    node: int | None = None
+    epoch: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return "is no longer the controller"
+
+
+class BrokersChanged(Fact, frozen=True, kw_only=True, tag="brokers_changed"):
+    """A controller saw registrations in ZooKeeper come and go."""
+
+    added: Brokers = ()
+    deleted: Brokers = ()
+    bounced: Brokers = ()
+    live: Brokers = ()
+
+    @property
+    def sentence(self) -> str:
+        parts = [
+            f"{what} {_listed(brokers)}"
+            for what, brokers in (
+                ("new", self.added),
+                ("gone", self.deleted),
+                ("restarted", self.bounced),
+            )
+            if brokers
+        ]
+        changed = f" ({'; '.join(parts)})" if parts else ""
+        return f"the controller sees the brokers {_listed(self.live)} alive{changed}"
+
+
+class BrokerFailed(Fact, frozen=True, kw_only=True, tag="broker_failed"):
+    """A controller begins to take what failed brokers led elsewhere."""
+
+    brokers: Brokers
+
+    @property
+    def sentence(self) -> str:
+        return f"the controller handles the failure of {_named(self.brokers)}"
+
+
+class BrokerRegistered(Fact, frozen=True, kw_only=True, tag="broker_registered"):
+    """A broker registered; its epoch is the registration's zxid or offset."""
+
+    broker: int
+    broker_epoch: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        epoch = "" if self.broker_epoch is None else f" with epoch {self.broker_epoch}"
+        return f"broker {self.broker} registered{epoch}"
+
+
+class BrokerFenced(Fact, frozen=True, kw_only=True, tag="broker_fenced"):
+    """A KRaft controller fences a broker whose heartbeats stopped."""
+
+    broker: int
+    broker_epoch: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"broker {self.broker} was fenced: no heartbeat came within its session timeout"
+
+
+class BrokerUnfenced(Fact, frozen=True, kw_only=True, tag="broker_unfenced"):
+    """A broker may lead and follow again."""
+
+    broker: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return "the broker was unfenced" if self.broker is None else f"unfenced {self.broker}"
+
+
+class HeartbeatFailed(Fact, frozen=True, kw_only=True, tag="heartbeat_failed"):
+    """A broker could not send a heartbeat, or none was answered."""
+
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"a heartbeat to the controller failed: {self.reason}"
+
+
+class SessionTimedOut(Fact, frozen=True, kw_only=True, tag="session_timed_out"):
+    """A client of ZooKeeper has not heard from the server for a while."""
+
+    session: str
+    silent_ms: int
+
+    @property
+    def sentence(self) -> str:
+        return f"has not heard from ZooKeeper for {self.silent_ms} ms (session {self.session})"
+
+
+class SessionExpired(Fact, frozen=True, kw_only=True, tag="session_expired"):
+    """A session of ZooKeeper ended without being closed; its ephemeral znodes are gone."""
+
+    session: str | None = None
+    timeout_ms: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        which = f" {self.session}" if self.session else ""
+        after = f" after {self.timeout_ms} ms" if self.timeout_ms else ""
+        return f"the ZooKeeper session{which} expired{after}"
+
+
+class ZooKeeperState(Fact, frozen=True, kw_only=True, tag="zookeeper_state"):
+    """A broker's connection to ZooKeeper changed."""
+
+    state: str
+
+    @property
+    def sentence(self) -> str:
+        return f"the connection to ZooKeeper is {self.state}"
+
+
+class ControlledShutdown(Fact, frozen=True, kw_only=True, tag="controlled_shutdown"):
+    """A broker hands its leaderships over before it stops: how far that is."""
+
+    stage: str
+    node: int | None = None
+    remaining: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        left = "" if self.remaining is None else f", {self.remaining} partitions to move"
+        who = "" if self.node is None else f" of broker {self.node}"
+        return f"controlled shutdown{who}: {self.stage}{left}"
+
+
+class ProcessState(Fact, frozen=True, kw_only=True, tag="process_state"):
+    """A process starts, has started, shuts down, or has shut down."""
+
+    state: str
+    node: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"the process {self.state}"
+
+
+class Terminating(Fact, frozen=True, kw_only=True, tag="terminating"):
+    """A process was told to end by a signal, or ends because of an error."""
+
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"the process ends: {self.reason}"
+
+
+class LogDirFailed(Fact, frozen=True, kw_only=True, tag="log_dir_failed"):
+    """A broker stops serving what is in a log directory, after an error of the disk."""
+
+    path: str
+
+    @property
+    def sentence(self) -> str:
+        return f"the log directory {self.path} failed"
+
+
+class UncleanShutdownFound(Fact, frozen=True, kw_only=True, tag="unclean_shutdown_found"):
+    """A broker that starts finds that it was not shut down: logs are recovered."""
+
+    path: str | None = None
+    logs: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"recovers its logs in {self.path}: it had not been shut down cleanly"
+
+
+class IndexCorrupt(Fact, frozen=True, kw_only=True, tag="index_corrupt"):
+    """An index of a log is damaged or missing, and is built again."""
+
+    path: str
+
+    @property
+    def sentence(self) -> str:
+        return f"the index {self.path} is damaged or missing, and is built again"
+
+
+class SegmentRecovered(Fact, frozen=True, kw_only=True, tag="segment_recovered"):
+    """A segment was read again after an unclean stop."""
+
+    tp: str
+    offset: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"recovered the segment of {self.tp} from offset {self.offset}"
+
+
+class Truncated(Fact, frozen=True, kw_only=True, tag="truncated"):
+    """A log was cut to an offset; ``high_watermark`` if that was the reason."""
+
+    tp: str
+    offset: int
+    high_watermark: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        because = "" if self.high_watermark is None else " because of its high watermark"
+        return f"cut its log of {self.tp} to offset {self.offset}{because}"
+
+
+class HighWatermarkWentBack(Fact, frozen=True, kw_only=True, tag="high_watermark_went_back"):
+    """A high watermark became smaller: records that consumers had seen may be gone."""
+
+    tp: str
+    before: int
+    after: int
+
+    @property
+    def sentence(self) -> str:
+        return f"the high watermark of {self.tp} went back from {self.before} to {self.after}"
+
+
+class FetchFailed(Fact, frozen=True, kw_only=True, tag="fetch_failed"):
+    """A follower's fetch request failed or timed out."""
+
+    leader: int | None = None
+    node: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"a fetch from broker {self.leader} failed"
+
+
+class NodeUnreachable(Fact, frozen=True, kw_only=True, tag="node_unreachable"):
+    """A connection to a node could not be opened, or broke."""
+
+    peer: int
+    address: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"cannot connect to node {self.peer}"
+
+
+class OffsetOutOfRange(Fact, frozen=True, kw_only=True, tag="offset_out_of_range"):
+    """A follower's next offset is not in the leader's log."""
+
+    tp: str
+    offset: int | None = None
+    new_offset: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        to = "" if self.new_offset is None else f"; it continues at {self.new_offset}"
+        return f"offset {self.offset} of {self.tp} is not in the leader's log{to}"
+
+
+class EpochRefused(Fact, frozen=True, kw_only=True, tag="epoch_refused"):
+    """A leader refused a fetch: the follower's leader epoch is ``older`` or ``newer`` than its."""
+
+    tp: str
+    which: str
+    epoch: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"a fetch of {self.tp} was refused: epoch {self.epoch} is {self.which}"
+
+
+class PartitionFailed(Fact, frozen=True, kw_only=True, tag="partition_failed"):
+    """A follower gave a partition up; it fetches again only after the next change of leader."""
+
+    tp: str
+
+    @property
+    def sentence(self) -> str:
+        return f"gave up fetching {self.tp}"
+
+
+class LogDeleted(Fact, frozen=True, kw_only=True, tag="log_deleted"):
+    """A replica was deleted."""
+
+    tp: str
+
+    @property
+    def sentence(self) -> str:
+        return f"deleted its log of {self.tp}"
+
+
+class Recovered(Fact, frozen=True, kw_only=True, tag="recovered"):
+    """A leader elected uncleanly has finished its recovery."""
+
+    tp: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.tp} has recovered from an unclean election"
+
+
+class SlowRequest(Fact, frozen=True, kw_only=True, tag="slow_request"):
+    """A request that took a second or longer."""
+
+    api: str
+    total_ms: float
+    client: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"a {self.api} request of {self.client} took {self.total_ms:.0f} ms"
+
+
+class QuorumRole(Fact, frozen=True, kw_only=True, tag="quorum_role"):
+    """A node's role in the controller quorum (Leader, Candidate, ..) changed."""
+
+    role: str
+    epoch: int
+    leader: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        of = "" if self.leader is None else f" of {self.leader}"
+        return f"is {self.role.lower()}{of} in the controller quorum at epoch {self.epoch}"
+
+
+class QuorumHighWatermark(Fact, frozen=True, kw_only=True, tag="quorum_high_watermark"):
+    """The first offset that a quorum committed in an epoch: it works again."""
+
+    offset: int
+    epoch: int
+
+    @property
+    def sentence(self) -> str:
+        return f"the quorum commits again: high watermark {self.offset} at epoch {self.epoch}"
+
+
+class QuorumFetchTimedOut(Fact, frozen=True, kw_only=True, tag="quorum_fetch_timed_out"):
+    """A voter has not heard from the quorum's leader, and stands for election."""
+
+    @property
+    def sentence(self) -> str:
+        return "has not heard from the quorum's leader in time"
+
+
+class SnapshotWritten(Fact, frozen=True, kw_only=True, tag="snapshot_written"):
+    """A node wrote a snapshot of the metadata."""
+
+    offset: int
+
+    @property
+    def sentence(self) -> str:
+        return f"wrote a snapshot of the metadata at offset {self.offset}"
+
+
+def _listed(brokers: Brokers) -> str:
+    return "[" + ",".join(map(str, brokers)) + "]"
+
+
+def _named(brokers: Brokers) -> str:
+    return ("broker " if len(brokers) == 1 else "brokers ") + ", ".join(map(str, brokers))
+
+
+def _broker(broker: int) -> str:
+    return "none" if broker < 0 else str(broker)
+
+
+def _at(epoch: int | None, offset: int | None, high_watermark: int | None) -> str:
+    parts = [
+        f"{name} {value}"
+        for name, value in (("epoch", epoch), ("offset", offset), ("HW", high_watermark))
+        if value is not None
+    ]
+    return f" at {', '.join(parts)}" if parts else ""

@@ -1,0 +1,163 @@
+"""The entries of many files in the order of their times.
+
+The files that one node wrote one after the other (``server.log.1``, ``server.log``) are read one
+after the other, and only as far as needed: memory does not grow with the number or size of files.
+What two files of a node say alike, as ``server.log`` and ``kafkaServer.out`` do, counts once, and
+so does what a node repeats many times a second.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, tzinfo
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
+
+from sessions.own_cluster.reading import SourceError
+from sessions.postmortem.text_logs.clock_differences import ClockDifference, ClockDifferences
+from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.facts import (
+    FetchFailed,
+    HeartbeatFailed,
+    IsrRefused,
+    IsrShrunk,
+    NodeUnreachable,
+    SlowRequest,
+)
+from sessions.postmortem.text_logs.log_file import LogFile, Progress, entries_of, recognize
+from sessions.text import plural
+
+REPEATED: Final = (
+    FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
+)  # fmt: skip
+"""What is written again and again while something lasts."""
+REPEATED_WITHIN_US: Final = 10_000_000
+_NO_LOG: Final = (
+    ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint", ".json", ".properties", ".db",
+)  # fmt: skip
+_SEGMENT_NAME: Final = 20
+"""Kafka names its segments by an offset of so many digits."""
+TELL_EVERY_BYTES: Final = 256 << 20
+
+
+class TextLogs(Struct):
+    """Text logs of several nodes, read as one.
+
+    ``notes`` are sentences on what was left out, complete once all entries were read.
+    """
+
+    files: tuple[LogFile, ...]
+    zone: tzinfo = UTC
+    notes: list[str] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
+    counts: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    clocks: ClockDifferences = field(default_factory=ClockDifferences)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes that the files belong to."""
+        return tuple(sorted({file.node for file in self.files if file.node is not None}))
+
+    @property
+    def clock_differences(self) -> tuple[ClockDifference, ...]:
+        """Differences between the nodes' clocks, as far as read."""
+        return self.clocks.estimate()
+
+    @property
+    def zone_note(self) -> str | None:
+        """What was assumed about times that do not say their zone."""
+        silent = sum(not file.has_zone for file in self.files)
+        if not silent:
+            return None
+        named = "UTC" if self.zone is UTC else str(self.zone)
+        return (
+            f"the times of {plural(silent, 'text log')} say no time zone: taken as {named} "
+            "(--tz ZONE)"
+        )
+
+    def entries(self, tell: Callable[[str], object] = lambda _: None) -> Iterator[Entry]:
+        """Yield what the logs say, in the order of time; each call reads them again."""
+        self.progress, self.counts, self.repeated = Progress(), Counter(), 0
+        self.clocks, self.notes = ClockDifferences(), []
+        streams = [self._stream(list(files), tell) for _, files in groupby(self.files, _stream_of)]
+        merged = heapq.merge(*streams, key=lambda entry: entry.time_us)
+        for entry in self._without_repetitions(merged):
+            self.clocks.add(entry)
+            self.counts[type(entry.fact).__name__] += 1
+            yield entry
+
+    def _stream(self, files: Sequence[LogFile], tell: Callable[[str], object]) -> Iterator[Entry]:
+        for file in files:
+            progress = Progress()
+            told = 0
+            try:
+                for entry in entries_of(file, self.zone, progress):
+                    yield entry
+                    if progress.bytes - told > TELL_EVERY_BYTES:
+                        told = progress.bytes
+                        tell(f"reading {file.name}: {progress.bytes >> 20:,} MiB ..")
+            except SourceError as error:
+                self.notes.append(str(error))
+            self.progress.bytes += progress.bytes
+            self.progress.lines += progress.lines
+            self.progress.entries += progress.entries
+
+    def _without_repetitions(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        now: dict[tuple[int | None, object], str] = {}
+        now_us = -1
+        last: dict[tuple[int | None, object], int] = {}
+        for entry in entries:
+            key = entry.node, entry.fact
+            if entry.time_us != now_us:
+                now, now_us = {}, entry.time_us
+            if now.setdefault(key, entry.file) != entry.file:
+                continue
+            if isinstance(entry.fact, REPEATED):
+                before = last.get(key)
+                last[key] = entry.time_us
+                if before is not None and entry.time_us - before < REPEATED_WITHIN_US:
+                    self.repeated += 1
+                    continue
+            yield entry
+
+
+def find_text_logs(
+    paths: Iterable[Path], zone: tzinfo = UTC, tell: Callable[[str], object] = lambda _: None
+) -> TextLogs:
+    """Look for text logs: in files that are named, and in all that is below folders.
+
+    Other files in folders are left out.
+
+    Raises:
+        SourceError: a file that is named is no text log.
+    """
+    files: list[LogFile] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(recognize(path, str(path), zone))
+            continue
+        tell(f"looking for text logs in {path} ..")
+        for below in sorted(path.rglob("*")):
+            if _may_be_log(below):
+                try:
+                    files.append(recognize(below, str(below), zone))
+                except SourceError:
+                    continue
+    files.sort(key=lambda file: (*_stream_of(file), file.first_us))
+    return TextLogs(tuple(files), zone)
+
+
+def _stream_of(file: LogFile) -> tuple[int, str, str]:
+    """What a node writes to one file at a time."""
+    node = -1 if file.node is None else file.node
+    return node, str(file.path.parent), file.kind
+
+
+def _may_be_log(path: Path) -> bool:
+    name = path.name
+    is_segment = name[:_SEGMENT_NAME].isdecimal() and len(name) > _SEGMENT_NAME
+    return not is_segment and not name.endswith(_NO_LOG) and path.is_file()

@@ -1,0 +1,195 @@
+"""Find the lines that say something, fast, and turn them into facts.
+
+Nearly every line of a log says nothing that matters. With Kafka's own layout, which ends in
+``(LOGGER)``, a look at the end of a line tells whether any row of the table is about its logger.
+With others the logger is usually one of the first words. If it is not printed at all, each line is
+searched for the texts of all rows, which is ten times slower. Regular expressions are tried after
+that only.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import NoneType
+from typing import Final, get_args, get_origin
+
+import msgspec
+
+from sessions.postmortem.text_logs.facts import Fact, OutOfSync
+from sessions.postmortem.text_logs.patterns import PATTERNS, Pattern
+
+MATCHED_BYTES: Final = 1 << 16
+"""How much of a line is matched: no list of a fact is longer."""
+_FIELDS: Final = {
+    "old_tp": "tp",
+    "own_node": "node",
+    "old_node": "node",
+    "newer_offset": "new_offset",
+    "old_offset": "offset",
+}
+"""Groups that stand for a field in another wording of the same line."""
+_OUT_OF_SYNC: Final = re.compile(
+    rb"brokerId: (\d+), endOffset: (-?\d+)(?:, lastCaughtUpTimeMs: (-?\d+))?"
+)
+_BROKER_STATE: Final = re.compile(rb"brokerId=(\d+)")
+_NUMBER: Final = re.compile(rb"\d+")
+
+Rows = tuple[tuple[bytes, Callable[..., "re.Match[bytes] | None"], Pattern], ...]
+"""The text, the search and the row, for the loop that runs most."""
+Candidates = Iterator[tuple[int, bytes, Rows]]
+Layout = Callable[[list[bytes], int], Candidates]
+"""Yields the lines that may say something, with their numbers and the rows to try."""
+_WORDS_MAX: Final = 8
+_AROUND_LOGGER: Final = b"[](){}:,-"
+_LINES_MIN: Final = 0.6
+"""The share of a log's first lines which must have their logger where others have it."""
+_TRAILING: Final = re.compile(rb"\([\w.$]{1,200}\)\s*\Z")
+_LOGGER: Final = re.compile(
+    rb"(?:(?:[a-z][\w]{0,40}\.){1,12}[\w.$]{1,100}|[A-Z][a-z]{1,30}(?:[A-Z][a-z]{0,30}){1,9})\Z"
+)
+
+
+def layout_of(lines: list[bytes]) -> Layout:
+    """How the loggers of a log's lines are found, from some lines that begin with a time."""
+    if sum(_TRAILING.search(line[-200:]) is not None for line in lines) >= len(lines) / 2:
+        return _by_last_word
+    loggers: dict[int, list[bytes]] = {}
+    for line in lines:
+        for number, word in enumerate(line.split(None, _WORDS_MAX)[:_WORDS_MAX]):
+            if _is_logger(word):
+                loggers.setdefault(number, []).append(_logger_in(word))
+    number, names = max(loggers.items(), key=lambda found: len(found[1]), default=(0, []))
+    is_known = any(name in _ROWS_BY_LOGGER for name in names)
+    if is_known and len(names) >= _LINES_MIN * len(lines):
+        return partial(_by_word, number)
+    return _by_text
+
+
+def _is_logger(word: bytes) -> bool:
+    """Whether a word may be a logger's name; ``[QuorumController`` begins a message of Kafka's."""
+    name = _logger_in(word)
+    is_prefix = word.startswith(b"[") and not word.endswith(b"]")
+    return not is_prefix and (name in _ROWS_BY_LOGGER or _LOGGER.match(name) is not None)
+
+
+def _logger_in(word: bytes) -> bytes:
+    """The logger in ``[kafka.cluster.Partition]``, ``Partition:`` or ``Partition:66``."""
+    return word.strip(_AROUND_LOGGER).partition(b":")[0]
+
+
+def _by_last_word(lines: list[bytes], number: int) -> Candidates:
+    rows_of = _ROWS_BY_LOGGER.get
+    for line in lines:
+        number += 1
+        rows = rows_of(line[line.rfind(b"(") + 1 : -1])
+        if rows is not None:
+            yield number, line, rows
+
+
+def _by_word(word: int, lines: list[bytes], number: int) -> Candidates:
+    rows_of = _ROWS_BY_LOGGER.get
+    for line in lines:
+        number += 1
+        words = line.split(None, word + 1)
+        rows = rows_of(_logger_in(words[word])) if len(words) > word else None
+        if rows is not None:
+            yield number, line, rows
+
+
+def _by_text(lines: list[bytes], number: int) -> Candidates:
+    search = _ANY_TEXT.search
+    for line in lines:
+        number += 1
+        if search(line, 0, MATCHED_BYTES) is not None:
+            yield number, line, _ALL_ROWS
+
+
+def fact_of(line: bytes, rows: Rows) -> Fact | None:
+    """What a line says, by the first row that fits it."""
+    for text, search, row in rows:
+        if text in line:
+            found = search(line, 0, MATCHED_BYTES)
+            if found is not None:
+                return _fact(row, found)
+    return None
+
+
+def _fact(row: Pattern, found: "re.Match[bytes]") -> Fact | None:
+    converters = _CONVERTERS[row.fact]
+    fields: dict[str, object] = dict(row.constants)
+    groups = found.groupdict()
+    if row.more is not None and (more := row.more.search(found.string, 0, found.start())):
+        groups |= more.groupdict()
+    if (states := groups.pop("isr_states", None)) is not None:
+        fields["isr"] = tuple(map(int, _BROKER_STATE.findall(states)))
+    if (topic := groups.pop("topic", None)) is not None:
+        groups["tp"] = b"%b-%b" % (topic, groups["partition"])
+    for group, value in groups.items():
+        if value is not None:
+            name = _FIELDS.get(group, group)
+            if name in converters:
+                fields[name] = converters[name](value)
+    try:
+        return row.fact(**fields)
+    except TypeError:  # the line is not whole: a field that it must say is missing
+        return None
+
+
+def _tp(value: bytes) -> str:
+    text = value.decode("utf-8", "replace")
+    at = max(text.rfind("-"), text.rfind(","))
+    return f"{text[:at]}-{text[at + 1 :].strip()}"
+
+
+def _brokers(value: bytes) -> tuple[int, ...]:
+    return tuple(map(int, _NUMBER.findall(value)))
+
+
+def _out_of_sync(value: bytes) -> tuple[OutOfSync, ...]:
+    return tuple(
+        OutOfSync(int(broker), int(end_offset), int(caught_up) if caught_up else None)
+        for broker, end_offset, caught_up in _OUT_OF_SYNC.findall(value)
+    )
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace").strip()
+
+
+def _converters(fact: type[Fact]) -> dict[str, Callable[[bytes], object]]:
+    return {
+        field.name: _tp if field.name == "tp" else _converter(field.type)
+        for field in msgspec.structs.fields(fact)
+    }
+
+
+def _converter(declared: object) -> Callable[[bytes], object]:
+    """What makes a group's text a value of a field's type, or of the type that it may have."""
+    kinds = [kind for kind in get_args(declared) if kind is not NoneType]
+    if get_origin(declared) is tuple or any(get_origin(kind) is tuple for kind in kinds):
+        return _out_of_sync if OutOfSync in kinds else _brokers
+    simple: Mapping[object, Callable[[bytes], object]] = {
+        int: int,
+        float: float,
+        str: _text,
+        bool: bool,
+    }
+    return simple[kinds[0] if kinds else declared]
+
+
+def _rows_by_logger() -> dict[bytes, Rows]:
+    """With a logger's whole name, and with as many of its last parts as a layout may print."""
+    rows: dict[bytes, Rows] = {}
+    for row in _ALL_ROWS:
+        for logger in row[2].loggers:
+            parts = logger.split(".")
+            for first in range(len(parts)):
+                key = ".".join(parts[first:]).encode()
+                rows[key] = (*rows.get(key, ()), row)
+    return rows
+
+
+_ALL_ROWS: Final[Rows] = tuple((row.text, row.expression.search, row) for row in PATTERNS)
+_ROWS_BY_LOGGER: Final = _rows_by_logger()
+_ANY_TEXT: Final = re.compile(b"|".join(re.escape(row.text) for row in PATTERNS))
+_CONVERTERS: Final = {row.fact: _converters(row.fact) for row in PATTERNS}
