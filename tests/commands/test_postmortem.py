@@ -1,12 +1,15 @@
 """``tidegauge postmortem``: what it prints and writes, and its exit status."""
 
 import json
+from base64 import urlsafe_b64decode
 from pathlib import Path
 
 import pytest
 
 from commands.cli.main import run_program
-from tests.sessions.postmortem.logs import cluster, fence
+from emulator.wire.metadata import messages as wire
+from sessions.postmortem.incident import examine, read_paths
+from tests.sessions.postmortem.logs import Log, cluster, fence
 
 RECORDED = str(Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2")
 KEYS = ("schema", "release", "mode", "nodes", "records", "batches", "unexplained", "partitions")
@@ -64,6 +67,29 @@ def test_what_no_rule_explains_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     assert (last["offset"], last["record"]["type"]) == (offset, "BrokerRegistrationChange")
     assert "which also changes t-0 to leader 1, ISR [1,3]" in last["why"]
     assert any(each["because"] == last["why"] for each in told["timeline"])
+
+
+def test_a_record_that_no_rule_explains_is_listed_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = (Path(RECORDED) / f"{0:020}.log").read_bytes()
+    image = examine(read_paths([RECORDED])).image
+    topic = image.topic("t0")
+    assert topic is not None
+    offset = image.offset + 1
+    topic_id = urlsafe_b64decode(f"{topic.id}==")
+    stranger = wire.PartitionChangeRecord(0, topic_id, [4, 5], 3)  # led from outside the ISR
+    log = Log(offset, second=8_000_000)
+    log.batches = [data]
+    log.add(stranger, version=2).write(tmp_path)
+    assert run_program(["postmortem", str(tmp_path), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    (unexplained,) = told["unexplained"]
+    assert unexplained["offset"] == offset
+    assert unexplained["record"]["type"] == "PartitionChange"
+    assert unexplained["record"]["data"]["leader"] == 3
+    assert unexplained["why"]
+    assert told["timeline"][-1]["because"] == unexplained["why"]
 
 
 @pytest.mark.parametrize(
