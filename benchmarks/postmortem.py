@@ -146,9 +146,7 @@ class Fleet:
             writer.add(*(self.change(each, [*self.isrs[each], broker]) for each in numbers))
         led = [number for number in mine if self.replicas[number][0] == broker]
         for numbers in _pieces(led):
-            isr = [self.isrs[number] for number in numbers]
-            pairs = zip(numbers, isr, strict=True)
-            writer.add(*(self.change(number, each, broker) for number, each in pairs))
+            writer.add(*(self.change(each, self.isrs[each], broker) for each in numbers))
 
 
 def _pieces(numbers: list[int]) -> Iterator[list[int]]:
