@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -13,8 +13,11 @@ from commands.language import values
 from commands.language.kinds import KINDS
 from commands.language.places import size
 from commands.output import streams
-from sessions.gateway.endpoints import LOOPBACK, Endpoint
+from sessions.gateway.endpoints import LOOPBACK, PLAINTEXT, Endpoint
 from sessions.grammar.words import BadWord
+
+if TYPE_CHECKING:
+    from commands.runs.access import Access
 
 Parse = Callable[[str], Any]
 """Parses a word; raises :class:`~sessions.grammar.words.BadWord`."""
@@ -223,6 +226,35 @@ Listeners = Annotated[
         "NAME=HOST:PORT,advertise=HOST:PORT; may be repeated",
     ),
 ]
+Protocol = Annotated[
+    str | None,
+    option(
+        "--protocol",
+        metavar="PROTOCOL",
+        parse=values.security_protocol,
+        text="the security protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL",
+        default="PLAINTEXT",
+    ),
+]
+Users = Annotated[
+    list[values.Setting] | None,
+    option(
+        "--user",
+        metavar="NAME:PASSWORD",
+        parse=values.user,
+        text="a user of SASL PLAIN and SCRAM; may be repeated",
+    ),
+]
+Certificate = Annotated[
+    str | None,
+    option(
+        "--certificate",
+        metavar="FILE",
+        text="the brokers' TLS certificate, a PEM file",
+        default="one is made",
+    ),
+]
+Key = Annotated[str | None, option("--key", metavar="FILE", text="its private key, a PEM file")]
 Control = Annotated[
     int | None,
     option(
@@ -242,19 +274,28 @@ ControlFolder = Annotated[
 ]
 
 
-def endpoints_of(
+def access_of(
+    *,
     host: str | None,
     port: int | None,
     advertise: values.HostAndPort | None,
     listeners: Sequence[Endpoint] | None,
-) -> list[Endpoint]:
-    """Return where brokers listen, the first listener first; warn of those others can reach.
+    protocol: str | None,
+    users: Sequence[values.Setting] | None,
+    certificate: str | None,
+    key: str | None,
+) -> "Access":
+    """Return how clients reach a cluster; warn of listeners that strangers can use.
 
     Raises:
-        CommandError: two listeners have one name.
+        CommandError: two listeners have one name, or an option lacks another one.
     """
+    from commands.runs.access import Access
+
     told = advertise or (None, 0)
     first = Endpoint(
+        name=protocol or PLAINTEXT,
+        protocol=protocol or PLAINTEXT,
         host=host or LOOPBACK,
         port=PORT if port is None else port,
         advertised_host=told[0],
@@ -265,9 +306,20 @@ def endpoints_of(
     for name in names:
         if names.count(name) > 1:
             raise CommandError(ExitCode.USAGE, f"there are two listeners with the name {name}")
+    if (certificate is None) != (key is None):
+        raise CommandError(ExitCode.USAGE, "--certificate and --key need each other")
+    if users and not any(each.is_authenticated for each in endpoints):
+        message = "--user needs a listener whose clients authenticate: --protocol SASL_PLAINTEXT"
+        raise CommandError(ExitCode.USAGE, message)
     for each in endpoints:
-        warn_of_strangers(each.host)
-    return endpoints
+        if not each.is_authenticated:
+            warn_of_strangers(each.host)
+    return Access(
+        endpoints=endpoints,
+        users={each.name: each.value for each in users or ()},
+        certificate=None if certificate is None else Path(certificate),
+        key=None if key is None else Path(key),
+    )
 
 
 def folder_of(name: str | None) -> Path:

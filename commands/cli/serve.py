@@ -9,21 +9,25 @@ from commands.cli.examples import examples
 from commands.cli.options import (
     Advertise,
     Brokers,
+    Certificate,
     Control,
     ControlFolder,
     Controllers,
     Host,
     Image,
+    Key,
     Listeners,
     Mode,
     Port,
+    Protocol,
     Record,
     Seed,
     Settings,
+    Users,
     Variables,
     Version,
+    access_of,
     argument,
-    endpoints_of,
     flag,
     folder_of,
     named,
@@ -45,6 +49,7 @@ app = typer.Typer()
         "tidegauge serve failover.tide --record failover.tide.db",
         "tidegauge serve --port 0 --control 0 --json",
         "tidegauge serve --host 0.0.0.0 --advertise 192.168.1.5",
+        "tidegauge serve --protocol SASL_PLAINTEXT --user alice:secret",
         "tidegauge serve --listener OUTSIDE=0.0.0.0:19092,advertise=192.168.1.5",
     ),
 )
@@ -61,6 +66,10 @@ def serve(
     host: Host = None,
     advertise: Advertise = None,
     listeners: Listeners = None,
+    protocol: Protocol = None,
+    users: Users = None,
+    certificate: Certificate = None,
+    key: Key = None,
     control: Control = None,
     control_folder: ControlFolder = None,
     image: Image = None,
@@ -105,7 +114,16 @@ def serve(
     if standby and (file or record or control is None):
         message = "'tidegauge serve' --standby needs --control, and takes no script or --record"
         raise CommandError(ExitCode.USAGE, message)
-    endpoints = endpoints_of(host, port, advertise, listeners)
+    access = access_of(
+        host=host,
+        port=port,
+        advertise=advertise,
+        listeners=listeners,
+        protocol=protocol,
+        users=users,
+        certificate=certificate,
+        key=key,
+    )
     secret, folder = token(), folder_of(control_folder)
     script = None
     if not standby:
@@ -127,7 +145,7 @@ def serve(
         Service(
             script=script,
             recorder=recording,
-            endpoints=endpoints,
+            access=access,
             control=control,
             token=secret,
             folder=folder,

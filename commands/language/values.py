@@ -10,7 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emulator.common.limits import BROKERS_MAX, CONTROLLERS_MAX, PARTITIONS_MAX
-from sessions.gateway.endpoints import META_ADDRESSES, Endpoint, UnreachableError
+from sessions.gateway.endpoints import (
+    META_ADDRESSES,
+    PLAINTEXT,
+    PROTOCOLS,
+    Endpoint,
+    UnreachableError,
+)
 from sessions.grammar.words import BadWord, duration, nearest
 from sessions.text import clean
 
@@ -152,14 +158,37 @@ def listener(word: str) -> Endpoint:
         raise BadWord(f"'{clean(word)}' is not a listener ({message})")
     host, number = address(first)
     told: tuple[str | None, int] = (None, 0)
+    protocol = name.upper() if name.upper() in PROTOCOLS else PLAINTEXT
     for each in others:
         key, _, value = each.partition("=")
-        if key != "advertise":
-            raise BadWord(f"'{clean(each)}' is no option of a listener (written advertise=HOST)")
-        told = advertised(value)
+        if key == "advertise":
+            told = advertised(value)
+        elif key == "protocol":
+            protocol = security_protocol(value)
+        else:
+            message = "written advertise=HOST or protocol=SASL_SSL"
+            raise BadWord(f"'{clean(each)}' is no option of a listener ({message})")
     return Endpoint(
-        name=name.upper(), host=host, port=number, advertised_host=told[0], advertised_port=told[1]
+        name=name.upper(),
+        protocol=protocol,
+        host=host,
+        port=number,
+        advertised_host=told[0],
+        advertised_port=told[1],
     )
+
+
+def security_protocol(word: str) -> str:
+    """Parse a security protocol: ``SASL_SSL``."""
+    return one_of(word.upper(), PROTOCOLS, "security protocol")
+
+
+def user(word: str) -> Setting:
+    """Parse ``NAME:PASSWORD``."""
+    name, colon, password = word.partition(":")
+    if name and colon and password and is_text(word) and "," not in name:
+        return Setting(name, password)
+    raise BadWord("this is no user (written NAME:PASSWORD, such as alice:secret)")
 
 
 def brokers(word: str) -> int:

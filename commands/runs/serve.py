@@ -14,19 +14,19 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from commands.exits import CommandError, ExitCode
 from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script
 from commands.language.values import PORT_MAX, Setting
 from commands.output import streams
+from commands.runs.access import Access, ready
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, served_script
 from emulator.common.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
-from sessions.gateway.endpoints import Endpoint, UnreachableError
+from sessions.gateway.endpoints import UnreachableError
 from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError
 from sessions.recording.recorder import Recorder
 
@@ -156,7 +156,7 @@ class Service(Struct, frozen=True, kw_only=True):
 
     script: Script | None
     recorder: Recorder | None = None
-    endpoints: Sequence[Endpoint] = (Endpoint(port=9092),)
+    access: Access = Access()
     control: int | None = None
     token: str = ""
     folder: Path = Path()
@@ -168,12 +168,14 @@ def serve(service: Service) -> ExitCode:
     """Serve until ctrl-c or termination.
 
     Raises:
-        CommandError: a port cannot be opened, or the cluster's configuration is not valid.
+        CommandError: a port cannot be opened, the cluster's configuration is not valid, or there is
+            no certificate.
     """
     need_checksums("serve")
     allow_many_files()
     _tell_warnings()
-    return asyncio.run(_serve(service))
+    with ready(service.access) as access:
+        return asyncio.run(_serve(service, access))
 
 
 def need_checksums(command: str) -> None:
@@ -218,7 +220,7 @@ def ports_taken(port: int, error: OSError) -> CommandError:
     return CommandError(ExitCode.UNREACHABLE, message)
 
 
-async def _serve(service: Service) -> ExitCode:
+async def _serve(service: Service, access: Access) -> ExitCode:
     ended = asyncio.Event()
     _on_end(ended.set)
 
@@ -227,7 +229,7 @@ async def _serve(service: Service) -> ExitCode:
             script,
             keeps_journal=True,
             speed=service.speed,
-            endpoints=[replace(each, port=0) for each in service.endpoints],
+            access=access.at_any_port(),
             folder=service.folder,
         )
 
@@ -241,7 +243,7 @@ async def _serve(service: Service) -> ExitCode:
                 recorder=service.recorder,
                 keeps_journal=control is not None,
                 speed=service.speed,
-                endpoints=service.endpoints,
+                access=access,
                 folder=service.folder,
             )
             clusters.add(cluster)
@@ -254,7 +256,7 @@ async def _serve(service: Service) -> ExitCode:
         raise CommandError(ExitCode.USAGE, str(error)) from None
     except OSError as error:
         await clusters.stop()
-        raise ports_taken(service.endpoints[0].port, error) from None
+        raise ports_taken(service.access.endpoints[0].port, error) from None
     _tell(service, cluster, control)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ended.wait())]
     if cluster is not None:

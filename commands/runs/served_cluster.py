@@ -1,7 +1,7 @@
 """One cluster that is served to external clients: ports, statements, queries, recording."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -12,6 +12,7 @@ from commands.language.parser import AtStatement, Script, ShowStatement, Step, p
 from commands.output import streams
 from commands.output.grids import Cell, as_text
 from commands.output.show_tables import events_grid
+from commands.runs.access import DEFAULT, Access
 from commands.runs.driver import Pace
 from commands.runs.json_result import json_object
 from commands.runs.narration import told
@@ -23,7 +24,6 @@ from emulator.scenario.outcome import Outcome
 from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
 from sessions.format.file import SessionFile
-from sessions.gateway.endpoints import Endpoint
 from sessions.gateway.gateway import Gateway
 from sessions.gateway.journal import Journal
 from sessions.gateway.served_view import ServedView
@@ -72,7 +72,7 @@ class ServedCluster:
         recorder: Recorder | None = None,
         keeps_journal: bool = False,
         speed: float = 1.0,
-        endpoints: Sequence[Endpoint] = (Endpoint(),),
+        access: Access = DEFAULT,
         folder: Path = Path(),
     ) -> None:
         """Create the script's cluster; :meth:`run_script` runs its other statements.
@@ -85,6 +85,7 @@ class ServedCluster:
         self.script = script
         self.recorder = recorder
         self.folder = folder.absolute()
+        self.access = access
         view = ServedView()
         self.run = ScriptRunner(script, Pace(), recorder, view)
         view.look_in(self.run.cluster.ledger)
@@ -92,7 +93,14 @@ class ServedCluster:
         if recorder is None and keeps_journal:
             self.journal = Journal(self.run.runner, script.cluster)
         self._searching = asyncio.Lock()
-        self.gateway = Gateway(self.run.runner, self._announce, speed=speed, endpoints=endpoints)
+        self.gateway = Gateway(
+            self.run.runner,
+            self._announce,
+            speed=speed,
+            endpoints=access.endpoints,
+            users=access.users,
+            tls=access.tls,
+        )
         if recorder is not None:
             self.gateway.looked.append(recorder.tick)
 
@@ -109,6 +117,8 @@ class ServedCluster:
             told["listeners"] = {
                 each.name: self.gateway.servers_of(each.name) for each in self.gateway.endpoints
             }
+        if self.access.authority is not None:
+            told["certificate_authority"] = str(self.access.authority)
         return told
 
     def _announce(self, statement: Statement) -> None:

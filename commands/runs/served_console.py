@@ -10,13 +10,14 @@ from pathlib import Path
 from commands.exits import CommandError, ExitCode
 from commands.language.parser import Script
 from commands.output import streams
+from commands.runs.access import Access
 from commands.runs.live import asked
 from commands.runs.recording import recorder
 from commands.runs.serve import Clusters, allow_many_files, need_checksums, ports_taken, token
 from commands.runs.served_cluster import ServedCluster
 from emulator.events import Event
 from sessions.gateway.control import ControlChannel
-from sessions.gateway.endpoints import Endpoint, UnreachableError
+from sessions.gateway.endpoints import UnreachableError
 from sessions.recording.recorder import Recorder
 from sessions.sources.served import ServedSource
 
@@ -58,7 +59,7 @@ def served_console(
     variables: dict[str, str],
     limit_bytes: int | None,
     *,
-    endpoints: Sequence[Endpoint],
+    access: Access,
     control: int | None,
     folder: Path = Path(),
 ) -> tuple[ServedSource, Recorder, ConsoleService]:
@@ -75,7 +76,7 @@ def served_console(
     logging.getLogger("sessions.gateway").addHandler(logging.NullHandler())
     logging.getLogger("sessions.gateway").propagate = False
     recording = recorder(script, record, variables, limit_bytes)
-    cluster = ServedCluster(script, recorder=recording, endpoints=endpoints, folder=folder)
+    cluster = ServedCluster(script, recorder=recording, access=access, folder=folder)
     channel = None
     try:
         cluster.gateway.bind()
@@ -90,7 +91,7 @@ def served_console(
         raise CommandError(ExitCode.USAGE, str(error)) from None
     except OSError as error:
         recording.close("fault")
-        raise ports_taken(endpoints[0].port, error) from None
+        raise ports_taken(access.endpoints[0].port, error) from None
 
     streams.narrate(f"bootstrap.servers={cluster.bootstrap_servers}")
 

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from emulator.common.scram import Exchange
 from emulator.protocol import AnyMessage
 
 
@@ -15,6 +16,11 @@ class Connection(Struct, array_like=True):
     of the records of each of its batches. ``client`` is the client id of its last request,
     ``received`` the event that recorded the receipt of ``frame``. ``listener`` is the name of the
     broker's listener.
+
+    ``mechanism`` is the SASL mechanism by which the client authenticates (empty: it does not),
+    ``is_raw`` whether its tokens are no requests, ``exchange`` and ``user`` what it has said before
+    its last token. ``principal`` is who it is then (empty: it is not authenticated). With a
+    ``refusal`` the connection is closed after the response.
     """
 
     broker: int
@@ -26,6 +32,13 @@ class Connection(Struct, array_like=True):
     entered: list[tuple[int, int]] = field(default_factory=list)
     received: int = 0
     listener: str = "PLAINTEXT"
+    mechanism: str = ""
+    is_raw: bool = False
+    exchange: Exchange | None = None
+    user: str = ""
+    principal: str = ""
+    refusal: str = ""
+    host: str = ""
 
 
 class Injection(Struct, array_like=True):

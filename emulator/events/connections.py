@@ -23,6 +23,19 @@ class ClientIdentified(Event, frozen=True, label="CLIENT"):
     software_version: str
 
 
+class ClientAuthenticated(Event, frozen=True, label="CLIENT"):
+    """A client proved who it is (SASL), or failed to.
+
+    ``principal`` is Kafka's name of the user (``User:alice``), empty after a failure, whose
+    ``error`` is then the response's.
+    """
+
+    connection: fields.Connection
+    principal: str
+    mechanism: str
+    error: fields.Error
+
+
 class ClientRequestReceived(Event, frozen=True, label="REQ", level=TRAFFIC):
     """A broker started to handle a client's request.
 

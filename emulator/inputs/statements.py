@@ -738,12 +738,16 @@ class AdvertiseListeners(Input, frozen=True, kw_only=True):
     """Set the addresses at which clients reach brokers (advertised.listeners).
 
     ``listeners`` has host and port of each broker; omitted brokers keep their address. ``name`` is
-    that of the listener, ``bound`` where brokers listen (empty: at the same addresses).
+    that of the listener, ``bound`` where brokers listen (empty: at the same addresses), and
+    ``protocol`` the listener's security protocol. ``users`` are those of the brokers' files with
+    their passwords; others stay as they are.
     """
 
     listeners: dict[int, tuple[str, int]]
     name: str = "PLAINTEXT"
     bound: dict[int, tuple[str, int]] = {}
+    protocol: str = "PLAINTEXT"
+    users: dict[str, str] = {}
 
 
 class OpenConnection(Input, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct, convert, field
 
 from emulator.common.names import nearest_hint
+from emulator.common.scram import Credential
 from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config_names import (
     BOOLEAN,
@@ -58,7 +59,9 @@ class Settings(Struct, array_like=True):
     ``assigned_by_kafka`` are the topics whose partitions were assigned by Kafka's own algorithm,
     which is also used for partitions added later.
     ``listeners`` has, by broker and listener name, where the broker listens, and the address that
-    clients are told (host and port each).
+    clients are told (host and port each), ``protocols`` the security protocol of each listener.
+    ``users`` are the users of the brokers' files with their passwords, ``scram`` the credentials
+    that were altered since, by user and mechanism.
     """
 
     version: str
@@ -70,6 +73,9 @@ class Settings(Struct, array_like=True):
     assigned_by_kafka: dict[str, None] = field(default_factory=dict)
     broker_defaults: dict[int, dict[str, str]] = field(default_factory=dict)
     listeners: dict[int, dict[str, tuple[Address, Address]]] = field(default_factory=dict)
+    protocols: dict[str, str] = field(default_factory=dict)
+    users: dict[str, str] = field(default_factory=dict)
+    scram: dict[str, dict[str, Credential]] = field(default_factory=dict)
 
     def of_broker(self, broker: int) -> dict[str, str]:
         """The values of a broker that override its release's; names without effect are left out."""

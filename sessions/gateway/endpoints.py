@@ -14,6 +14,8 @@ from emulator.releases.config import Address
 
 PLAINTEXT: Final = "PLAINTEXT"
 """The security protocol without encryption and authentication, and the listener named after it."""
+PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+"""The security protocols (``SecurityProtocol``)."""
 LOOPBACK: Final = "127.0.0.1"
 META_ADDRESSES: Final = ("0.0.0.0", "::", "0:0:0:0:0:0:0:0", "")
 """Addresses to listen on that no client can connect to."""
@@ -35,13 +37,25 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     The first broker listens on ``port``, the next one on ``port + 1``, and so on; 0: on free ports.
     Clients are told ``advertised_host`` (None: the host that the script gives the broker, or
     ``host``) and ``advertised_port`` and those that follow (0: the ports that brokers listen on).
+    ``protocol`` is the security protocol.
     """
 
     name: str = PLAINTEXT
+    protocol: str = PLAINTEXT
     host: str = LOOPBACK
     port: int = 0
     advertised_host: str | None = None
     advertised_port: int = 0
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether clients speak TLS."""
+        return self.protocol.endswith("SSL")
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Whether clients authenticate by SASL."""
+        return self.protocol.startswith("SASL_")
 
     def advertised(self, bound: Mapping[int, int], hosts: Mapping[int, str]) -> dict[int, Address]:
         """Return the address that clients are told, by broker.

@@ -11,6 +11,10 @@ HEADER_BYTES_MIN: Final = 8
 """API key, version and correlation id: the minimum size of a request."""
 
 
+TLS_HANDSHAKE: Final = b"\x16\x03"
+"""How the first message of a TLS client begins: a handshake record of version 3.x."""
+
+
 class BadFrameError(Exception):
     """Received data is not a valid Kafka request; the message says why."""
 
@@ -64,5 +68,10 @@ def _wrong_length(length: int, limit_bytes: int) -> str:
         text = length.to_bytes(LENGTH_BYTES, signed=True)
         if text.isascii() and text.decode().isprintable():
             return f"a frame of {length:,} bytes: it begins with '{text.decode()}', as no request"
+        if text.startswith(TLS_HANDSHAKE):
+            return (
+                "it begins with a TLS handshake, but this listener is not encrypted: connect"
+                " without TLS (security.protocol=PLAINTEXT), or serve with --protocol SSL"
+            )
         return f"a frame of {length:,} bytes; at most {limit_bytes:,} are taken"
     return f"a frame of {length:,} bytes; a request has {HEADER_BYTES_MIN} at least"

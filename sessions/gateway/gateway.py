@@ -10,9 +10,11 @@ time are processed immediately, and the loop need not wake up for each message b
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import ssl
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from emulator.clients.external.external_clients import Delivery
@@ -73,14 +75,20 @@ class Gateway(Delivery):
         *,
         speed: float = 1.0,
         endpoints: Sequence[Endpoint] = (Endpoint(),),
+        users: Mapping[str, str] = MappingProxyType({}),
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Serve ``runner``'s cluster at ``endpoints``; nothing is open yet.
+
+        ``users`` have passwords; ``tls`` is for the endpoints that are encrypted.
 
         ``guard`` is held while the cluster is touched; ``looked`` are called when time has passed.
         """
         self.runner = runner
         self.cluster = runner.cluster
         self.endpoints = endpoints
+        self._users = dict(users)
+        self._tls = tls
         self.clock = WallClock(runner.now_us, speed)
         self.listeners: list[Listener] = []
         self.advertised: dict[str, dict[int, Address]] = {}
@@ -126,7 +134,7 @@ class Gateway(Delivery):
         bound = {}
         for at, broker in enumerate(self.cluster.brokers):
             wanted = port + at if port else 0
-            listener = Listener(broker, endpoint.host, wanted, endpoint.name)
+            listener = Listener(broker, endpoint, wanted)
             self.listeners.append(listener)
             bound[broker] = listener.port
         hosts = self.cluster.state.settings.hosts
@@ -157,11 +165,18 @@ class Gateway(Delivery):
             self.bind()
         self._fault = asyncio.get_running_loop().create_future()
         self.clock = WallClock(self.runner.now_us, self.clock.speed)
-        for name, advertised in self.advertised.items():
+        for endpoint in self.endpoints:
+            name = endpoint.name
             bound = {
                 each.broker: (each.host, each.port) for each in self.listeners if each.name == name
             }
-            wanted = AdvertiseListeners(listeners=advertised, name=name, bound=bound)
+            wanted = AdvertiseListeners(
+                listeners=self.advertised[name],
+                name=name,
+                bound=bound,
+                protocol=endpoint.protocol,
+                users=self._users,
+            )
             self._give(wanted, "clients are told addresses")
         self._ask_for_coordinator()
         await self._follow_brokers()
@@ -502,8 +517,7 @@ class Gateway(Delivery):
                 takes = self._takes_requests(broker) and not self._is_stopping
                 if takes and not listener.is_open:
                     limit_bytes = self._limit_bytes(broker)
-                    await listener.open(
-                        partial(ClientConnection, self, broker, listener.name, limit_bytes)
-                    )
+                    made = partial(ClientConnection, self, broker, listener.name, limit_bytes)
+                    await listener.open(made, self._tls if listener.is_encrypted else None)
                 elif not takes and listener.is_open:
                     listener.shut()

@@ -6,28 +6,29 @@ systems without that option, other programs can take the port of a broker that i
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sessions.gateway.endpoints import PLAINTEXT
+from sessions.gateway.endpoints import Endpoint
 
 BACKLOG: Final = 1_024
 """Connections that may wait to be accepted."""
 
 
 class Listener:
-    """The port of one broker; ``name`` is Kafka's name of the listener."""
+    """The port of one broker at an endpoint; ``name`` is Kafka's name of the listener."""
 
-    def __init__(self, broker: int, host: str, port: int, name: str = PLAINTEXT) -> None:
+    def __init__(self, broker: int, endpoint: Endpoint, port: int) -> None:
         """Take the port, or any free one (0); nobody can connect yet.
 
         Raises:
             OSError: the host has no such address, or the port is taken.
         """
         self.broker = broker
-        self.name = name
-        self.host = host
+        self.name, self.is_encrypted = endpoint.name, endpoint.is_encrypted
+        self.host = host = endpoint.host
         self._family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._keeper = self._bound((host, port), is_first=True)
         self.port: int = self._keeper.getsockname()[1]
@@ -59,12 +60,16 @@ class Listener:
         """Whether clients can connect."""
         return self._server is not None
 
-    async def open(self, protocol: Callable[[], asyncio.Protocol]) -> None:
-        """Accept connections; each gets a ``protocol``."""
+    async def open(
+        self, protocol: Callable[[], asyncio.Protocol], tls: ssl.SSLContext | None = None
+    ) -> None:
+        """Accept connections, which speak TLS if there is a context; each gets a ``protocol``."""
         if self._server is None:
             listening = self._bound((self.host, self.port))
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(protocol, sock=listening, backlog=BACKLOG)
+            self._server = await loop.create_server(
+                protocol, sock=listening, backlog=BACKLOG, ssl=tls
+            )
 
     def shut(self) -> None:
         """Refuse new connections; existing ones stay open."""

@@ -159,6 +159,7 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.OffsetCommitted: "group {group} committed {tp} {offset}",
     events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
     events.ClientIdentified: "client {connection} is {software} {software_version}",
+    events.ClientAuthenticated: "client {connection} authenticates as {principal} by {mechanism}: {error}",
     events.ClientDisconnected: "client {connection} disconnected from broker {broker}: {reason}",
     events.QuorumProgressChanged: "{controller} knows that {replica} has fetched to {end_offset}",
     events.MetadataRecordCommitted: "{kind} at offset {offset}, epoch {epoch}: {data}",

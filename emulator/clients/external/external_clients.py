@@ -22,6 +22,7 @@ from emulator.clients.external import (
     metadata,
     produce,
     quorum,
+    sasl,
     transaction_states,
     transactions,
 )
@@ -89,6 +90,7 @@ class ExternalClients:
         self._calls: dict[int, Call] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
         self._settings = settings
+        self._authenticator = sasl.Authenticator(settings, context.kernel)
         self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
         for key, versions in advertised.items():
@@ -104,6 +106,8 @@ class ExternalClients:
         supported = supported_ranges(context.profile.version) if context.in_kraft_mode else {}
         return {
             "ApiVersions": metadata.ApiVersions(self.versions, supported),
+            "SaslHandshake": sasl.SaslHandshake(self._authenticator),
+            "SaslAuthenticate": sasl.SaslAuthenticate(self._authenticator),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
@@ -151,7 +155,9 @@ class ExternalClients:
     # ---- inputs
 
     def advertise(self, wanted: AdvertiseListeners) -> None:
-        """Set the advertised listeners of brokers; their configurations have them, too."""
+        """Set the advertised listeners of brokers, which their configurations have, and users."""
+        self._settings.protocols[wanted.name] = wanted.protocol
+        self._settings.users.update(wanted.users)
         for broker, address in wanted.listeners.items():
             listeners = self._settings.listeners.setdefault(broker, {})
             listeners[wanted.name] = (wanted.bound.get(broker, address), address)
@@ -159,7 +165,9 @@ class ExternalClients:
     def open(self, wanted: OpenConnection) -> None:
         """Open a connection; a broker that is not serving requests refuses the first one."""
         number, broker = wanted.connection, wanted.broker
-        self.state.connections[number] = Connection(broker, listener=wanted.listener)
+        self.state.connections[number] = Connection(
+            broker, listener=wanted.listener, host=wanted.address.rpartition(":")[0]
+        )
         self.kernel.emit(events.ClientConnected, number, broker, wanted.address)
 
     def close(self, number: int, reason: str) -> None:
@@ -193,6 +201,9 @@ class ExternalClients:
         while connection.waiting and not connection.frame:
             self.kernel.cause = cause
             frame = connection.waiting.pop(0)
+            if self._authenticator.is_raw(connection):
+                self._take_token(number, connection, frame)
+                continue
             try:
                 call = self._call(number, connection, frame)
             except WireError as error:
@@ -204,6 +215,17 @@ class ExternalClients:
                 return
             self._begin(call, frame)
         self.kernel.cause = cause
+
+    def _take_token(self, number: int, connection: Connection, token: bytes) -> None:
+        """Handle a token that is no request, as after SaslHandshake 0 (up to 0.11)."""
+        try:
+            answer = self._authenticator.evaluate(number, connection, token)
+        except sasl.SaslError as error:
+            connection.waiting.clear()
+            self._hang_up(number, str(error))
+            return
+        if self.delivery is not None:
+            self.delivery.respond(number, answer)
 
     def _call(self, number: int, connection: Connection, frame: bytes) -> Call:
         """Decode a request; an unsupported version of ApiVersions is decoded as version 0.
@@ -224,6 +246,7 @@ class ExternalClients:
         is_known = header.api_version in known
         if isinstance(message, ProduceRequest) and self._takes_batches_only:
             is_known = is_known and header.api_version >= BATCHES_SINCE
+        self._authenticator.check(connection, api.name)
         if not is_known and header.api_key != API_VERSIONS:
             raise WireError(f"{api.name} {header.api_version} is no version that this broker takes")
         return Call(number, connection, header, message)
@@ -351,6 +374,8 @@ class ExternalClients:
                 self.delivery.fail(number, str(error))
             else:
                 self.delivery.respond(number, frame)
+        if connection.refusal:
+            self._hang_up(number, connection.refusal)
 
     def connection_lost(self, message: ConnectionLost) -> None:
         """Handle a broken or refused connection, or those that a broker closed."""

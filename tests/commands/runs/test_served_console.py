@@ -11,6 +11,7 @@ import pytest
 from commands.cli.main import run_program
 from commands.exits import CommandError
 from commands.language.cluster_options import ClusterOptions
+from commands.runs.access import Access
 from commands.runs.served_console import ConsoleService, served_console
 from commands.runs.served_script import script_to_serve
 from console.app import TidegaugeApp
@@ -32,9 +33,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[ServedSource, ConsoleServi
     script.write_text(SCRIPT)
     made = script_to_serve(str(script), {}, ClusterOptions())
     path = folder / "served.tide.db"
-    source, recorder, service = served_console(
-        made, path, {}, None, endpoints=[Endpoint()], control=0
-    )
+    source, recorder, service = served_console(made, path, {}, None, access=Access(), control=0)
     try:
         yield source, service
     finally:
@@ -146,7 +145,7 @@ def test_a_port_that_is_taken_is_said_before_the_console_opens(tmp_path: Path) -
             tmp_path / "a.tide.db",
             {},
             None,
-            endpoints=[Endpoint(host="192.0.2.1", port=1)],
+            access=Access(endpoints=[Endpoint(host="192.0.2.1", port=1)]),
             control=None,
         )
 

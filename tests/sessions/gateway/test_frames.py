@@ -61,3 +61,8 @@ def test_whatever_comes_no_more_than_a_frame_is_kept(data: bytes) -> None:
     except BadFrameError:
         return
     assert len(buffer._buffer) < 104
+
+
+def test_a_client_that_speaks_tls_is_named() -> None:
+    with pytest.raises(BadFrameError, match="TLS handshake"):
+        FrameBuffer(100 << 20).feed(bytes.fromhex("160301020001"))
