@@ -7,7 +7,7 @@ PYTEST = $(BIN)/python -P -m pytest -q
 WORKERS ?= 2
 KAFKA_LIBS ?= $(VENV)/kafka-4.1.2
 
-.PHONY: help setup test fast clients lint types imports check docs serve
+.PHONY: help setup test thorough fast clients lint types imports check docs serve
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -21,6 +21,9 @@ $(BIN)/.ready: pyproject.toml requirements.lock
 
 test: setup ## all tests (Spark's need Java 17)
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+thorough: setup ## all tests, with what is otherwise checked only after a change
+	TIDEGAUGE_THOROUGH=1 $(PYTEST) -n $(WORKERS) --dist loadgroup
 
 fast: setup ## the tests of the language, the emulator's rules and the formats: under two minutes
 	$(PYTEST) -n $(WORKERS) -m 'not spark' tests/commands/language tests/commands/test_statements.py \

@@ -193,7 +193,7 @@ def test_the_guide_names_keys_that_exist() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "spark")
 def test_the_guide_analyzes_what_it_says() -> None:
     shell = Shell()
     for kind, text in blocks(GUIDE):

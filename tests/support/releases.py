@@ -1,6 +1,12 @@
-"""Which profile a recorded release has."""
+"""Which profile a recorded release has, and whether tests run on more than they usually do."""
+
+import os
+from typing import Final
 
 from emulator.releases.profiles import PROFILES, Profile
+
+THOROUGH: Final = bool(os.environ.get("TIDEGAUGE_THOROUGH"))
+"""Whether tests try everything, however long it takes: ``make thorough``."""
 
 
 def profile_of(release: str) -> Profile:
