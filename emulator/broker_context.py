@@ -27,7 +27,7 @@ from emulator.releases.config import (
     resolve,
     resolve_topic,
 )
-from emulator.simulation.kernel import STARTED_MS, Kernel
+from emulator.simulation.kernel import Kernel
 from emulator.simulation.network import Network
 from emulator.simulation.timers import Timers, TimerState
 from emulator.storage.record_ledger import RecordLedger
@@ -226,7 +226,7 @@ class BrokerContext:
     @property
     def timestamp_ms(self) -> int:
         """The wall-clock time written to znodes."""
-        return STARTED_MS + self.kernel.now // 1000
+        return self.kernel.state.wall_clock_ms(self.kernel.now)
 
     def fence_controller(self, controller: int, controller_epoch: int, broker_epoch: int) -> str:
         """The error for a whole request of the controller; NONE: accept it and its epoch.

@@ -150,7 +150,9 @@ class Cluster:
         self.configuration = Configuration(state.settings)
         self.settings = state.settings
         self.profile = self.configuration.profile
-        self.ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
+        self.ledger = RecordLedger(
+            state.clients.ledger, state.clients.encoded, state.kernel.started_ms
+        )
         self.server = ZooKeeperServer(
             state.server,
             self.zookeeper,
@@ -624,6 +626,7 @@ def _state_of(
     """The state of a cluster of stopped processes."""
     hosts = {number: Host(number) for number in (*brokers, *controllers, ZOOKEEPER, CLIENTS)}
     kernel = KernelState(random_state=spec.seed * 2_654_435_761 + 88_172_645, hosts=hosts)
+    kernel.started_ms = spec.started_ms or kernel.started_ms
     settings = Settings(spec.version, spec.stepwise, dict(spec.config))
     return ClusterState(
         spec,

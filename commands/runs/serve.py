@@ -22,7 +22,7 @@ from commands.language.values import PORT_MAX, Setting
 from commands.output import streams
 from commands.runs.access import Access, ready
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
-from commands.runs.served_script import FOR_TESTS, served_script
+from commands.runs.served_script import FOR_TESTS, begins_now, served_script
 from emulator.common.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
@@ -107,7 +107,7 @@ class Clusters:
             controllers=wish.controllers,
             config=[Setting(name, _word(value)) for name, value in wish.config.items()],
         )
-        script = await asyncio.to_thread(served_script, options, FOR_TESTS)
+        script = begins_now(await asyncio.to_thread(served_script, options, FOR_TESTS))
         brokers = script.spec.brokers
         if wish.port and wish.port + brokers - 1 > PORT_MAX:
             return refused(f"{brokers:,} brokers have no ports from {wish.port:,} to {PORT_MAX:,}")

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from time import time_ns
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import NO_PLACE, Script, parse_line, parse_script, read_text
@@ -70,7 +73,19 @@ def script_to_serve(
         script = parse_script(read_text(Path(file)), file, variables, options.words())
     else:
         script = served_script(options)
+    script = begins_now(script)
     return script if statements is None else script.followed_by(parse_line(statements, variables))
+
+
+def begins_now(script: Script) -> Script:
+    """Return the script of a cluster that begins at the current time, unless it says when.
+
+    Clients have the time of the wall clock, and ask for records by it; a recording keeps it.
+    """
+    if script.spec.started_ms:
+        return script
+    spec = replace(script.spec, started_ms=time_ns() // 1_000_000)
+    return replace(script, cluster=replace(script.cluster, input=spec))
 
 
 def _settings_of(version: str) -> set[str]:

@@ -162,6 +162,16 @@ class CreateCluster(Input, frozen=True, kw_only=True, statement="cluster"):
             default="made of its start time",
         ),
     ] = 0
+    # 0: 15 March 2020. Served clusters begin now.
+    started_ms: Annotated[
+        Natural,
+        option(
+            "--started-ms",
+            "MS",
+            "the wall-clock time at which the cluster begins, in milliseconds since 1970",
+            default="15 March 2020; now where clients are served",
+        ),
+    ] = 0
     # The cluster starts in that state: then the brokers and controllers, racks, hosts and features
     # are the image's, and ``config`` overrides the configurations of its brokers' files.
     image: Annotated[

@@ -394,7 +394,7 @@ class Admin:
 
     def _zk(self, wanted: inputs.ZkCommand) -> Outcome:
         zookeeper, environment, path = self.zookeeper, self.environment, wanted.path
-        zone = zkcli.Zone(wanted.zone, wanted.utc_offset_s)
+        zone = zkcli.Zone(wanted.zone, wanted.utc_offset_s, self.cluster.state.kernel.started_ms)
         match wanted.command:
             case "ls":
                 names = zkcli.list_result(zookeeper, path, recursive=wanted.recursive)
@@ -406,11 +406,11 @@ class Admin:
                 node = zookeeper.get(path)
                 with_stat = wanted.with_stat or not self.cluster.profile.has("zkcli_of_3_5")
                 text = zkcli.get_text(node, with_stat=with_stat, zone=zone)
-                return Outcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node, zone.started_ms))
             case "stat":
                 node = zookeeper.get(path)
                 text = zkcli.stat_text(node.stat(), zone)
-                return Outcome(output=text, result=zkcli.node_result(node))
+                return Outcome(output=text, result=zkcli.node_result(node, zone.started_ms))
             case "create":
                 made = zookeeper.create(
                     environment,

@@ -297,7 +297,7 @@ def _zk(cluster: Cluster, path: str, field: str) -> Value:
         return sorted(node.children or ())
     if field == "listed":
         return [*listed(cluster.zookeeper, cluster.profile, path)]
-    return stat_fields(node.stat())[field]
+    return stat_fields(node.stat(), cluster.state.kernel.started_ms)[field]
 
 
 def _producer(cluster: Cluster, name: str, field: str) -> Value:

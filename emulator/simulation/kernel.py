@@ -43,7 +43,7 @@ ACTIVITY: frozenset[type[Event]] = frozenset(
 """The events whose absence `settle` waits for; all others are idle traffic."""
 
 STARTED_MS = 1_584_267_360_000
-"""The wall-clock time of virtual time 0 where one is displayed (15 March 2020)."""
+"""The wall-clock time of virtual time 0, unless a cluster has its own (15 March 2020)."""
 
 _MULTIPLIER = 6364136223846793005
 _INCREMENT = 1442695040888963407
@@ -76,6 +76,11 @@ class KernelState(Struct, array_like=True):
     activity_us: int = 0
     queue: list[Scheduled] = field(default_factory=list)
     hosts: dict[int, Host] = field(default_factory=dict)
+    started_ms: int = STARTED_MS
+
+    def wall_clock_ms(self, time_us: int) -> int:
+        """Return a virtual time in milliseconds since 1970."""
+        return self.started_ms + time_us // 1_000
 
 
 class Actor(Protocol):

@@ -47,11 +47,18 @@ class RecordLedger:
     the original bytes, which are decoded only when their contents are needed.
     """
 
-    def __init__(self, entries: LedgerEntries, encoded: dict[int, bytes]) -> None:
+    def __init__(
+        self,
+        entries: LedgerEntries,
+        encoded: dict[int, bytes],
+        started_ms: int = STARTED_MS,
+    ) -> None:
         """Write to ``entries`` and ``encoded``, as their only writer.
 
-        ``encoded`` maps first record ids to external clients' batches.
+        ``encoded`` maps first record ids to external clients' batches; ``started_ms`` is the
+        wall-clock time of virtual time 0.
         """
+        self.started_ms = started_ms
         self.entries = entries
         self.encoded = encoded
         self._next = 1
@@ -123,7 +130,7 @@ class RecordLedger:
             return [batch.append_time_ms] * batch.count
         entry = self.entry_of(batch.first_record)
         if not entry.encoded:
-            return [STARTED_MS + entry.created_us // 1_000] * batch.count
+            return [self.started_ms + entry.created_us // 1_000] * batch.count
         begin = batch.first_record - entry.first_record
         try:
             records = self.decoded(entry.first_record)[begin : begin + batch.count]

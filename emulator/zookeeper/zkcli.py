@@ -37,10 +37,14 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 class Zone(Struct, frozen=True):
-    """A time zone as zkCli prints it: its abbreviation, and how far ahead of UTC its clocks are."""
+    """A time zone as zkCli prints it: its abbreviation, and how far ahead of UTC its clocks are.
+
+    ``started_ms`` is the wall-clock time of virtual time 0.
+    """
 
     name: str
     offset_s: int
+    started_ms: int = STARTED_MS
 
 
 UTC_ZONE: Final = Zone("UTC", 0)
@@ -89,7 +93,7 @@ def stat_text(stat: Stat, zone: Zone = UTC_ZONE) -> str:
 
 def date_text(time_us: int, zone: Zone = UTC_ZONE) -> str:
     """A virtual time in Java's date format: ``Sun Mar 15 10:16:06 UTC 2020``."""
-    date = datetime.fromtimestamp((STARTED_MS * 1000 + time_us) // 1_000_000, UTC)
+    date = datetime.fromtimestamp((zone.started_ms * 1000 + time_us) // 1_000_000, UTC)
     date += timedelta(seconds=zone.offset_s)
     day, month = _DAYS[date.weekday()], _MONTHS[date.month - 1]
     return f"{day} {month} {date:%d %H:%M:%S} {zone.name} {date.year}"
@@ -101,7 +105,7 @@ def error_text(error: ZooKeeperError) -> str:
     return str(error) if words is None else f"{words}{error.path}"
 
 
-def stat_fields(stat: Stat) -> dict[str, int]:
+def stat_fields(stat: Stat, started_ms: int = STARTED_MS) -> dict[str, int]:
     """A Stat by the names used in conditions; times are milliseconds since 1970, as ZooKeeper's."""
     return {
         "version": stat.version,
@@ -109,8 +113,8 @@ def stat_fields(stat: Stat) -> dict[str, int]:
         "czxid": stat.czxid,
         "mzxid": stat.mzxid,
         "pzxid": stat.pzxid,
-        "ctime": STARTED_MS + stat.ctime_us // 1000,
-        "mtime": STARTED_MS + stat.mtime_us // 1000,
+        "ctime": started_ms + stat.ctime_us // 1000,
+        "mtime": started_ms + stat.mtime_us // 1000,
         "cversion": stat.cversion,
         "acl_version": stat.aversion,
         "data_length": stat.data_length,
@@ -118,9 +122,9 @@ def stat_fields(stat: Stat) -> dict[str, int]:
     }
 
 
-def node_result(node: Znode) -> dict[str, Any]:
+def node_result(node: Znode, started_ms: int = STARTED_MS) -> dict[str, Any]:
     """``get`` and ``stat`` as plain data, with zkCli's own names."""
-    fields = stat_fields(node.stat())
+    fields = stat_fields(node.stat(), started_ms)
     return {
         "data": node.data,
         "dataVersion": fields["version"],

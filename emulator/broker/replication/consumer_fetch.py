@@ -33,7 +33,6 @@ from emulator.replication.partition import (
     divergence,
     epoch_error,
 )
-from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.log import Log
 
 TIMEOUT = "consumer-fetch-timeout"
@@ -281,7 +280,7 @@ class ConsumerReads:
                 continue
             made_ms = ledger.entry_of(batch.first_record).created_us // 1_000
             if batch.append_time_ms >= 0:
-                made_ms = batch.append_time_ms - STARTED_MS
+                made_ms = batch.append_time_ms - self.context.kernel.state.started_ms
             if made_ms >= timestamp_ms:
                 return max(batch.base_offset, log.start), made_ms, batch.leader_epoch
         return NONE_LISTED

@@ -5,7 +5,6 @@ from typing import Final
 
 from emulator.protocol import RecordBatch
 from emulator.protocol.record_batch import COMMIT, TRANSACTIONAL
-from emulator.simulation.kernel import STARTED_MS
 from emulator.storage.record_ledger import RecordLedger
 from emulator.wire.records import memory_records, record_batch
 from emulator.wire.records.record import Record
@@ -89,7 +88,7 @@ class EncodedRecords:
         return end_transaction_marker(
             Producer(batch.producer_id, batch.producer_epoch, -1),
             commit=batch.kind == COMMIT,
-            timestamp=STARTED_MS + entry.created_us // US_PER_MS,
+            timestamp=self.ledger.started_ms + entry.created_us // US_PER_MS,
             coordinator_epoch=int(entry.keys[0] or 0),
         )
 
@@ -99,7 +98,7 @@ class EncodedRecords:
         end = begin + batch.count
         if entry.encoded:
             return self.ledger.decoded(entry.first_record)[begin:end]
-        timestamp = STARTED_MS + entry.created_us // US_PER_MS
+        timestamp = self.ledger.started_ms + entry.created_us // US_PER_MS
         keys = entry.keys or [None] * len(entry.values)
         return [
             Record(None if key is None else key.encode(), value.encode(), timestamp)

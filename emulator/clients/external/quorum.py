@@ -10,12 +10,11 @@ from emulator.clients.external.ids import topic_id_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.common.names import INTERNAL_TOPICS
 from emulator.protocol import AnyMessage, ClusterMetadataRequest, ClusterMetadataResponse
-from emulator.simulation.kernel import STARTED_MS
+from emulator.simulation.kernel import KernelState
 from emulator.wire.messages import cluster
 from emulator.wire.messages import quorum as wire
 from emulator.wire.types import Message
 
-US_PER_MS: Final = 1_000
 METADATA_TOPIC: Final = "__cluster_metadata"
 PARTITIONS_MAX: Final = 2_000
 """The maximum number of partitions in a page (max.request.partition.size.limit)."""
@@ -23,6 +22,10 @@ PARTITIONS_MAX: Final = 2_000
 
 class DescribeQuorum:
     """DescribeQuorum: forwarded to the active controller (KIP-595, KIP-836)."""
+
+    def __init__(self, clock: KernelState) -> None:
+        """Tell times by ``clock``."""
+        self.clock = clock
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Request the quorum's state if the metadata partition is named."""
@@ -60,24 +63,24 @@ class DescribeQuorum:
             quorum.leader,
             quorum.epoch,
             quorum.high_watermark,
-            [_state(each) for each in quorum.voters],
-            [_state(each) for each in quorum.observers],
+            [_state(each, self.clock) for each in quorum.voters],
+            [_state(each, self.clock) for each in quorum.observers],
         )
         topic = wire.TopicData(METADATA_TOPIC, [partition])
         return wire.DescribeQuorumResponse(ERRORS[NONE].code, None, [topic])
 
 
-def _state(member: protocol.QuorumMember) -> wire.ReplicaState:
+def _state(member: protocol.QuorumMember, clock: KernelState) -> wire.ReplicaState:
     return wire.ReplicaState(
         member.id,
         log_end_offset=member.log_end,
-        last_fetch_timestamp=_wall_clock_ms(member.fetched_us),
-        last_caught_up_timestamp=_wall_clock_ms(member.caught_up_us),
+        last_fetch_timestamp=_wall_clock_ms(member.fetched_us, clock),
+        last_caught_up_timestamp=_wall_clock_ms(member.caught_up_us, clock),
     )
 
 
-def _wall_clock_ms(virtual_us: int) -> int:
-    return -1 if virtual_us < 0 else STARTED_MS + virtual_us // US_PER_MS
+def _wall_clock_ms(virtual_us: int, clock: KernelState) -> int:
+    return -1 if virtual_us < 0 else clock.wall_clock_ms(virtual_us)
 
 
 class DescribeTopicPartitions:

@@ -8,7 +8,7 @@ from emulator.clients.external.call import Call
 from emulator.clients.external.ids import split_tp, tp_of
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
-from emulator.simulation.kernel import STARTED_MS, Kernel
+from emulator.simulation.kernel import Kernel, KernelState
 from emulator.wire.messages import transaction_states as wire
 from emulator.wire.types import Message
 
@@ -25,6 +25,10 @@ STATES: Final = (
 class DescribeTransactions:
     """DescribeTransactions."""
 
+    def __init__(self, kernel: Kernel) -> None:
+        """Tell times by the clock of ``kernel``."""
+        self.kernel = kernel
+
     def ask(self, call: Call) -> list[AnyMessage]:
         """Request the named transactions."""
         request = call.message
@@ -39,12 +43,15 @@ class DescribeTransactions:
         assert isinstance(found, protocol.DescribeTransactionsResponse)
         return wire.DescribeTransactionsResponse(
             transaction_states=[
-                _described(name, found.transactions[name]) for name in request.transactional_ids
+                _described(name, found.transactions[name], self.kernel.state)
+                for name in request.transactional_ids
             ]
         )
 
 
-def _described(name: str, found: protocol.TransactionDescription) -> wire.DescribedTransaction:
+def _described(
+    name: str, found: protocol.TransactionDescription, clock: KernelState
+) -> wire.DescribedTransaction:
     code = ERRORS[found.error].code
     if found.error != NONE:
         return wire.DescribedTransaction(code, name)
@@ -56,15 +63,15 @@ def _described(name: str, found: protocol.TransactionDescription) -> wire.Descri
         name,
         found.state,
         found.timeout_us // US_PER_MS,
-        _started_ms(found),
+        _started_ms(found, clock),
         found.producer_id,
         found.producer_epoch,
         [wire.TopicData(*each) for each in topics.items()],
     )
 
 
-def _started_ms(found: protocol.TransactionDescription) -> int:
-    return NEVER_MS if found.start_us < 0 else STARTED_MS + found.start_us // US_PER_MS
+def _started_ms(found: protocol.TransactionDescription, clock: KernelState) -> int:
+    return NEVER_MS if found.start_us < 0 else clock.wall_clock_ms(found.start_us)
 
 
 class ListTransactions:
@@ -103,9 +110,10 @@ class ListTransactions:
         ids, states = request.producer_id_filters, request.state_filters
         if (ids and found.producer_id not in ids) or (states and found.state not in states):
             return False
-        now_ms = STARTED_MS + self.kernel.now // US_PER_MS
+        clock = self.kernel.state
+        now_ms = clock.wall_clock_ms(self.kernel.now)
         wanted_ms = request.duration_filter
-        return wanted_ms < 0 or now_ms - _started_ms(found) > wanted_ms
+        return wanted_ms < 0 or now_ms - _started_ms(found, clock) > wanted_ms
 
 
 class DescribeProducers:
