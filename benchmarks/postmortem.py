@@ -184,7 +184,7 @@ def main() -> None:
         gc.collect()
         session = Path(folder, "incident.tide.db")
         begun = perf_counter()
-        incident = record(read_paths([folder]), session, [folder], "benchmark")
+        incident = record(read_paths([folder]), session, [folder])
         opened = perf_counter() - begun
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"read into a session   {opened:8.1f} s   {records / opened:,.0f} records/s")

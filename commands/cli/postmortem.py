@@ -1,9 +1,9 @@
 """``tidegauge postmortem``: what happened to a cluster that somebody runs, by its own records."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sessions.postmortem.places import Place
 
 app = typer.Typer()
-PROGRAM: Final = "tidegauge postmortem"
 
 
 @app.command(
@@ -26,7 +25,7 @@ PROGRAM: Final = "tidegauge postmortem"
         "tidegauge postmortem /var/lib/kafka/metadata",
         "tidegauge postmortem node1 node2 node3 --record incident.tide.db",
         "tidegauge replay incident.tide.db",
-        "tidegauge postmortem node1 node2 node3 --report incident.html",
+        "tidegauge postmortem node1 node2 node3 --report incident.html --tz Europe/Berlin",
         "tidegauge postmortem __cluster_metadata-0 --json",
         "tidegauge postmortem __cluster_metadata-0 --json --at 2026-11-23T19:05:07.079Z",
     ),
@@ -35,7 +34,8 @@ def postmortem(
     paths: Annotated[
         list[str],
         argument(
-            "PATH..", text="folders of nodes, or their __cluster_metadata-0, or files of these"
+            "PATH..",
+            text="folders of nodes, their __cluster_metadata-0, their text logs, or files of these",
         ),
     ],
     record: Annotated[
@@ -63,6 +63,15 @@ def postmortem(
             default="the first 250,000 records",
         ),
     ] = None,
+    zone: Annotated[
+        str | None,
+        option(
+            "--tz",
+            metavar="ZONE",
+            text="the time zone of text logs that do not say theirs: Europe/Berlin",
+            default="UTC",
+        ),
+    ] = None,
     as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
 ) -> int:
     """Read a cluster's own history from its metadata log, and check it against the rules.
@@ -73,7 +82,7 @@ def postmortem(
     1 otherwise.
     """
     write = None if report is None else _writer(Path(report))
-    incident = _examined(paths, record, check, _place(at))
+    incident = _examined(paths, _zone(zone), record, check, _place(at))
     for note in incident.notes:
         streams.narrate(f"note: {note}")
     if as_json:
@@ -115,6 +124,20 @@ def _writer(path: Path) -> "Callable[[Incident, list[str]], None]":
     return write
 
 
+def _zone(name: str | None) -> tzinfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+    from emulator.common.names import nearest_hint
+
+    if name is None:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        hint = nearest_hint(name, available_timezones())
+        raise CommandError(ExitCode.USAGE, f"--tz: there is no time zone {name!r}{hint}") from None
+
+
 def _place(at: str | None) -> "Place | None":
     from sessions.postmortem.places import place_of
 
@@ -127,11 +150,15 @@ def _place(at: str | None) -> "Place | None":
 
 
 def _examined(
-    paths: list[str], record: str | None, check: bool | None, until: "Place | None"
+    paths: list[str],
+    zone: tzinfo,
+    record: str | None,
+    check: bool | None,
+    until: "Place | None",
 ) -> "Incident":
     from emulator.quorum_controller.explanation.trace import Explainer
     from sessions.own_cluster.reading import SourceError
-    from sessions.postmortem.incident import CHECKED_MAX, examine, read_paths
+    from sessions.postmortem.incident import CHECKED_MAX, examine, read_sources
     from sessions.postmortem.session import record as record_session
 
     def tell(records: int) -> None:
@@ -140,14 +167,21 @@ def _examined(
     rules = None if check is False else Explainer()
     checked_max = None if check else CHECKED_MAX
     try:
-        log = read_paths(paths)
+        log, lines = read_sources(paths, zone)
         if record is None:
-            return examine(log, rules=rules, checked_max=checked_max, until=until, progress=tell)
+            return examine(
+                log,
+                lines=lines,
+                rules=rules,
+                checked_max=checked_max,
+                until=until,
+                progress=tell,
+            )
         return record_session(
             log,
             Path(record),
             paths,
-            PROGRAM,
+            lines=lines,
             rules=rules,
             checked_max=checked_max,
             until=until,

@@ -7,7 +7,7 @@ log knows them: a fenced broker may have died, hang or be cut off, so its proces
 because nobody wrote them down.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +29,8 @@ from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.control_records import LeaderChangeMessage
 from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.types import Message
+from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.witnesses import Witness, Witnesses
 
 US_PER_MS: Final = 1_000
 US_PER_DAY: Final = 86_400_000_000
@@ -47,7 +49,7 @@ class Applied(Struct, frozen=True):
 
     ``time_us`` is wall-clock time in microseconds since 1970 UTC. ``records`` are the typed ones,
     each at its place (a no-op for one without meaning for replication). ``is_snapshot``: the
-    records sum up what came before.
+    records sum up what came before. ``witnesses`` are lines of text logs about records, by offset.
     """
 
     batch: MetadataBatch
@@ -55,6 +57,7 @@ class Applied(Struct, frozen=True):
     time_us: int
     delta: MetadataDelta
     is_snapshot: bool
+    witnesses: Mapping[int, Witness]
 
 
 def midnight_before(time_us: int) -> int:
@@ -71,6 +74,7 @@ class LoggedFacts(MetadataFacts):
         super().__init__(kernel, state, states, {}, {})
         self.batch: MetadataBatch | None = None
         self.told: Callable[[Message, int], None] = lambda record, seq: None
+        self.causes: Mapping[int, int] = {}
         self._causes: dict[TopicIdPartition, int] = {}
 
     def tell_records(self, batch: LogBatch) -> None:
@@ -83,7 +87,7 @@ class LoggedFacts(MetadataFacts):
             if isinstance(original, wire.NoOpRecord):
                 continue
             kind, data = _shown(record, original, names)
-            kernel.cause = cause
+            kernel.cause = self.causes.get(offset, cause)
             seq = kernel.emit(
                 events.MetadataRecordCommitted,
                 offset,
@@ -151,19 +155,41 @@ class HistoryEvents:
         else:
             state.now_us = time_us
 
-    def take(self, batch: MetadataBatch, cause: int = 0, *, is_snapshot: bool = False) -> Applied:
-        """Apply the next batch, and emit its events.
+    def note(self, entry: Entry, cause: int = 0) -> int:
+        """Emit a line of a text log, and return the event's number."""
+        self.go_to(entry.time_us)
+        self.kernel.cause = cause
+        fact = entry.fact
+        tp = getattr(fact, "tp", None) or ""
+        host = NOBODY if entry.node is None else entry.node
+        kind = type(fact).__name__
+        text = entry.sentence
+        return self.kernel.emit(events.LineLogged, host, tp, entry.source, entry.level, kind, text)
+
+    def take(
+        self,
+        batch: MetadataBatch,
+        witnesses: Witnesses | None = None,
+        *,
+        is_snapshot: bool = False,
+    ) -> Applied:
+        """Apply the next batch, and emit its events; a record is caused by its witness.
 
         Raises:
             KeyError: a record refers to something that does not exist.
         """
-        self.go_to(batch.timestamp * US_PER_MS)
+        time_us = batch.timestamp * US_PER_MS
+        self.go_to(time_us)
         records = tuple([translate(record) or _NOTHING for record in batch.records])
-        self.kernel.cause = cause
+        found: dict[int, Witness] = {}
+        if witnesses is not None:
+            found = witnesses.of_records(records, batch.base_offset, time_us, self.image)
+        self.kernel.cause = 0
         self.facts.batch = batch
+        self.facts.causes = {offset: witness.seq for offset, witness in found.items()}
         log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
         delta = self.facts.read(self.controller, log_batch)
-        return Applied(batch, records, self.now_us, delta, is_snapshot)
+        return Applied(batch, records, self.now_us, delta, is_snapshot, found)
 
     # ---- brokers and controllers
 

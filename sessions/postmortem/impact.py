@@ -18,6 +18,8 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Reasons
+from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.facts import Truncated
 
 KEPT_MAX: Final = 100_000
 """How many of each kind are kept."""
@@ -73,6 +75,16 @@ class Risk(Struct, frozen=True):
     is_unclean: bool
 
 
+class Truncation(Struct, frozen=True):
+    """A replica that removed records from the end of its log, by a line of a text log."""
+
+    time_us: int
+    node: int | None
+    tp: str
+    sentence: str
+    source: str
+
+
 class Reign(Struct):
     """``leader`` (-1: nobody) leads a partition from ``begin_us`` in ``epoch``."""
 
@@ -110,6 +122,7 @@ class Impact:
         self.shrinks: list[Shrink] = []
         self.risks: list[Risk] = []
         self.losses: list[BrokerLoss] = []
+        self.truncations: list[Truncation] = []
         self.reigns: dict[str, list[Reign]] = {}
         self.left_out = 0
         self._without_leader: dict[str, Window] = {}
@@ -132,6 +145,12 @@ class Impact:
             self._partition(tp, change, applied, reasons, image)
         if applied.delta.configs:
             self._judge_all(applied, image)
+
+    def note(self, line: Entry) -> None:
+        """Add what a line of a text log says; a new replica's log is cut to offset 0."""
+        if isinstance(line.fact, Truncated) and line.fact.offset > 0:
+            found = (line.time_us, line.node, line.fact.tp, line.fact.sentence, line.source)
+            self._keep(self.truncations, Truncation(*found))
 
     # ---- brokers
 
@@ -186,13 +205,12 @@ class Impact:
             self._rule(tp, after, now_us)
             return
         because = reasons.of(change)
-        offset = applied.batch.base_offset
         if before.leader != after.leader:
             self._rule(tp, after, now_us)
             self._leader(tp, before, after, applied, because, reasons)
         gone = tuple(broker for broker in before.isr if broker not in after.isr)
         if gone:
-            self._keep(self.shrinks, Shrink(now_us, tp, gone, after.isr, offset, because))
+            self._keep(self.shrinks, _shrink(tp, gone, after.isr, applied, because))
         for broker in gone:
             if broker in self._missing:
                 self._missing[broker].add(tp)
@@ -290,3 +308,14 @@ class Impact:
             kept.append(item)
         else:
             self.left_out += 1
+
+
+def _shrink(
+    tp: str, gone: tuple[int, ...], isr: tuple[int, ...], applied: Applied, because: str
+) -> Shrink:
+    """The shrink of an ISR, with what its leader wrote about it."""
+    offset = applied.batch.base_offset
+    for record, witness in applied.witnesses.items():
+        if getattr(witness.entry.fact, "tp", None) == tp:
+            because, offset = f"{because}; {witness.entry.sentence}", record
+    return Shrink(applied.time_us, tp, gone, isr, offset, because)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -17,11 +18,13 @@ from emulator.wire.types import Message
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, HistoryEvents, plain_record
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.log_files import WANTED, LogCopy, copies_in
+from sessions.postmortem.log_files import WANTED, LogCopy, copies_in, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
+from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
 from sessions.postmortem.transactions import Transactions
+from sessions.postmortem.witnesses import Lines, Witnesses
 from sessions.text import clean, plural
 
 LOOKED_AT: Final = 20_000
@@ -33,6 +36,9 @@ UNEXPLAINED_MAX: Final = 10_000
 CHECKED_MAX: Final = 250_000
 """How many records are checked against the rules unless all are asked for: it takes some 10 s."""
 TOLD_EVERY: Final = 1_024
+SET_BACK_US: Final = 100_000
+"""Clocks that differ by less are not told."""
+FOREVER_US: Final = 1 << 62
 
 Progress = Callable[[int], object]
 
@@ -106,20 +112,39 @@ def read_paths(paths: Sequence[str]) -> MergedLog:
     Raises:
         SourceError: there is none, or one is damaged from its beginning on.
     """
+    return read_sources(paths)[0]
+
+
+def read_sources(paths: Sequence[str], zone: tzinfo = UTC) -> tuple[MergedLog, TextLogs]:
+    """Return the log of which the paths have copies, and the text logs that are in them.
+
+    ``zone`` is that of times in text logs that do not say theirs.
+
+    Raises:
+        SourceError: there is no metadata log, one is damaged from its beginning on, or a file is
+            neither of both.
+    """
     copies: dict[str, LogCopy] = {}
+    texts: list[Path] = []
     for path in paths:
+        if is_text_log(Path(path), path):
+            texts.append(Path(path))
+            continue
+        if Path(path).is_dir():
+            texts.append(Path(path))
         for copy in copies_in(Path(path), path):
             copies.setdefault(copy.name, copy)
     if not copies:
         named = " and ".join(map(clean, paths))
         raise SourceError(f"{named}: no metadata log is in it; {WANTED}")
-    return MergedLog(list(copies.values()))
+    return MergedLog(list(copies.values())), find_text_logs(texts, zone)
 
 
 def examine(
     log: MergedLog,
     observers: Sequence[Callable[[Event], None]] = (),
     *,
+    lines: TextLogs | None = None,
     rules: Rules | None = None,
     checked_max: int | None = None,
     until: Place | None = None,
@@ -127,14 +152,15 @@ def examine(
 ) -> Incident:
     """Read a history once; ``observers`` receive its events.
 
-    ``rules`` are asked about each batch up to ``checked_max`` records. ``progress`` is called with
-    the number of records.
+    ``lines`` are the text logs of its nodes. ``rules`` are asked about each batch up to
+    ``checked_max`` records. ``progress`` is called with the number of records.
 
     Raises:
         SourceError: there is no record in it.
     """
     examination = _Examination(log, observers, rules, until or Place(), progress)
     examination.checked_max = checked_max
+    examination.text_logs = lines
     return examination.run()
 
 
@@ -156,8 +182,8 @@ def release_of(log: MergedLog) -> str:
     return name_of(min(highest, len(LEVELS))).split("-")[0]
 
 
-def begin_of(log: MergedLog) -> int:
-    """Return the time of the first batch, in microseconds since 1970 UTC.
+def begin_of(log: MergedLog, lines: TextLogs | None = None) -> int:
+    """Return the time of the first batch or line, in microseconds since 1970 UTC.
 
     Raises:
         SourceError: there is none.
@@ -166,7 +192,8 @@ def begin_of(log: MergedLog) -> int:
     if first is None:
         reasons = "; ".join(log.notes) or f"it has no record; {WANTED}"
         raise SourceError(f"{clean(log.first.name)}: {reasons}")
-    return first.timestamp * US_PER_MS
+    begins = [file.first_us for file in lines.files] if lines is not None else []
+    return min([first.timestamp * US_PER_MS, *begins])
 
 
 def _all_batches(log: MergedLog) -> Iterator[MetadataBatch]:
@@ -195,13 +222,18 @@ class _Examination:
         self.records = self.batches = 0
         self.because: dict[int, str] = {}
         self.checked_max: int | None = None
+        self.text_logs: TextLogs | None = None
+        self.lines = Lines(())
+        self.witnesses = Witnesses()
         self.unexplained: list[Unexplained] = []
         self.unexplained_count = 0
         self._waiting: deque[Unexplained] = deque()
 
     def run(self) -> Incident:
         log = self.log
-        release, begin_us = release_of(log), begin_of(log)
+        release, begin_us = release_of(log), begin_of(log, self.text_logs)
+        if self.text_logs is not None:
+            self.lines = Lines(self.text_logs.entries())
         history = HistoryEvents(self.observers, begin_us, release)
         incident = Incident(
             release, history.image, self.timeline, self.impact, [], begin_us, begin_us
@@ -246,7 +278,8 @@ class _Examination:
     def _read(self, history: HistoryEvents, incident: Incident) -> None:
         try:
             for batch, is_snapshot in self._stream():
-                applied = history.take(batch, is_snapshot=is_snapshot)
+                self._note_until(history, batch.timestamp * US_PER_MS)
+                applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
                 self.timeline.take(applied, self.because)
                 self.impact.take(applied, history.image)
                 self._told(applied)
@@ -257,6 +290,18 @@ class _Examination:
             )
         except FormatError as error:
             incident.notes.append(f"the log {error}; what is before that was read")
+
+        end_us = self.until.time_us
+        if self.until.offset is None:
+            self._note_until(history, FOREVER_US if end_us is None else end_us)
+
+    def _note_until(self, history: HistoryEvents, time_us: int) -> None:
+        """Tell the lines of text logs up to a time."""
+        for entry in self.lines.until(time_us):
+            seq = history.note(entry, self.witnesses.cause_of(entry))
+            self.witnesses.add(seq, entry)
+            self.timeline.note(entry)
+            self.impact.note(entry)
 
     # ---- the rules
 
@@ -304,7 +349,7 @@ class _Examination:
         if transactions.aborted:
             count = plural(transactions.aborted, "record")
             yield f"{count} of aborted metadata transactions are left out"
-        if history.set_back_us:
+        if history.set_back_us > SET_BACK_US:
             yield (
                 f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "
                 "the next: the later one is shown at the time of the earlier one"
@@ -314,5 +359,10 @@ class _Examination:
                 f"only the first {self.checked_max:,} records were checked against the rules; "
                 "'--check' checks all"
             )
+        if self.text_logs is not None:
+            yield from self.text_logs.notes
+            yield from filter(None, [self.text_logs.zone_note])
+            differences = self.text_logs.clock_differences
+            yield from (each.sentence for each in differences if each.is_significant)
         if self.timeline.left_out:
             yield f"the timeline ends after {len(self.timeline.entries):,} entries"

@@ -34,6 +34,8 @@ FOLDERS_MAX: Final = 10_000
 EPOCHS_MAX: Final = 1_000_000
 """How many leader epochs a log may have: each is an election of the quorum."""
 _NODE_ID: Final = re.compile(rb"(?m)^(?:node|broker)\.id=(\d+)\s*$")
+_TIME: Final = re.compile(rb"\W*\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+_TIME_BYTES: Final = 64
 _PROPERTIES: Final = "meta.properties"
 _PROPERTIES_BYTES_MAX: Final = 1 << 16
 
@@ -236,6 +238,19 @@ def copies_in(path: Path, name: str) -> list[LogCopy]:
         raise SourceError(f"{clean(name)} ({metadata_log.NAME}) {error}") from error
     except OSError as error:
         raise SourceError(f"{clean(name)} cannot be read: {error.strerror}") from error
+
+
+def is_text_log(path: Path, name: str) -> bool:
+    """Whether a file is text, and so no metadata log.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if path.is_dir():
+        return False
+    with open_content(path, name) as content:
+        head = content.head
+    return bool(_TIME.match(head[:_TIME_BYTES])) and not metadata_log.recognizes(head)
 
 
 def _require_metadata(content: Content) -> None:

@@ -43,6 +43,7 @@ def report_of(incident: Incident, sources: Sequence[str]) -> Report:
         _offline(incident),
         _unwritable(incident),
         _risks(incident),
+        _truncations(incident),
         _leaders(incident),
         _shrinks(incident),
         _unexplained(incident),
@@ -217,6 +218,28 @@ def _at_risk(risk: Risk) -> str:
         return f"what {risk.leader} had not flushed to its disk when it died"
     had = brackets(risk.isr) if risk.isr else f"[{risk.former}]"
     return f"all that {had} had and {risk.leader} had not"
+
+
+def _truncations(incident: Incident) -> Section | None:
+    truncations = incident.impact.truncations
+    if not truncations:
+        return None
+    sentences = [
+        "Replicas removed these records from the end of their logs, because their leader did not"
+        " have them. They are lost if no other replica has them either."
+    ]
+    rows = (
+        (
+            each.tp,
+            time_text(each.time_us),
+            "?" if each.node is None else str(each.node),
+            each.sentence,
+            each.source,
+        )
+        for each in truncations
+    )
+    header = ("partition", "at", "broker", "what", "source")
+    return Section("Records that were truncated", sentences, header, _limited(rows))
 
 
 def _leaders(incident: Incident) -> Section | None:

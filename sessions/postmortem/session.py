@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,7 +14,10 @@ from sessions.postmortem.events import NO_SEED, midnight_before
 from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
+from sessions.postmortem.text_logs.merging import TextLogs
 from sessions.recording.recorder import Recorder
+
+PROGRAM: Final = "tidegauge postmortem"
 
 
 class _Ended(Struct, frozen=True):
@@ -28,8 +32,8 @@ def record(
     log: MergedLog,
     path: Path,
     sources: Sequence[str],
-    program: str,
     *,
+    lines: TextLogs | None = None,
     rules: Rules | None = None,
     checked_max: int | None = None,
     until: Place | None = None,
@@ -41,11 +45,11 @@ def record(
         SourceError: there is no record in it.
         SessionError: the file exists or cannot be written.
     """
-    release, begin_us = release_of(log), begin_of(log)
+    release, begin_us = release_of(log), begin_of(log, lines)
     zero_us = midnight_before(begin_us)
     origin = Origin(
         name=path.name.removesuffix(SUFFIX),
-        program=program,
+        program=PROGRAM,
         version=release,
         seed=NO_SEED,
         cluster=CreateCluster(version=release, mode="kraft"),
@@ -57,6 +61,7 @@ def record(
         incident = examine(
             log,
             [recorder],
+            lines=lines,
             rules=rules,
             checked_max=checked_max,
             until=until,

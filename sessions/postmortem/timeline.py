@@ -27,12 +27,35 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
 from sessions.postmortem.reasons import Reasons
+from sessions.postmortem.text_logs.entries import Entry as Line
+from sessions.postmortem.text_logs.facts import (
+    BrokerFenced,
+    BrokerRegistered,
+    BrokerUnfenced,
+    FollowerStarted,
+    IsrExpanded,
+    IsrShrunk,
+    IsrStored,
+    LeaderAndIsrReceived,
+    LeaderStarted,
+    PartitionChanged,
+    PartitionRecordChanged,
+    QuorumHighWatermark,
+    SegmentRecovered,
+    UncleanLeaderElected,
+)
 from sessions.text import brackets, plural
 
 NAMED_MAX: Final = 5
 """How many partitions an entry names."""
 PLACE: Final = "\0"
 """Stands for the names of partitions in a sentence about them."""
+NOT_TOLD: Final = (
+    *(BrokerFenced, BrokerRegistered, BrokerUnfenced, FollowerStarted, IsrExpanded, IsrShrunk),
+    *(IsrStored, LeaderAndIsrReceived, LeaderStarted, PartitionChanged, PartitionRecordChanged),
+    *(QuorumHighWatermark, SegmentRecovered, UncleanLeaderElected),
+)
+"""Lines that say what a record says, which they are witnesses of, or what follows from it."""
 ENTRIES_MAX: Final = 200_000
 """How many entries are kept: more than anybody reads, and bounded."""
 
@@ -79,12 +102,18 @@ class Timeline:
             told = self._of_record(record)
             if told is not None:
                 kind, what, why = told
-                self._add(applied, offset, kind, what, because.get(offset) or why)
+                self._add(applied, offset, kind, what, _reason(applied, offset, because, why))
         self._partitions(applied, keys, because)
 
     def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
-        source = f"__cluster_metadata offset {offset}"
+        witness = applied.witnesses.get(offset)
+        source = f"__cluster_metadata offset {offset}" if witness is None else witness.entry.source
         self.add(Entry(applied.time_us, kind, what, because, source, offset))
+
+    def note(self, line: Line) -> None:
+        """Add a line of a text log, unless records say the same, or nobody asks for it."""
+        if not isinstance(line.fact, NOT_TOLD):
+            self.add(Entry(line.time_us, "line", line.sentence, "", line.source))
 
     # ---- nodes, topics, configurations
 
@@ -132,7 +161,7 @@ class Timeline:
         places: dict[tuple[str, str, str], int] = {}
         for key, change in applied.delta.partitions.items():
             offset = keys.get(key, applied.batch.base_offset)
-            why = because.get(offset) or reasons.of(change)
+            why = _reason(applied, offset, because, reasons.of(change))
             for kind, what in _of_partition(change):
                 group = kind, what, why
                 groups.setdefault(group, []).append(f"{change.topic}-{key.partition}")
@@ -140,6 +169,15 @@ class Timeline:
         for group, tps in groups.items():
             kind, what, why = group
             self._add(applied, places[group], kind, what.replace(PLACE, _named(tps)), why)
+
+
+def _reason(applied: Applied, offset: int, because: Mapping[int, str], otherwise: str) -> str:
+    """Why a record was written: by its rule, or what the batch tells, and by its witness."""
+    reason = because.get(offset) or otherwise
+    witness = applied.witnesses.get(offset)
+    if witness is None:
+        return reason
+    return f"{reason}; {witness.entry.sentence}" if reason else witness.entry.sentence
 
 
 def _of_partition(change: Change) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,7 @@ def test_the_state_at_an_offset_or_a_time_is_what_led_there() -> None:
 def test_a_session_has_wall_clock_times_and_no_script(tmp_path: Path) -> None:
     log = str(KRAFT[-1] / "metadata")
     path = tmp_path / "incident.tide.db"
-    incident = record(read_paths([log]), path, [log], "test")
+    incident = record(read_paths([log]), path, [log])
     with SessionFile(path) as session:
         assert session.complete
         assert session.origin.sources == [log]

@@ -1,0 +1,129 @@
+"""Lines of text logs that say why a record was written: what the metadata log cannot know.
+
+A line is a witness of a record that follows it closely: the controller's of a fencing, the leader's
+of an ISR that shrinks. A broker's own last line is the cause of the controller's.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from emulator.metadata_log.image import MetadataImage
+from emulator.metadata_log.records import (
+    FENCE,
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+)
+from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.facts import (
+    BrokerFenced,
+    ControlledShutdown,
+    HeartbeatFailed,
+    IsrExpanded,
+    IsrShrunk,
+    LogDirFailed,
+    ProcessState,
+    Terminating,
+    UncleanLeaderElected,
+)
+
+OF_PARTITION: Final = (IsrShrunk, IsrExpanded, UncleanLeaderElected)
+OF_PROCESS: Final = (ProcessState, Terminating, ControlledShutdown, HeartbeatFailed, LogDirFailed)
+"""What a broker says of itself before it is missed."""
+SOON_US: Final = 5_000_000
+"""How long before a record its line is written at most: a leader's request is soon answered."""
+SESSION_US: Final = 60_000_000
+"""How long before its fencing a broker's last line may be."""
+
+
+class Witness(Struct, frozen=True):
+    """A line, and the number of its event."""
+
+    seq: int
+    entry: Entry
+
+
+class Witnesses:
+    """The lines read so far that may explain a record."""
+
+    def __init__(self) -> None:
+        self._fenced: dict[int, Witness] = {}
+        self._processes: dict[int, Witness] = {}
+        self._partitions: dict[str, Witness] = {}
+
+    def cause_of(self, entry: Entry) -> int:
+        """Return the event that led to a line; 0: none is known."""
+        if isinstance(entry.fact, BrokerFenced):
+            process = self._recent(self._processes.get(entry.fact.broker), entry.time_us)
+            return 0 if process is None else process.seq
+        return 0
+
+    def add(self, seq: int, entry: Entry) -> None:
+        """Keep a line, whose event has this number."""
+        fact, witness = entry.fact, Witness(seq, entry)
+        if isinstance(fact, BrokerFenced):
+            self._fenced[fact.broker] = witness
+        elif isinstance(fact, OF_PARTITION):
+            if fact.tp is not None:
+                self._partitions[fact.tp] = witness
+        elif entry.node is None or not isinstance(fact, OF_PROCESS):
+            pass
+        elif isinstance(fact, ProcessState) and "start" in fact.state.lower():
+            self._processes.pop(entry.node, None)
+        else:
+            self._processes[entry.node] = witness
+
+    def of_records(
+        self, records: Sequence[AnyRecord], base_offset: int, time_us: int, image: MetadataImage
+    ) -> dict[int, Witness]:
+        """Return the witnesses of a batch's records, by offset; ``image`` is that before it."""
+        found = {}
+        for offset, record in enumerate(records, base_offset):
+            witness = self._of(record, time_us, image)
+            if witness is not None:
+                found[offset] = witness
+        return found
+
+    def _of(self, record: AnyRecord, time_us: int, image: MetadataImage) -> Witness | None:
+        match record:
+            case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced):
+                if fenced != FENCE:
+                    return None
+                told = self._recent(self._fenced.get(broker), time_us, SOON_US)
+                return told or self._recent(self._processes.get(broker), time_us)
+            case PartitionChangeRecord(topic_id=topic_id, partition_id=number):
+                topic = image.topics.get(topic_id)
+                tp = "" if topic is None else f"{topic.name}-{number}"
+                return self._recent(self._partitions.get(tp), time_us, SOON_US)
+            case _:
+                return None
+
+    @staticmethod
+    def _recent(
+        witness: Witness | None, time_us: int, within_us: int = SESSION_US
+    ) -> Witness | None:
+        if witness is None or abs(time_us - witness.entry.time_us) > within_us:
+            return None
+        return witness
+
+
+class Lines:
+    """Entries in the order of time, taken up to one time after the other."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        """Take them from here."""
+        self._entries = iter(entries)
+        self._next = next(self._entries, None)
+
+    @property
+    def first_us(self) -> int | None:
+        """The time of the next entry; None at the end."""
+        return None if self._next is None else self._next.time_us
+
+    def until(self, time_us: int) -> Iterator[Entry]:
+        """Yield the entries up to a time."""
+        while self._next is not None and self._next.time_us <= time_us:
+            entry, self._next = self._next, next(self._entries, None)
+            yield entry

@@ -1,0 +1,89 @@
+"""Text logs beside the metadata log: their lines are events, and causes of records."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from emulator import events
+from emulator.events import Event
+from emulator.wire.metadata import messages as wire
+from sessions.postmortem.incident import Incident, examine, read_sources
+from tests.sessions.postmortem.logs import BEGIN_MS, TOPIC, Log, cluster, fence
+
+
+def line(second: float, text: str) -> str:
+    moment = datetime.fromtimestamp(BEGIN_MS / 1000 + second, UTC)
+    return f"[{moment:%Y-%m-%d %H:%M:%S},{moment.microsecond // 1000:03}] {text}\n"
+
+
+def read(log: Log, folder: Path, texts: dict[str, str]) -> tuple[Incident, list[Event]]:
+    log.write(folder / "node100" / "__cluster_metadata-0")
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    merged, lines = read_sources([str(folder)])
+    found: list[Event] = []
+    return examine(merged, [found.append], lines=lines), found
+
+
+def test_a_fencing_is_caused_by_the_controllers_line_and_that_by_the_brokers_last(
+    tmp_path: Path,
+) -> None:
+    log = cluster()
+    second = log.second
+    log.second += 10
+    log.add(fence(2, 4), version=1)
+    broker = line(
+        second,
+        "INFO Terminating process due to signal SIGTERM"
+        " (org.apache.kafka.common.utils.LoggingSignalHandler)",
+    )
+    controller = line(
+        second + 9.5,
+        "INFO [QuorumController id=100] Fencing broker 2 at epoch 4 because its session has timed"
+        " out. (org.apache.kafka.controller.ReplicationControlManager)",
+    )
+    texts = {"node2/server.log": broker, "node100/controller.log": controller}
+    incident, found = read(log, tmp_path, texts)
+    by_seq = {event.seq: event for event in found}
+    fenced = next(
+        event
+        for event in found
+        if isinstance(event, events.BrokerStateChanged) and event.state == "fenced"
+    )
+    record = by_seq[fenced.cause]
+    told = by_seq[record.cause]
+    assert isinstance(record, events.MetadataRecordCommitted)
+    assert isinstance(told, events.LineLogged)
+    assert told.source.endswith("node100/controller.log:1")
+    last = by_seq[told.cause]
+    assert isinstance(last, events.LineLogged)
+    assert (last.host, last.source.rpartition("/")[2]) == (2, "server.log:1")
+    entry = next(each for each in incident.timeline.entries if each.what == "broker 2 is fenced")
+    assert entry.source == told.source
+
+
+def test_a_shrink_has_the_leaders_line_with_its_offsets(tmp_path: Path) -> None:
+    log = cluster()
+    second = log.second
+    log.add(wire.PartitionChangeRecord(0, TOPIC, [1, 2]), version=2)
+    text = line(
+        second - 0.1,
+        "INFO [Partition t-0 broker=1] Shrinking ISR from 1,2,3 to 1,2. Leader: (highWatermark: 7,"
+        " endOffset: 9). Out of sync replicas: (brokerId: 3, endOffset: 7, lastCaughtUpTimeMs:"
+        " 1790000000000). (kafka.cluster.Partition)",
+    )
+    incident, _ = read(log, tmp_path, {"node1/server.log": text})
+    (shrink,) = incident.impact.shrinks
+    assert "HW 7, the leader's end at 9; broker 3 was at 7" in shrink.because
+    entry = incident.timeline.entries[-1]
+    assert entry.what == "t-0: [3] left the ISR, which is [1,2]"
+    assert entry.source.endswith("node1/server.log:1")
+
+
+def test_a_text_log_without_a_zone_is_told(tmp_path: Path) -> None:
+    text = line(
+        1,
+        "INFO [BrokerServer id=1] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
+    )
+    incident, _ = read(cluster(), tmp_path, {"node1/server.log": text})
+    assert any("say no time zone" in note for note in incident.notes)
