@@ -22,6 +22,7 @@ from commands.cli import (
     import_cluster,
     lookup,
     matrix,
+    mcp,
     postmortem,
     rehearse,
     run,
@@ -135,6 +136,7 @@ PARTS = (
     analyze,
     settings,
     web,
+    mcp,
     zk,
     lookup,
 )

@@ -25,6 +25,7 @@ from commands.runs.driver import Pace
 from commands.runs.recording import recorder
 from commands.runs.run import driven, started
 from emulator.events import Event
+from emulator.scenario.runner import Runner
 from sessions.grammar.event_patterns import Happened
 from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
@@ -60,10 +61,20 @@ def live_source(
     if driven(runner, None, json=True) is ExitCode.INTERRUPTED:
         recording.close("interrupted")
         raise KeyboardInterrupt
+    return live_source_of(runner.runner, recording, variables), recording
+
+
+def live_source_of(
+    runner: Runner, recording: Recorder, variables: dict[str, str] | None = None
+) -> LiveSource:
+    """Return the source of a cluster that exists, and that ``recording`` has followed so far.
+
+    ``variables`` are those of the lines that are given to it.
+    """
     source = LiveSource(
-        runner.runner, recording, lambda text: asked(text, variables, lambda: _all_events(source))
+        runner, recording, lambda text: asked(text, variables, lambda: _all_events(source))
     )
-    return source, recording
+    return source
 
 
 def script_shown(

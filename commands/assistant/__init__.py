@@ -1,0 +1,1 @@
+"""``tidegauge mcp``: a cluster that an assistant may break and ask about."""
