@@ -7,6 +7,8 @@ loaded them. Source: ``kafka.coordinator.group.GroupCoordinator`` 0.9 to 3.9.
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from emulator.broker_context import BrokerContext
 from emulator.common.errors import LOADING, NONE
 from emulator.common.names import split
@@ -203,7 +205,16 @@ class GroupCoordinator:
         self._watch_positions()
 
     def commit(self, _client: int, request: int, message: OffsetCommitRequest) -> None:
-        """Write offsets to the log; respond when they are replicated."""
+        """Write offsets to the log; respond when they are replicated.
+
+        Partitions that this broker does not know are not committed; without any other the group is
+        not asked for (``KafkaApis.handleOffsetCommitRequest``).
+        """
+        known = self._known(message.offsets)
+        if message.offsets and not known:
+            self.respond(request, OffsetCommitResponse(request, message.group, NONE))
+            return
+        message = replace(message, offsets=known)
         error = self.refusal(message.group)
         group = self.group(message.group)
         if error == NONE and message.generation < 0 and self._is_empty(group):
@@ -237,6 +248,11 @@ class GroupCoordinator:
         If the producer sends its member's identity, that has to be a current member (KIP-447).
         Source: ``GroupCoordinator.doTxnCommitOffsets``, ``validateOffsetCommit``.
         """
+        known = self._known(message.offsets)
+        if message.offsets and not known:
+            self.respond(request, OffsetCommitResponse(request, message.group, NONE))
+            return
+        message = replace(message, offsets=known)
         error = self.refusal(message.group)
         group = self.group(message.group)
         is_member = message.generation >= 0 or bool(message.member_id or message.instance_id)
@@ -256,6 +272,11 @@ class GroupCoordinator:
         else:
             self.respond(request, OffsetCommitResponse(request, message.group, error))
         self._watch_positions()
+
+    def _known(self, offsets: dict[str, int]) -> dict[str, int]:
+        """Return the offsets of the partitions that this broker knows."""
+        metadata = self.context.metadata
+        return {tp: at for tp, at in offsets.items() if metadata.leader(tp) is not None}
 
     @staticmethod
     def _is_empty(group: Group | None) -> bool:

@@ -35,6 +35,7 @@ class ProduceResponse(Message, frozen=True):
     """The result of a :class:`ProduceRequest`; ``log_start`` is -1 if the leader omits it.
 
     ``append_time_ms`` is the time that the leader gave the records, -1 if they keep theirs.
+    ``keyless`` are the places in the batch of records that were refused because they have no key.
     """
 
     request: int
@@ -43,6 +44,7 @@ class ProduceResponse(Message, frozen=True):
     base_offset: int
     log_start: int = -1
     append_time_ms: int = -1
+    keyless: tuple[int, ...] = ()
 
     def detail(self) -> Detail:
         """Error and base offset."""

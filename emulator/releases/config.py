@@ -180,7 +180,8 @@ class TopicValues(Struct, frozen=True):
     """The effective values of a topic's partitions on one broker; -1 means unlimited.
 
     ``deletes``: the start of a log may be deleted (cleanup.policy). ``log_append_time``: leaders
-    set the records' times (message.timestamp.type).
+    set the records' times (message.timestamp.type). ``compacts``: its latest records of each key
+    are kept, so each needs a key.
     """
 
     min_insync_replicas: int
@@ -192,6 +193,7 @@ class TopicValues(Struct, frozen=True):
     segment_us: int = LONG_MAX
     deletes: bool = True
     log_append_time: bool = False
+    compacts: bool = False
 
 
 class ProducerDefaults(Struct, frozen=True):
@@ -397,6 +399,7 @@ def resolve_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicVa
         in_us["segment.ms"],
         "delete" in policy,
         bool(log_append_time),
+        "compact" in policy,
     )
 
 

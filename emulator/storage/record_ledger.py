@@ -121,6 +121,19 @@ class RecordLedger:
         has_keys = any(key is not None for key in keys)
         return keys if has_keys else [], [text_of(each.value) for each in records]
 
+    def keyless(self, batch: RecordBatch) -> list[int]:
+        """The places in a batch of the records that have no key."""
+        entry = self.entry_of(batch.first_record)
+        begin = batch.first_record - entry.first_record
+        if entry.encoded:
+            try:
+                records = self.decoded(entry.first_record)[begin : begin + batch.count]
+            except WireError:
+                return []  # a leader that cannot read records does not look at their keys here
+            return [at for at, record in enumerate(records) if record.key is None]
+        keys = entry.keys[begin : begin + batch.count] or [None] * batch.count
+        return [at for at, key in enumerate(keys) if key is None]
+
     def timestamps_of(self, batch: RecordBatch) -> list[int]:
         """The times of a batch's records, in milliseconds since 1970.
 

@@ -86,15 +86,21 @@ class ReplicaManager:
         replica = self.replicas.served(message.tp)
         log_start = -1 if replica is None else replica.log_start
         error, base, time_ms = self._refusal(replica, message), -1, -1
+        keyless: tuple[int, ...] = ()
         if error == NONE and replica is not None:
             verdict = self._verdict(replica, message.batch)
-            if verdict is None:
+            keyless = self._without_keys(message) if verdict is None else ()
+            if keyless:
+                error = "CORRUPT_MESSAGE"
+                if self.profile.has("invalid_record_error"):
+                    error = "INVALID_RECORD"
+            elif verdict is None:
                 base = replica.log_end if message.batch.count else -1
                 fetches = self.sessions.session_fetches(replica)
                 batch = self._stamped(message)
                 time_ms = batch.append_time_ms
                 self.replicas.do(replica, Append(batch, fetches))
-            else:
+            elif verdict is not None:
                 error, base = verdict
             if error == NONE and message.acks == -1:
                 required = base + message.batch.count
@@ -107,7 +113,7 @@ class ReplicaManager:
             if error != NONE:
                 self.context.close_connection(client, request)
             return
-        response = ProduceResponse(request, message.tp, error, base, log_start, time_ms)
+        response = ProduceResponse(request, message.tp, error, base, log_start, time_ms, keyless)
         # Who hears of the record first, its client or a follower, is chance.
         self.context.respond(client, request, response, is_prompt=error == NONE)
 
@@ -117,6 +123,14 @@ class ReplicaManager:
         if not self.context.topic_values(message.tp.rpartition("-")[0]).log_append_time:
             return batch
         return replace(batch, append_time_ms=self.context.timestamp_ms)
+
+    def _without_keys(self, message: ProduceRequest) -> tuple[int, ...]:
+        """The places of the records that a compacted topic cannot have (``LogValidator``)."""
+        if not self.context.topic_values(message.tp.rpartition("-")[0]).compacts:
+            return ()
+        if not self.profile.has("compacted_topics_need_keys"):
+            return ()
+        return tuple(self.context.ledger.keyless(message.batch))
 
     def _verdict(self, replica: Replica, batch: RecordBatch) -> tuple[str, int] | None:
         """The error of idempotence and transaction checks, if any (``ProducerStates.check``)."""

@@ -1,17 +1,20 @@
 """Admin requests of external clients: topics, partitions, configs, elections, reassignments."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from emulator import protocol
+from emulator.clients.context import ClientContext
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import split_tp, tp_of, uuid_bytes
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
+from emulator.releases.versions import is_since
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
@@ -31,10 +34,15 @@ OPERATIONS: Final = (SET, DELETE, APPEND, SUBTRACT)
 class CreateTopics:
     """CreateTopics: completed when the topics have leaders."""
 
+    def __init__(self, context: ClientContext) -> None:
+        """Answer as the release and mode of ``context`` do."""
+        self.context = context
+
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Create all topics in one request."""
+        """Create all topics in one request, but those that it names twice."""
         request = call.message
         assert isinstance(request, wire.CreateTopicsRequest)
+        twice = _named_twice(request)
         topics = {
             topic.name: protocol.NewTopic(
                 topic.num_partitions,
@@ -43,15 +51,17 @@ class CreateTopics:
                 {each.name: each.value or "" for each in topic.configs},
             )
             for topic in request.topics
+            if topic.name not in twice
         }
         timeout_us = request.timeout_ms * US_PER_MS
         return [protocol.CreateTopicsRequest(topics, timeout_us, request.validate_only)]
 
-    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
         """Return the result for each topic."""
         (found,) = responses
         assert isinstance(found, protocol.TopicsResponse)
-        rows = []
+        assert isinstance(call.message, wire.CreateTopicsRequest)
+        rows = self._refused_twice(_named_twice(call.message))
         for name, error in found.errors.items():
             made = found.created.get(name) if error == NONE else None
             row = wire.CreatableTopicResult(
@@ -72,6 +82,27 @@ class CreateTopics:
                 )
             rows.append(row)
         return wire.CreateTopicsResponse(topics=rows)
+
+    def _refused_twice(self, names: dict[str, int]) -> list[wire.CreatableTopicResult]:
+        """The results for topics that a request names more than once.
+
+        From 2.4 on a broker with ZooKeeper answers for each time that a name is there. Source:
+        ``KafkaApis.handleCreateTopicsRequest``, ``ControllerApis.createTopics``.
+        """
+        code, is_kraft = ERRORS["INVALID_REQUEST"].code, self.context.in_kraft_mode
+        reason = "Duplicate topic name." if is_kraft else "Found multiple entries for this topic."
+        each_time = not is_kraft and is_since(self.context.profile.numbers, "2.4")
+        return [
+            wire.CreatableTopicResult(name, error_code=code, error_message=reason)
+            for name, times in names.items()
+            for _ in range(times if each_time else 1)
+        ]
+
+
+def _named_twice(request: wire.CreateTopicsRequest) -> dict[str, int]:
+    """How often a request names the topics that it names more than once."""
+    times = Counter(each.name for each in request.topics)
+    return {name: count for name, count in times.items() if count > 1}
 
 
 class DeleteTopics:

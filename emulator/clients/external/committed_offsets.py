@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from emulator import protocol
 from emulator.clients.external.call import Call
@@ -20,11 +20,29 @@ GROUPS_SINCE: Final = 8
 IDS_SINCE: Final = 10
 """The first OffsetFetch version with topic ids (KIP-848)."""
 UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
+UNKNOWN_PARTITION: Final = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
 UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
 IN_ZOOKEEPER: Final = 0
 """The OffsetFetch and OffsetCommit version that stores offsets in ZooKeeper."""
 
-AnyTopic = TypeVar("AnyTopic", bound=NamedTopic)
+
+class NumberedPartition(Protocol):
+    """A partition in a request."""
+
+    @property
+    def partition_index(self) -> int:
+        """Its number."""
+
+
+class TopicOfPartitions(NamedTopic, Protocol):
+    """A topic in a request with its partitions."""
+
+    @property
+    def partitions(self) -> Sequence[NumberedPartition]:
+        """The partitions."""
+
+
+AnyTopic = TypeVar("AnyTopic", bound=TopicOfPartitions)
 """A topic of some request."""
 
 
@@ -36,13 +54,17 @@ class OffsetCommit:
         self.known_ids = known_ids
 
     def ask(self, call: Call) -> list[AnyMessage]:
-        """Commit all offsets in one request; there is none if no topic is known."""
+        """Commit all offsets in one request, and ask which partitions there are.
+
+        There is no request if no topic is known by its id.
+        """
         request = call.message
         assert isinstance(request, committing.OffsetCommitRequest)
         committed = committed_by(request, self.known_ids)
         if committed is None:
             return []
         return [
+            partitions_asked(committed),
             protocol.OffsetCommitRequest(
                 request.group_id,
                 request.generation_id_or_member_epoch,
@@ -50,7 +72,7 @@ class OffsetCommit:
                 *committed,
                 request.group_instance_id or "",
                 call.header.api_version,
-            )
+            ),
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -62,11 +84,11 @@ class OffsetCommit:
                 topic.name,
                 topic.topic_id,
                 [
-                    committing.OffsetCommitResponsePartition(each.partition_index, code)
-                    for each in topic.partitions
+                    committing.OffsetCommitResponsePartition(number, code)
+                    for number, code in codes.items()
                 ],
             )
-            for topic, code in commit_results(request.topics, responses, self.known_ids)
+            for topic, codes in commit_results(request.topics, responses, self.known_ids)
         ]
         return committing.OffsetCommitResponse(topics=topics)
 
@@ -103,21 +125,36 @@ def committed_by(
     )
 
 
+def partitions_asked(committed: Committed) -> ClusterMetadataRequest:
+    """Return the request for the partitions of the topics whose offsets are committed."""
+    return ClusterMetadataRequest(list(dict.fromkeys(split_tp(tp)[0] for tp in committed.offsets)))
+
+
 def commit_results(
     topics: Sequence[AnyTopic], responses: Sequence[AnyMessage], known_ids: TopicIds
-) -> list[tuple[AnyTopic, int]]:
-    """Return the topics of a request with their error codes: those of unknown ids come first."""
-    found: list[tuple[AnyTopic, int]] = []
-    known: list[tuple[AnyTopic, int]] = []
+) -> list[tuple[AnyTopic, dict[int, int]]]:
+    """Return the topics of a request with the error code of each partition.
+
+    ``responses`` are those to :func:`partitions_asked` and to the commit; without them no topic was
+    known. Topics that the broker does not know come first.
+    """
+    unknown: list[tuple[AnyTopic, dict[int, int]]] = []
+    known: list[tuple[AnyTopic, dict[int, int]]] = []
     for topic in topics:
+        numbers = [each.partition_index for each in topic.partitions]
+        name = known_ids.name_of(topic)
         # Without a response no topic was known then, even if one of them is by now.
-        if not responses or known_ids.name_of(topic) is None:
-            found.append((topic, UNKNOWN_ID))
-        else:
-            (response,) = responses
-            assert isinstance(response, protocol.OffsetCommitResponse)
-            known.append((topic, ERRORS[response.error].code))
-    return found + known
+        if not responses or name is None:
+            unknown.append((topic, dict.fromkeys(numbers, UNKNOWN_ID)))
+            continue
+        described, response = responses
+        assert isinstance(described, ClusterMetadataResponse)
+        assert isinstance(response, protocol.OffsetCommitResponse)
+        there = described.topics[name].partitions
+        code = ERRORS[response.error].code
+        codes = {each: code if each in there else UNKNOWN_PARTITION for each in numbers}
+        (known if there else unknown).append((topic, codes))
+    return unknown + known
 
 
 class OffsetFetch:

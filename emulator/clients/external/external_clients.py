@@ -137,7 +137,7 @@ class ExternalClients:
             "DeleteGroups": groups.DeleteGroups(),
             "ConsumerGroupHeartbeat": consumer_groups.ConsumerGroupHeartbeat(),
             "ConsumerGroupDescribe": consumer_groups.ConsumerGroupDescribe(),
-            "CreateTopics": admin.CreateTopics(),
+            "CreateTopics": admin.CreateTopics(context),
             "DeleteTopics": admin.DeleteTopics(known_ids),
             "DeleteRecords": admin.DeleteRecords(),
             "CreatePartitions": admin.CreatePartitions(),

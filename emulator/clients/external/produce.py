@@ -138,7 +138,7 @@ class Produce:
             for each in topic.partition_data:
                 found = next(remaining)
                 assert isinstance(found, ProduceResponse)
-                if found.error not in UNENTERED:
+                if found.error not in UNENTERED or found.keyless:
                     self._concluded(call, found, *next(entered))
                 rows.append(
                     wire.PartitionProduceResponse(
@@ -147,6 +147,11 @@ class Produce:
                         found.base_offset,
                         found.append_time_ms,
                         log_start_offset=found.log_start,
+                        record_errors=[
+                            wire.BatchIndexAndErrorMessage(at, f"{NO_KEY} {found.tp}.")
+                            for at in found.keyless
+                        ],
+                        error_message=_refusal(found) if found.keyless else None,
                     )
                 )
             topics.append(wire.TopicProduceResponse(topic.name, topic.topic_id, rows))
@@ -170,6 +175,19 @@ class Produce:
             del doubts[mark]
 
 
+def _refusal(found: ProduceResponse) -> str:
+    """Why records are refused; up to three are named (``LogValidator.processRecordErrors``)."""
+    places = found.keyless
+    named = ", ".join(
+        f"RecordError(batchIndex={at}, message='{NO_KEY} {found.tp}.')" for at in places[:3]
+    )
+    return (
+        f"One or more records have been rejected due to {len(places)} record errors in total, and "
+        f"only showing the first three errors at most: [{named}]"
+    )
+
+
+NO_KEY: Final = "Compacted topic cannot accept message without key in topic partition"
 UNENTERED: Final = (
     "CORRUPT_MESSAGE",
     "INVALID_RECORD",

@@ -5,7 +5,11 @@ from typing import Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
-from emulator.clients.external.committed_offsets import commit_results, committed_by
+from emulator.clients.external.committed_offsets import (
+    commit_results,
+    committed_by,
+    partitions_asked,
+)
 from emulator.clients.external.ids import tp_of
 from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
@@ -198,6 +202,7 @@ class TxnOffsetCommit:
         if committed is None:
             return []
         return [
+            partitions_asked(committed),
             protocol.TxnOffsetCommitRequest(
                 request.transactional_id,
                 request.producer_id,
@@ -209,7 +214,7 @@ class TxnOffsetCommit:
                 request.group_instance_id or "",
                 call.header.api_version >= OFFSETS_ADD_PARTITION_SINCE,
                 call.header.api_version >= OFFSETS_ABORTABLE_SINCE,
-            )
+            ),
         ]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
@@ -221,11 +226,11 @@ class TxnOffsetCommit:
                 topic.name,
                 topic.topic_id,
                 [
-                    wire.TxnOffsetCommitResponsePartition(each.partition_index, code)
-                    for each in topic.partitions
+                    wire.TxnOffsetCommitResponsePartition(number, code)
+                    for number, code in codes.items()
                 ],
             )
-            for topic, code in commit_results(request.topics, responses, self.known_ids)
+            for topic, codes in commit_results(request.topics, responses, self.known_ids)
         ]
         return wire.TxnOffsetCommitResponse(topics=topics)
 

@@ -393,4 +393,18 @@ REPLICATION: Final = (
         "KAFKA-15583",
         "the HW does not move while the ISR is below min.insync.replicas",
     ),
+    Feature(
+        "compacted_topics_need_keys",
+        "0.9.0",
+        None,
+        "KAFKA-1755",
+        "a topic that is compacted takes no records without a key",
+    ),
+    Feature(
+        "invalid_record_error",
+        "2.4",
+        None,
+        "KIP-467",
+        "records without a key in a compacted topic: INVALID_RECORD, not CORRUPT_MESSAGE",
+    ),
 )

@@ -1,0 +1,109 @@
+"""What Kafka refuses, and clients' bugs would go unnoticed otherwise, release by release."""
+
+from typing import Any
+
+import pytest
+
+from emulator.inputs.statements import CreateTopic
+from emulator.wire.messages.committed_offsets import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from emulator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from emulator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
+from emulator.wire.records import memory_records
+from emulator.wire.records.record import Record
+from tests.support.wire_client import WireLab, batch_of
+
+UNKNOWN_PARTITION, CORRUPT_MESSAGE, INVALID_REQUEST, INVALID_RECORD = 3, 2, 42, 87
+
+
+def committed(lab: WireLab, version: int, topics: dict[str, list[int]]) -> dict[str, Any]:
+    rows = [
+        OffsetCommitRequestTopic(
+            name, partitions=[OffsetCommitRequestPartition(each, 5) for each in partitions]
+        )
+        for name, partitions in topics.items()
+    ]
+    response = lab.ask(lab.connect(), OffsetCommitRequest("g", topics=rows), version)
+    return {
+        topic.name: {each.partition_index: each.error_code for each in topic.partitions}
+        for topic in response.topics
+    }
+
+
+@pytest.mark.parametrize(("release", "version"), [("0.10.2", 2), ("2.8", 8), ("4.1", 9)])
+def test_offsets_of_partitions_that_are_not_there_are_not_committed(
+    release: str, version: int
+) -> None:
+    config = {"offsets.topic.replication.factor": "1"}
+    lab = WireLab.made(brokers=1, version=release, config=config)
+    lab.run(CreateTopic(topic="t"))
+    lab.pass_time(1_000_000)
+    lab.ask(lab.connect(), FindCoordinatorRequest("g"), 0)
+    lab.pass_time(2_000_000)
+    found = committed(lab, version, {"t": [0, 7], "other": [0]})
+    assert found == {
+        "other": {0: UNKNOWN_PARTITION},
+        "t": {0: 0, 7: UNKNOWN_PARTITION},
+    }
+    assert list(found) == ["other", "t"]
+    assert committed(lab, version, {"other": [0]}) == {"other": {0: UNKNOWN_PARTITION}}
+
+
+def produced(lab: WireLab, records: bytes, version: int) -> Any:  # noqa: ANN401 - a response
+    rows = [PartitionProduceData(0, records)]
+    request = ProduceRequest(None, -1, 30_000, [TopicProduceData("t", partition_data=rows)])
+    (topic,) = lab.ask(lab.connect(), request, version).responses
+    return topic.partition_responses[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "error"),
+    [("0.11.0", 3, CORRUPT_MESSAGE), ("2.3", 7, CORRUPT_MESSAGE), ("2.4", 8, INVALID_RECORD)],
+)
+def test_a_compacted_topic_takes_no_records_without_a_key(
+    release: str, version: int, error: int
+) -> None:
+    lab = WireLab.made(brokers=1, version=release)
+    lab.run(CreateTopic(topic="t", config={"cleanup.policy": "compact"}))
+    lab.pass_time(1_000_000)
+    records = [Record(b"k", b"1", 1_700_000_000_000), Record(None, b"2", 1_700_000_000_000)]
+    refused = produced(lab, memory_records.build(records, 2), version)
+    assert (refused.error_code, refused.base_offset) == (error, -1)
+    if version >= 8:
+        (row,) = refused.record_errors
+        text = "Compacted topic cannot accept message without key in topic partition t-0."
+        assert (row.batch_index, row.batch_index_error_message) == (1, text)
+        assert refused.error_message.startswith("One or more records have been rejected due to 1 ")
+    taken = produced(lab, memory_records.build(records[:1], 2), version)
+    assert (taken.error_code, taken.base_offset) == (0, 0)
+
+
+def test_other_topics_take_records_without_a_key() -> None:
+    lab = WireLab.made(brokers=1)
+    lab.run(CreateTopic(topic="t"))
+    lab.pass_time(1_000_000)
+    assert produced(lab, batch_of("a"), 9).error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "rows", "words"),
+    [
+        ("2.3", 3, 1, "multiple entries"),
+        ("3.9", 7, 2, "Found multiple entries for this topic."),
+        ("4.1", 7, 1, "Duplicate topic name."),
+    ],
+)
+def test_a_topic_that_is_named_twice_is_not_created(
+    release: str, version: int, rows: int, words: str
+) -> None:
+    lab = WireLab.made(brokers=1, version=release)
+    lab.pass_time(1_000_000)
+    topics = [CreatableTopic(name, 1, 1) for name in ("twice", "once", "twice")]
+    response = lab.ask(lab.connect(), CreateTopicsRequest(topics, 30_000), version)
+    found = [(each.name, each.error_code) for each in response.topics]
+    assert found == [("twice", INVALID_REQUEST)] * rows + [("once", 0)]
+    assert words in response.topics[0].error_message
