@@ -22,6 +22,7 @@ from sessions.model.metadata_image import Metadata, MetadataReader
 from sessions.model.quorum import broker_role, controllers_running
 from sessions.model.states import PartitionState, ReplicaState, ViewState
 from sessions.model.truths import truths
+from sessions.model.verdict import verdict, words
 from sessions.text import clock, hexadecimal
 
 WORDS: Final = {"leader_epoch": "epoch", "zk_version": "version"}
@@ -43,6 +44,7 @@ def grids(show: Show, view: ClusterView) -> list[Grid]:
 def _cluster(view: ClusterView, _target: str) -> list[Grid]:
     state, counts, quorum = view.state, view.counts(), view.state.quorum
     rows: list[tuple[Cell, ...]] = [
+        ("verdict", words(view, verdict(counts))),
         ("version", state.version),
         ("seed", state.seed),
         ("time", clock(state.time_us)),

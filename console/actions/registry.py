@@ -55,6 +55,12 @@ _GO = [
     ),
     everywhere("go.events", "5", "Events: what happened, and why?"),
     *GO,
+    everywhere(
+        "go.verdict",
+        "!",
+        "Show what the headline is about: partitions, brokers, or the lost records",
+        "headline",
+    ),
     everywhere("go.back", "escape", "Back to the previous screen; clears a filter first", "back"),
     everywhere("go.last", "-", "Toggle between this screen and the last one"),
 ]
@@ -223,6 +229,7 @@ FOOTER: Final = (
     "drill",
     "inflict",
     "inflict.mark",
+    "inflict.compare",
     "session.verify",
     "session.export",
     "session.analyse",
@@ -240,6 +247,7 @@ FOOTER: Final = (
     "time.previous_touch",
     "act.command",
     "act.fault",
+    "go.verdict",
     "time.goto",
     "cursor.here",
     "sort.menu",

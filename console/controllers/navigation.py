@@ -9,6 +9,7 @@ from textual.app import App
 from console.controllers.lab import Lab
 from console.controllers.open_sources import OpenSources
 from console.model.links import Link
+from console.model.verdict_rows import rows_of
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.broker import BrokerScreen
@@ -21,6 +22,7 @@ from console.screens.record import RecordScreen
 from console.screens.space_time import SpaceTimeScreen
 from console.screens.znode import ZnodeScreen
 from console.widgets.event_log import EventView
+from sessions.model.verdict import HEALTHY, verdict
 from sessions.sources.paired import TwinSource
 
 
@@ -96,6 +98,14 @@ class Navigation:
             self.app.notify(
                 "only one run is open: c in the Lab (7) opens a scenario on two releases"
             )
+
+    def action_go_verdict(self) -> None:
+        """What the headline is about."""
+        held = verdict(self.stage.view.counts())
+        if held.kind == HEALTHY:
+            self.app.notify("nothing is wrong")
+        else:
+            self.open_link(rows_of(held))
 
     def action_go_last(self) -> None:
         """Toggle between two screens."""

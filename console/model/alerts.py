@@ -1,4 +1,4 @@
-"""Alert edges: the moments at which the worst state of all partitions and brokers changed.
+"""Alert edges: the moments at which the verdict on the cluster changed.
 
 A function of the places at which the source's counts changed, so it costs no reading of events.
 """
@@ -8,10 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.model.health import ALERTING, Counts
+from sessions.model.health import Counts
+from sessions.model.verdict import HEALTHY, verdict
 
 BROKER_DOWN: Final = "broker down"
 CALM: Final = "all is well"
+CALMER: Final = {"brokers down": BROKER_DOWN, HEALTHY: CALM}
+"""Words of verdicts where these change."""
 
 
 class Edge(Struct, frozen=True):
@@ -24,21 +27,27 @@ class Edge(Struct, frozen=True):
 
 
 def alert_of(counts: Counts) -> str:
-    """The worst state that the counts show."""
-    for state in ALERTING:
-        if getattr(counts, state.name):
-            return state.label
-    return BROKER_DOWN if counts.brokers_up < counts.brokers else CALM
+    """The verdict that the counts lead to, without numbers."""
+    held = verdict(counts)
+    return CALMER.get(held.kind, held.headline)
+
+
+def begin_of(samples: Sequence[tuple[int, int, Counts]]) -> int:
+    """The place of the first sample in which all brokers are up, or there are partitions."""
+    up = (
+        place
+        for place, (_, _, counts) in enumerate(samples)
+        if counts.brokers_up == counts.brokers > 0 or counts.partitions
+    )
+    return next(up, len(samples))
 
 
 def edges(samples: Sequence[tuple[int, int, Counts]]) -> list[Edge]:
     """All alert edges; brokers that are still starting with their cluster are no alert."""
     found: list[Edge] = []
     alert = CALM
-    has_begun = False
-    for seq, time_us, counts in samples:
-        has_begun = has_begun or counts.brokers_up == counts.brokers > 0
-        now = alert_of(counts) if has_begun else CALM
+    for seq, time_us, counts in samples[begin_of(samples) :]:
+        now = alert_of(counts)
         if now != alert:
             found.append(Edge(seq, time_us, alert, now))
             alert = now

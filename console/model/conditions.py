@@ -87,7 +87,10 @@ def _of_partition(asked: Comparison, tp: str) -> Node:
     def statuses(partition: PartitionState) -> Iterator[str]:
         return asked_of[0].statuses(partition)
 
-    node = comparison_term(asked, partition_fields(statuses))
+    def writes(partition: PartitionState) -> str:
+        return asked_of[0].writes(partition)
+
+    node = comparison_term(asked, partition_fields(statuses, writes))
 
     def check(view: ClusterView) -> bool:
         asked_of[:] = [view]

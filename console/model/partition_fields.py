@@ -65,18 +65,20 @@ def _number(read: Callable[[PartitionState], int | None]) -> Field[PartitionStat
 
 def partition_fields(
     statuses: Callable[[PartitionState], Iterable[str]],
+    writes: Callable[[PartitionState], str],
 ) -> Mapping[str, Field[PartitionState]]:
     """The fields that a query such as ``isr<min and topic~orders`` can name.
 
     ``statuses`` gives the states that hold of a partition, as :mod:`sessions.model.health` defines
     them; ``state=`` and ``state~`` find these and ``online``, ``offline``, ``nonexistent``.
+    ``writes`` tells what becomes of writes, one of :data:`sessions.model.health.WRITES`.
     """
 
     def states(partition: PartitionState) -> list[str]:
         found = list(statuses(partition))
         return [partition.state, *(found or ["healthy"])]
 
-    return {**FIELDS, "state": Field(states, "words")}
+    return {**FIELDS, "state": Field(states, "words"), "writes": Field(writes, "word")}
 
 
 FIELDS: Final[Mapping[str, Field[PartitionState]]] = {

@@ -135,6 +135,10 @@ class Stage:
         """The states that hold of a partition at the time cursor."""
         return self.view.statuses(partition)
 
+    def view_writes(self, partition: PartitionState) -> str:
+        """What becomes of a partition's writes at the time cursor."""
+        return self.view.writes(partition)
+
     def command_line(self) -> str:
         """The command line that comes back to the time cursor; empty if there is none."""
         return self.reproduce(self.source)

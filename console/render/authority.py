@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from console.model.waiting import next_controller_us, silenced_us
 from console.model.workspace import Stage
-from console.render.lines import Line, Span, line
-from sessions.model.authority import Authority, authority
+from sessions.model.authority import Authority, authority, has_begun
+from sessions.model.waiting import next_controller_us, silenced_us
 from sessions.text import clock, plural
 
 TROUBLE_WORDS: Final = {
@@ -16,30 +15,9 @@ TROUBLE_WORDS: Final = {
 }
 
 
-def has_begun(stage: Stage) -> bool:
-    """Whether the cluster has had a controller: before, a missing one is no news."""
-    state = stage.view.state
-    epoch = state.controller.epoch if state.quorum is None else state.quorum.epoch
-    return epoch is not None and bool(state.brokers)
-
-
-def headline(stage: Stage) -> str:
-    """The cluster's own trouble in capitals, for the header; empty if somebody controls it."""
-    if not has_begun(stage):
-        return ""
-    here = authority(stage.view.state)
-    if here.is_zookeeper_unreachable:
-        return "ZOOKEEPER UNREACHABLE"
-    if here.trouble == "no majority":
-        return "QUORUM LOST"
-    if here.trouble:
-        return "NO CONTROLLER"
-    return f"zk {here.serving - len(here.cut_off)}/{here.serving}" if here.cut_off else ""
-
-
 def sentences(stage: Stage) -> list[str]:
     """The same in sentences; none if all is well."""
-    if not has_begun(stage):
+    if not has_begun(stage.view.state):
         return []
     here = authority(stage.view.state)
     found = []
@@ -78,15 +56,9 @@ def controller_words(stage: Stage) -> tuple[str, str, str]:
 
 def _nobody_controls(stage: Stage, here: Authority) -> str:
     assert here.controller is not None
-    state, reader = stage.view.state, stage.reader
-    since_us = silenced_us(reader, state, here.controller)
-    next_us = next_controller_us(reader, state, here)
+    state = stage.view.state
+    since_us = silenced_us(state, here.controller)
+    next_us = next_controller_us(state, here)
     since = "" if since_us is None else f" since {clock(since_us)}"
     until = "" if next_us is None else f"; next at {clock(next_us)} at the latest"
     return f"nobody controls{since}{until}"
-
-
-def header_span(stage: Stage) -> Line:
-    """The headline as part of the header."""
-    text = headline(stage)
-    return line(Span(f"{text} ", "warning" if text.startswith("zk ") else "error")) if text else ()

@@ -10,7 +10,6 @@ from console.actions.lookup import Action, footer_actions, refusal
 from console.model.pacer import speed_text
 from console.model.questions import is_watched
 from console.model.workspace import Stage
-from console.render.authority import header_span
 from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
 from console.render.state_words import WORD_OF, glyph_of
@@ -117,7 +116,6 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted"), *_controllers(stage)]
-    spans += header_span(stage)
     for state in ALERTING:
         count = getattr(counts, state.name)
         if count or zeros:

@@ -4,12 +4,21 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from console.model.links import Link
+from console.render.columns import rounded
 from console.render.lines import Line, Span, fit, line
+from console.render.partition_columns import WRITES_ROLES
 from console.render.rows import Row
 from console.render.state_words import WORD_OF
-from sessions.sources.forecast import BRIEF_US, Effect
-from sessions.text import clean, number
+from sessions.sources.forecast import Change, Effect, longest
+from sessions.text import clean, number, plural
 
+FIGURE_WIDTH: Final = 4
+HELD_UP: Final = (
+    ("nobody", ("has no leader", "have no leader")),
+    ("refused", ("refuses acks=all", "refuse acks=all")),
+    ("waiting", ("lets acks=all wait", "let acks=all wait")),
+)
+"""What becomes of writes, the worst first, with wording for one partition and for several."""
 BETTER: Final = (
     ("offline", "is back online", "are back online"),
     ("under_min_isr", "has min ISR again", "have min ISR again"),
@@ -26,15 +35,31 @@ def effect_words(effect: Effect) -> str:
     """
     if effect.refused:
         return f"it would be refused: {effect.refused}"
-    parts = []
-    if under := _more(effect, "under_min_isr"):
-        noun = "partition loses" if under == 1 else "partitions lose"
-        parts.append(f"{number(under)} {noun} min ISR")
-    if offline := _more(effect, "offline"):
-        parts.append(f"{number(offline)} {'goes' if offline == 1 else 'go'} offline")
-    parts += _further(effect)
+    parts = [*_held_up(effect), *_further(effect)]
     parts += _better(effect)
     return ", ".join(parts) or "no partition is affected"
+
+
+def _held_up(effect: Effect) -> list[str]:
+    """What becomes of writes: of how many partitions, for how long, how many of them to the end."""
+    parts = []
+    for writes, verb in HELD_UP:
+        changes = effect.of_writes(writes)
+        if not changes:
+            continue
+        over = [change for change in changes if change.writes_after != writes]
+        to_the_end = len(changes) - len(over)
+        times = [f"{seconds(longest(over))}"] if over else []
+        count = f"{number(to_the_end)} of them " if over else ""
+        times += [f"{count}to the end"] if to_the_end else []
+        what = f"{plural(len(changes), 'partition')} {verb[len(changes) > 1]}"
+        parts.append(f"{what} {', '.join(times)}")
+    return parts
+
+
+def seconds(duration_us: int | None) -> str:
+    """``for up to 13.4 s``."""
+    return "to the end" if duration_us is None else f"for up to {duration_us / 1e6:.1f} s"
 
 
 class Consequence(NamedTuple):
@@ -55,23 +80,34 @@ def _change(name: str) -> Callable[[Effect], str]:
     return shown
 
 
-def _unserved(effect: Effect) -> str:
-    """For how long partitions that the fault leaves without a leader have none."""
-    if not effect.unserved or (effect.unserved_us or BRIEF_US) < BRIEF_US:
-        return ""
-    return "always" if effect.unserved_us is None else f"{effect.unserved_us / 1e6:.1f} s"
+def _writes(effect: Effect) -> str:
+    """The worst that becomes of writes: ``4 nobody``."""
+    for writes, _ in HELD_UP:
+        if changes := effect.of_writes(writes):
+            return f"{rounded(number(len(changes)), FIGURE_WIDTH)} {writes}"
+    return ""
+
+
+def _held_up_for(effect: Effect) -> str:
+    """For how long the worst of that lasts at most."""
+    for writes, _ in HELD_UP:
+        if changes := effect.of_writes(writes):
+            duration_us = longest([change for change in changes if change.writes == writes])
+            return "always" if duration_us is None else f"{duration_us / 1e6:.1f} s"
+    return ""
 
 
 CONSEQUENCES: Final = (
-    Consequence("OFFLINE", 7, _change("offline")),
-    Consequence("<MIN", 7, _change("under_min_isr")),
+    Consequence("WRITES", 12, _writes),
+    Consequence("FOR", 7, _held_up_for),
     Consequence("LOST", 5, lambda effect: number(effect.lost) if effect.lost else ""),
-    Consequence("UNSERVED", 10, _unserved),
-    Consequence("MOVED", 7, lambda effect: number(effect.moved) if effect.moved else ""),
+    Consequence("OFFLINE", 7, _change("offline")),
+    Consequence("<MIN", 6, _change("under_min_isr")),
+    Consequence("MOVED", 6, lambda effect: number(effect.moved) if effect.moved else ""),
     Consequence(
         "CTRL", 4, lambda effect: "" if effect.controller is None else str(effect.controller)
     ),
-    Consequence("URP", 7, _change("under_replicated")),
+    Consequence("URP", 6, _change("under_replicated")),
 )
 """The possible consequences of a fault; the last ones are dropped if there is no room."""
 
@@ -103,8 +139,8 @@ def effect_cells(effect: Effect, shown: list[Consequence]) -> Line:
 
 
 def is_harmful(effect: Effect) -> bool:
-    """Whether a partition loses min ISR or its leader, or a record is lost."""
-    harm = _more(effect, "under_min_isr") + _more(effect, "offline") + effect.lost
+    """Whether writes are held up, or a record is lost."""
+    harm = any(change.writes != "ok" for change in effect.changes) or effect.lost
     return bool(harm or effect.duplicated or effect.diverged)
 
 
@@ -121,8 +157,6 @@ def _further(effect: Effect) -> list[str]:
         parts.append(f"{number(shrunk)} under-replicated")
     if effect.moved:
         parts.append(f"{number(effect.moved)} change{'s' if effect.moved == 1 else ''} leader")
-    if effect.unserved and (effect.unserved_us is None or effect.unserved_us >= BRIEF_US):
-        parts.append(f"{number(effect.unserved)} unserved {_how_long(effect)}")
     if effect.controller is not None:
         parts.append(f"controller moves to {effect.controller}")
     for count, word in (
@@ -146,17 +180,36 @@ def _better(effect: Effect) -> list[str]:
 
 
 def change_rows(effect: Effect) -> list[Row]:
-    """A line for each partition that ends otherwise, with a heading; none if none does."""
+    """A line for each partition that the fault makes a difference to; none if there is none.
+
+    The states and leaders are those in the end, without the fault and with it.
+    """
     if not effect.changes:
         return []
     width = max(len("PARTITION"), *(len(change.tp) for change in effect.changes))
-    rows = [Row(line(Span(f"{'PARTITION':{width}}  {'LEADER':>10}  STATE", "title")))]
+    wide = max(len("WRITES"), *(len(_writes_of(change)) for change in effect.changes))
+    title = f"{'PARTITION':{width}}  {'LEADER':>10}  {'WRITES':<{wide}}  {'LOST':>4}  STATE"
+    rows = [Row(line(Span(title, "title")))]
     for change in effect.changes:
         leader = _arrow(_leader(change.leader_without), _leader(change.leader))
         state = _arrow(WORD_OF[change.without].label, WORD_OF[change.status].label)
-        shown = line(f"{fit(clean(change.tp), width)}  {leader:>10}  {state}")
+        shown = line(
+            f"{fit(clean(change.tp), width)}  {leader:>10}  ",
+            Span(fit(_writes_of(change), wide), WRITES_ROLES[change.writes]),
+            Span(f"  {number(change.lost) if change.lost else '':>4}  ", "error"),
+            state,
+        )
         rows.append(Row(shown, Link("partition", change.tp), change, change.tp))
     return rows
+
+
+def _writes_of(change: Change) -> str:
+    """``nobody 13.4 s``, ``nobody 6.1 s, then refused``, ``refused always``, ``ok``."""
+    if change.writes == "ok":
+        return "ok"
+    lasts = "always" if change.writes_us is None else f"{change.writes_us / 1e6:.1f} s"
+    then = "" if change.writes_after in ("ok", change.writes) else f", then {change.writes_after}"
+    return f"{change.writes} {lasts}{then}"
 
 
 def _leader(broker: int | None) -> str:
@@ -165,10 +218,3 @@ def _leader(broker: int | None) -> str:
 
 def _arrow(before: str, after: str) -> str:
     return after if before == after else f"{before} > {after}"
-
-
-def _how_long(effect: Effect) -> str:
-    if effect.unserved_us is not None:
-        return f"for {effect.unserved_us / 1_000_000:.1f} s"
-    some = 0 < effect.unserved_left < effect.unserved
-    return f"at first, {number(effect.unserved_left)} to the end" if some else "to the end"

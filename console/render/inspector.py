@@ -8,7 +8,6 @@ from typing import Final
 
 from console.model.partition_fields import leader_number
 from console.model.tape_window import EPOCH_ROLES
-from console.model.waiting import wait_of
 from console.model.why import chain, state_path
 from console.model.workspace import Stage
 from console.render.cause_chain import chain_lines
@@ -20,6 +19,7 @@ from console.render.why_sentence import sentence
 from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
 from sessions.model.states import PartitionState, ReplicaState
 from sessions.model.truths import truths
+from sessions.model.waiting import Wait, wait_for, wait_of
 from sessions.text import age, brackets, broker_list, clock, number, plain
 
 EPOCHS_SHOWN_MAX: Final = 5
@@ -109,19 +109,32 @@ def writes(stage: Stage, partition: PartitionState) -> list[Line]:
     statuses = set(stage.view_statuses(partition))
     label = Span("writes ", "muted")
     if statuses & {"offline", "leaderless"}:
-        return [line(label, Span("nobody takes them", "error"))]
+        rows = [line(label, Span("nobody takes them", "error"))]
+        return rows if "offline" in statuses else [*rows, *_next_leader(stage, partition)]
     if "under_min_isr" in statuses:
         need = f"acks=all is refused: ISR of {len(partition.isr)}, min {partition.min_isr}"
         return [line(label, Span(need, "error"))]
-    wait = wait_of(stage.reader, stage.view.state, partition)
+    wait = wait_of(stage.view.state, partition)
     if wait is None or "waiting" not in statuses:
         return []
     words = f"acks=all waits for broker {broker_list(wait.brokers)}"
-    rows = [line(label, Span(words, "warning"))]
-    if wait.since_us is not None and wait.until_us is not None:
-        times = f"since {clock(wait.since_us)}, until {clock(wait.until_us)} at the latest"
-        rows.append(line(Span(f"       {times}", "warning")))
-    return rows
+    return [line(label, Span(words, "warning")), *_times(wait, "warning")]
+
+
+def _next_leader(stage: Stage, partition: PartitionState) -> list[Line]:
+    """Until when a leader that does not serve is waited for, if another one can follow it."""
+    leader, serving = leader_number(partition), stage.view.serving
+    if leader is None or leader in serving or not serving & set(partition.isr):
+        return []
+    return _times(wait_for(stage.view.state, (leader,)), "error")
+
+
+def _times(wait: Wait, role: str) -> list[Line]:
+    """Since when something is waited for, and until when at the latest, as far as that is known."""
+    if wait.since_us is None:
+        return []
+    until = "" if wait.until_us is None else f", until {clock(wait.until_us)} at the latest"
+    return [line(Span(f"       since {clock(wait.since_us)}{until}", role))]
 
 
 def _written(stage: Stage, partition: PartitionState) -> Line:

@@ -12,11 +12,15 @@ from console.render.columns import Cell, Column
 from console.render.lines import shorten_partition
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.styles.glyphs import Glyphs
+from sessions.model.health import WRITES
 from sessions.model.states import PartitionState
 from sessions.text import brackets, broker_list, clean, number
 
 LESS: Final = -2
 """What rows without a figure are sorted by: it is below every offset, epoch and broker."""
+
+WRITES_ROLES: Final = {"nobody": "error", "refused": "error", "waiting": "warning", "ok": "faint"}
+"""How the words of the column WRITES look."""
 
 
 def state_cell(severity: int, glyphs: Glyphs) -> Cell:
@@ -49,10 +53,13 @@ def kraft_columns(
     return found
 
 
-def columns(glyphs: Glyphs, severity_of: Mapping[str, int]) -> list[Column[PartitionState]]:
+def columns(
+    glyphs: Glyphs, severity_of: Mapping[str, int], writes: Callable[[PartitionState], str]
+) -> list[Column[PartitionState]]:
     """The table's columns; blank OSR and the dot under LAG mean healthy."""
     return [
         *identity_columns(glyphs, severity_of),
+        writes_column(writes),
         *replica_columns(),
         *offset_columns(glyphs.no_record),
         *wide_columns(glyphs.no_record),
@@ -90,6 +97,16 @@ def identity_columns(
         "leader", "LDR", 4, leader_cell, lambda p: _or_less(leader_number(p)), right=True
     )
     return [state, name, leader, _figure("epoch", "EP", 3, attrgetter("leader_epoch"), drop=5)]
+
+
+def writes_column(writes: Callable[[PartitionState], str]) -> Column[PartitionState]:
+    """What becomes of writes with acks=all."""
+
+    def cell(partition: PartitionState) -> Cell:
+        word = writes(partition)
+        return word, WRITES_ROLES[word]
+
+    return Column("writes", "WRITES", 7, cell, lambda p: WRITES.index(writes(p)))
 
 
 def replica_columns() -> list[Column[PartitionState]]:

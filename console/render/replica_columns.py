@@ -26,7 +26,7 @@ class ReplicaRows:
         self.broker = broker
         self.columns: Sequence[Column[PartitionState]] = self._columns()
         self.fields: Mapping[str, Field[PartitionState]] = {
-            **partition_fields(stage.view_statuses),
+            **partition_fields(stage.view_statuses, stage.view_writes),
             "place": Field(self.place, "word"),
             "leo": Field(lambda p: self._own(p, lambda replica: replica.log_end_offset)),
             "hw": Field(lambda p: self._own(p, lambda replica: replica.high_watermark)),

@@ -1,4 +1,4 @@
-"""The time bar: the worst state over all time from left to right, bookmarks, and the cursor.
+"""The time bar: the verdict over all time from left to right, bookmarks, and the cursor.
 
 A function of the source's samples and the cursor. It is worked out anew when what exists has grown
 by a column, so a long live session costs no more than a short one.
@@ -10,13 +10,16 @@ from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import astuple, replace
 
+from console.model.alerts import begin_of
 from console.model.history import sparkline
 from console.model.workspace import Stage
 from console.render.lines import Line, Span, cells, line
-from console.render.state_words import WORD_OF
+from console.render.verdict import look_of
 from console.styles.glyphs import Glyphs
-from sessions.model.health import ALERTING, Counts
+from sessions.model.health import Counts
+from sessions.model.verdict import HEALTHY, verdict
 from sessions.text import clean, short_clock
 
 Samples = Sequence[tuple[int, int, Counts]]
@@ -26,31 +29,33 @@ LABEL: Final = " worst "
 """The measure of the bars: how many partitions are in the worst state, or in any."""
 MARGIN: Final = len(LABEL)
 """Columns before the bar."""
-AS_BAR: Final = {"offline": "error"}
-"""Roles of bars in place of those of words: a bar in reverse would show what it leaves free."""
 
 
 class Bar(Struct, frozen=True):
-    """One column: the worst state of its time, and how many partitions were in it at most.
+    """One column: the worst verdict of its time, and how many it concerned at most.
 
-    ``glyph`` names the state's sign (empty: all was well), ``role`` its colour.
+    ``glyph`` names the verdict's sign (empty: all was well), ``role`` its colour. ``words`` is its
+    headline if people lost something.
     """
 
     height: int | None
     role: str
     glyph: str = ""
+    words: str = ""
 
 
 def worst_of(counts: list[Counts]) -> Bar:
-    """The worst state in a column's time; unknown before the cluster existed."""
+    """The worst verdict in a column's time; unknown before the cluster existed."""
     if not counts:
         return Bar(None, "faint")
-    for state in ALERTING:
-        worst = max(getattr(count, state.name) for count in counts)
-        if worst:
-            word = WORD_OF[state.name]
-            return Bar(worst, word.role, word.glyph)
-    return Bar(0, "faint")
+    worst = Counts(*map(max, zip(*map(astuple, counts), strict=True)))
+    worst = replace(worst, brokers_up=min(count.brokers_up for count in counts))
+    held = verdict(worst)
+    if held.kind == HEALTHY:
+        return Bar(0, "faint")
+    role, glyph = look_of(held, worst)
+    concerned = worst.lost if held.kind == "lost" else held.count
+    return Bar(max(1, concerned), role, glyph, held.headline if held.is_loss else "")
 
 
 class TimeBar:
@@ -92,7 +97,7 @@ class TimeBar:
         return line(Span(LABEL, "muted"), *spans)
 
     def _mark_line(self, stage: Stage, columns: int) -> Line:
-        """Draw later names over earlier ones, and the cursor over everything."""
+        """Draw bookmarks, verdicts in words where there is room, and the cursor over everything."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
         place(row, 0, short_clock(0), "faint")
@@ -101,6 +106,9 @@ class TimeBar:
         for mark in source.bookmarks():
             name = f"{glyphs.mark}{clean(mark.name)}"
             place(row, self.column_of(mark.time_us, columns), name, "secondary")
+        for words, run in groupby(enumerate(self._bars), key=lambda pair: pair[1].words):
+            if words:
+                place_first(row, list(run))
         if stage.mark_a is not None:
             row[self.column_of(stage.mark_a.time_us, columns)] = Span("A", "key")
         row[self.column_of(source.time_us, columns)] = Span(glyphs.ascending, "here")
@@ -109,12 +117,21 @@ class TimeBar:
         return line(" " * MARGIN, *spans)
 
 
-def place(row: list[Span], column: int, text: str, role: str) -> None:
-    """Write a text where nothing is written yet; what does not fit is left out."""
+def place(row: list[Span], column: int, text: str, role: str) -> bool:
+    """Write a text where nothing is written yet; what does not fit is left out (False)."""
     end = column + len(text)
     free = column >= 0 and end <= len(row) and all(span.text == " " for span in row[column:end])
-    if free and cells(text) == len(text):
-        row[column:end] = [Span(character, role) for character in text]
+    if not free or cells(text) != len(text):
+        return False
+    row[column:end] = [Span(character, role) for character in text]
+    return True
+
+
+def place_first(row: list[Span], run: Sequence[tuple[int, Bar]]) -> None:
+    """Write the words of a run of columns where it first leaves room for them."""
+    for column, bar in run:
+        if place(row, column, bar.words, bar.role):
+            return
 
 
 def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) -> list[Span]:
@@ -124,7 +141,7 @@ def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) ->
     nothing to some.
     """
     text = list(sparkline([bar.height for bar in bars], sparks))
-    roles = [AS_BAR.get(bar.role, bar.role) for bar in bars]
+    roles = [bar.role for bar in bars]
     before = ""
     for column, bar in enumerate(bars):
         if glyphs is not None and bar.glyph and bar.glyph != before:
@@ -136,11 +153,19 @@ def bar_spans(bars: Sequence[Bar], sparks: str, glyphs: Glyphs | None = None) ->
 
 
 def bars_of(samples: Samples, columns: int, end_us: int) -> list[Bar]:
-    """The worst of each of ``columns`` equal parts of what exists."""
+    """The worst of each of ``columns`` equal parts of what exists.
+
+    Brokers that start with their cluster are no fault.
+    """
     times = [time_us for _, time_us, _ in samples]
+    begin = begin_of(samples)
     bars = []
     for column in range(columns):
         first = bisect_right(times, column * end_us // columns) - 1
         last = bisect_right(times, (column + 1) * end_us // columns)
-        bars.append(worst_of([counts for _, _, counts in samples[max(0, first) : last]]))
+        if 0 < last <= begin:
+            bars.append(Bar(0, "faint"))
+        else:
+            first = max(begin, first) if last else 0
+            bars.append(worst_of([counts for _, _, counts in samples[max(0, first) : last]]))
     return bars

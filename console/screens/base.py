@@ -14,6 +14,7 @@ from console.model.links import Link
 from console.model.workspace import SIGN, Stage
 from console.render.bars import footer_line, header_line, tabs_line
 from console.render.lines import Span, cells, line
+from console.render.verdict import verdict_line
 from console.screens.jump import JumpScreen, Target
 from console.screens.messages import (
     ActionRequested,
@@ -54,6 +55,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.stage = stage
         self.header = LabelView(stage, id="header")
         self.tabs = LabelView(stage, id="tabs")
+        self.verdict = LabelView(stage, id="verdict")
         self.time_bar = TimeBarView(stage, id="time-bar")
         self.footer = LabelView(stage, id="footer")
         self.too_small = LabelView(stage, id="too-small")
@@ -125,9 +127,10 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     # ---- composition
 
     def compose(self) -> ComposeResult:
-        """Bars above, panes, bars below."""
+        """Bars and the verdict above, panes, bars below."""
         yield self.header
         yield self.tabs
+        yield self.verdict
         with Container(id="body"):
             yield from self.compose_body()
         yield self.prompt
@@ -175,13 +178,14 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.show_headings()
 
     def show_bars(self) -> None:
-        """Update header, tabs, time bar and footer."""
+        """Update header, tabs, verdict, time bar and footer."""
         width, height = self.app.size
         stage = self.stage
         self.header.show([header_line(stage, width)])
         self.tabs.show(
             [tabs_line(stage, self.app.current_mode.partition(SIGN)[0], self.trail(), width)]
         )
+        self.verdict.show([verdict_line(stage, width)])
         if self.time_bar.display:
             rows = self.time_bar.size.height
             self.time_bar.show(self.time_bar.bar.lines(stage, width, rows))

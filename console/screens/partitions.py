@@ -36,10 +36,10 @@ class PartitionRows:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self._columns = columns(stage.glyphs, stage.index.severity)
+        self._columns = columns(stage.glyphs, stage.index.severity, stage.view_writes)
         self._kraft_columns = kraft_columns(self._columns, stage.elr)
         self.fields: Mapping[str, Field[PartitionState]] = {
-            **partition_fields(stage.view_statuses),
+            **partition_fields(stage.view_statuses, stage.view_writes),
             "elr": Field(stage.elr, "list"),
         }
         self._lowered: list[str] = []
@@ -109,7 +109,7 @@ class PartitionTable(VirtualTable[PartitionState]):
 
     filter_hint: ClassVar[str] = (
         f"words, re:pattern, or isr<min and not (lag>10 or leader=1,2); fields: "
-        f"{' '.join(FIELDS)} elr state"
+        f"{' '.join(FIELDS)} elr state writes"
     )
 
 

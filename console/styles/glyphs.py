@@ -25,6 +25,7 @@ class Glyphs(Struct, frozen=True):
     leaderless: str
     waiting: str
     lost: str
+    authority: str
     under_min: str
     unclean: str
     diverged: str
@@ -68,6 +69,7 @@ UNICODE = Glyphs(
     leaderless="†",
     waiting="◔",
     lost="∅",
+    authority="⊘",
     under_min="▼",
     unclean="↯",
     diverged="≠",
@@ -111,6 +113,7 @@ ASCII = Glyphs(
     leaderless="X",
     waiting="w",
     lost="0",
+    authority="@",
     under_min="v",
     unclean="!",
     diverged="#",

@@ -15,6 +15,7 @@ ROLES: Final = (
     "strong",
     "ok",
     "error",
+    "alarm",
     "offline",
     "warning",
     "caution",

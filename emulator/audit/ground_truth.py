@@ -6,6 +6,8 @@ changed, a batch was sent twice, or two logs were found to differ. Situations th
 themselves (a record acknowledged when sent, which the leader appends a little later) are checked
 after a delay, or at the end of a statement.
 
+While a partition has no leader, what was found about the last one's log stands.
+
 A check leaves a mark: its findings below the end of the leader's log. The next check starts at the
 latest valid mark, so that its cost depends on what has happened since, not on the whole history.
 """
@@ -331,7 +333,13 @@ class Audit:
         alike, diverged = _compared(list(logs.values()), base.offset)
         diverged = [each for each in base.diverged if each[0] < base.offset] + diverged
         if leader is None:
-            return Mark(diverged=diverged)
+            # Nobody has the records back: what was lost is lost until a leader's log has it.
+            return Mark(
+                lost=found.lost,
+                duplicated=found.duplicated,
+                diverged=diverged,
+                consumed_lost=found.consumed_lost,
+            )
         batches = _since(leader, base.offset)
         newest = max((each.first_record + each.count - 1 for each in batches), default=-1)
         acked = _suspects(found.acked[base.acked :], leader, found.deleted)

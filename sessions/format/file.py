@@ -42,7 +42,7 @@ from sessions.format.metadata import (
 )
 from sessions.format.salvage import Salvage
 from sessions.format.schema import CHECKSUMS_SINCE
-from sessions.model.health import Counts
+from sessions.model.health import Counts, completed
 from sessions.model.states import Bookmark
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
@@ -524,7 +524,8 @@ class SessionFile:
         rows_max = min(limits.SUMMARY_ROWS_MAX, self.last_seq + limits.BEYOND_MAX)
         statement = "SELECT * FROM summary WHERE seq > ? ORDER BY seq"
         rows = self._typed_rows(tuple[int, ...], statement, (after_seq,))
-        return [(seq, time_us, Counts(*counts)) for seq, time_us, *counts in islice(rows, rows_max)]
+        kept = islice(rows, rows_max)
+        return [(seq, time_us, completed(counts)) for seq, time_us, *counts in kept]
 
     # ---- rows
 

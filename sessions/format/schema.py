@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 13
+SCHEMA: Final = 14
 """The version of tables, events and keyframes; a file's ``user_version`` in SQLite."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""
@@ -52,9 +52,16 @@ _SUMMARY_6: Final = f"""
 CREATE TABLE summary ({_COUNTS_6}
 );
 """
+_COUNTS_13: Final = f"""{_COUNTS_6},
+    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL"""
+_SUMMARY_13: Final = f"""
+CREATE TABLE summary ({_COUNTS_13}
+);
+"""
 _SUMMARY: Final = f"""
-CREATE TABLE summary ({_COUNTS_6},
-    leaderless INTEGER NOT NULL, lost INTEGER NOT NULL
+CREATE TABLE summary ({_COUNTS_13},
+    blocked INTEGER NOT NULL, refused INTEGER NOT NULL, lost_records INTEGER NOT NULL,
+    trouble INTEGER NOT NULL
 );
 """
 _OTHERS: Final = """
@@ -88,10 +95,16 @@ beginning was dropped has a full keyframe right before its first event. Checksum
 """
 CHECKSUMS_SINCE: Final = 7
 """From this schema on, ``meta`` and ``inputs`` have checksums, and checksums cover bytes."""
+WRITES_SINCE: Final = 14
+"""From this schema on, ``summary`` says what becomes of writes, and the cluster's own trouble."""
 
 
 def tables_of(schema: int) -> dict[str, str]:
     """Return the SQL that creates each table of a schema, with single spaces."""
-    tables = TABLES if schema >= CHECKSUMS_SINCE else _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
+    tables = TABLES
+    if schema < CHECKSUMS_SINCE:
+        tables = _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
+    elif schema < WRITES_SINCE:
+        tables = _META + _INPUTS + _SUMMARY_13 + _OTHERS
     statements = [" ".join(each.split()) for each in tables.split(";") if each.strip()]
     return {each.split()[2]: each for each in statements}

@@ -5,6 +5,7 @@ controller stays in ``/controller`` for as long as that takes.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
 
@@ -16,6 +17,11 @@ from sessions.model.states import BrokerState, QuorumState, ViewState
 GONE = ("stopped", "crashed")
 """States of a process that has ended."""
 ALL_PERCENT = 100
+TROUBLES: Final = ("", "zookeeper cut", "no controller", "zookeeper unreachable", "quorum lost")
+"""The cluster's own troubles, in order of severity; the first is none.
+
+``zookeeper cut``: some brokers that serve do not reach ZooKeeper.
+"""
 
 
 class Authority(Struct, frozen=True):
@@ -36,6 +42,27 @@ class Authority(Struct, frozen=True):
     def is_zookeeper_unreachable(self) -> bool:
         """Whether no broker that serves requests reaches ZooKeeper."""
         return self.serving > 0 and len(self.cut_off) == self.serving
+
+
+def has_begun(state: ViewState) -> bool:
+    """Whether the cluster has had a controller: before, a missing one is no news."""
+    epoch = state.controller.epoch if state.quorum is None else state.quorum.epoch
+    return epoch is not None and bool(state.brokers)
+
+
+def trouble_of(state: ViewState) -> int:
+    """The cluster's own trouble, a place in :data:`TROUBLES`."""
+    if not has_begun(state):
+        return 0
+    here = authority(state)
+    if here.is_zookeeper_unreachable:
+        return TROUBLES.index("zookeeper unreachable")
+    if here.trouble == "no majority":
+        return TROUBLES.index("quorum lost")
+    if here.trouble:
+        return TROUBLES.index("no controller")
+    is_leaving = all(state.brokers[broker].state != "running" for broker in here.cut_off)
+    return 0 if is_leaving else TROUBLES.index("zookeeper cut")
 
 
 def authority(state: ViewState) -> Authority:
@@ -78,8 +105,11 @@ def _reaches_zookeeper(broker: BrokerState, cut: set[tuple[int, int]]) -> bool:
 
 def _quorum_trouble(state: ViewState, quorum: QuorumState) -> str:
     leader = quorum.leader
+    if not quorum.controllers:  # a history told by the metadata alone
+        return ""
     if leader is None:
-        return "none"
+        running = sum(process == "running" for process in quorum.controllers.values())
+        return "none" if 2 * running > len(quorum.controllers) else "no majority"
     trouble = process_trouble(quorum.controllers.get(leader, ""))
     return trouble or ("" if _has_majority(state, quorum, leader) else "no majority")
 

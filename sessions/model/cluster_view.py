@@ -11,14 +11,11 @@ from sessions.model import copies
 from sessions.model.batches import batch_in
 from sessions.model.folding import Model, Snapshot
 from sessions.model.handlers.table import HANDLERS
-from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts
+from sessions.model.health import BY_FLAG, BY_MILD_FLAG, STATUSES, Counts, writes_of
 from sessions.model.states import Batch, PartitionState, ReplicaState, Run, ViewState, ZnodeState
+from sessions.model.waiting import config_of
 
 __all__ = ["STATUSES", "ClusterView", "Counts"]
-
-LAG_TIME_MAX: Final = "replica.lag.time.max.ms"
-LAG_TIME_MAX_MS: Final = 10_000
-"""Default time that a HW may stay below the LEO without advancing."""
 
 _ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=as_list)
 _DECODER: Final = msgspec.msgpack.Decoder(ViewState)
@@ -78,7 +75,8 @@ class ClusterView(Model):
         """A view that goes on from a snapshot, which stays as it is."""
         view = cls.__new__(cls)
         state = copies.view_state(snapshot.state)
-        view._begin(state, snapshot.flags.copy(), snapshot.totals.copy(), snapshot.seq)
+        flags, totals, lost = snapshot.flags, snapshot.totals, snapshot.lost
+        view._begin(state, flags.copy(), totals.copy(), lost.copy(), snapshot.seq)
         view.older_batches = None
         view._handlers = HANDLERS
         return view
@@ -174,13 +172,20 @@ class ClusterView(Model):
         if flags:
             yield from (word for flag, word in BY_MILD_FLAG if flags & flag)
 
+    def writes(self, partition: PartitionState) -> str:
+        """What becomes of writes with acks=all, one of :data:`sessions.model.health.WRITES`."""
+        return writes_of(self.flags(partition.name))
+
     def hw_stalled(self, partition: PartitionState) -> bool:
-        """Whether records wait above a HW that has not moved for replica.lag.time.max.ms."""
+        """Whether records wait above a HW that has not moved for replica.lag.time.max.ms.
+
+        That is the release's own default unless the cluster's settings say otherwise.
+        """
         leader = partition.leader_replica
         if leader is None or leader.log_end_offset <= leader.high_watermark:
             return False
-        allowed_ms = int(self.state.config.get(LAG_TIME_MAX, LAG_TIME_MAX_MS))
-        return self.state.time_us - partition.hw_moved_us > allowed_ms * 1000
+        allowed_us = config_of(self.state).replica_lag_time_max_us
+        return self.state.time_us - partition.hw_moved_us > allowed_us
 
     # ---- what changed
 

@@ -166,6 +166,7 @@ def quorum(old: QuorumState) -> QuorumState:
         "roles",
         "snapshots",
         "log_starts",
+        "silent_us",
     ):
         setattr(new, name, getattr(old, name).copy())
     return new

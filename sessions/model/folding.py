@@ -7,7 +7,7 @@ inside objects are replaced, never changed in place, but for those that
 :mod:`sessions.model.copies` copies.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,8 +15,18 @@ from msgspec import Struct
 from emulator.events import Event, MessageSent
 from emulator.releases.profiles import PROFILES
 from sessions.model import copies
+from sessions.model.authority import trouble_of
 from sessions.model.changes import Changes
-from sessions.model.health import COUNTED, FLAGGED, SERVING, Counts, flags_of, has_acting_leader
+from sessions.model.health import (
+    BLOCKED,
+    COUNTED,
+    FLAGGED,
+    LEADERLESS,
+    SERVING,
+    Counts,
+    flags_of,
+    has_acting_leader,
+)
 from sessions.model.states import BrokerState, PartitionState, ReplicaState, ViewState, ZnodeState
 
 MIN_ISR: Final = "min.insync.replicas"
@@ -27,13 +37,20 @@ CACHE: Final = -1
 Handlers = dict[type[Event], Callable[["Model", Any], None]]
 """The function that applies each type of event to a model."""
 
+Judged = Callable[[str, int, int], None]
+"""Takes notice of a partition whose flags change: its name, and the flags before and now."""
+
 
 class Snapshot(Struct, frozen=True):
-    """An immutable state, shared with the views that continued from it."""
+    """An immutable state, shared with the views that continued from it.
+
+    ``lost`` has the number of lost records of each partition that lost any.
+    """
 
     state: ViewState
     flags: dict[str, int]
     totals: list[int]
+    lost: dict[str, int]
 
     @property
     def seq(self) -> int:
@@ -41,17 +58,32 @@ class Snapshot(Struct, frozen=True):
         return self.state.seq
 
 
+class Blocked(Struct, frozen=True):
+    """What writes wait for: ``brokers`` that do not respond.
+
+    ``is_stuck``: for some partition no other broker can lead, so waiting is of no use.
+    """
+
+    brokers: tuple[int, ...]
+    is_stuck: bool
+
+
 class Model:
     """One mutable state; handlers get its objects through methods that record the change."""
 
     def __init__(self, state: ViewState) -> None:
         """Take over ``state``."""
-        self._begin(state, {}, [0] * len(FLAGGED), frozen=-1)
+        self._begin(state, {}, [0] * len(FLAGGED), {}, frozen=-1)
         for tp in state.partitions:
             self.take_over(tp)
 
     def _begin(
-        self, state: ViewState, flags: dict[str, int], totals: list[int], frozen: int
+        self,
+        state: ViewState,
+        flags: dict[str, int],
+        totals: list[int],
+        lost: dict[str, int],
+        frozen: int,
     ) -> None:
         self.state = state
         self.partitions = state.partitions
@@ -59,8 +91,12 @@ class Model:
         self.last_sent: MessageSent | None = None
         self.has_epochs = False
         self.history: list[tuple[int, int, Counts]] | None = None
+        self.judged: Judged | None = None
         self._flags = flags
         self._totals = totals
+        self._lost = lost
+        self._trouble = 0
+        self._blocked: Blocked | None = None
         self._moved: tuple[int, int] | None = None
         self._counts: Counts | None = None
         self.release_changed()
@@ -82,7 +118,8 @@ class Model:
         if self.last_sent is not None:
             sent = self.last_sent
             self.state.sent = (sent.seq, sent.source, sent.destination)
-        return Snapshot(copies.view_state(self.state), self._flags.copy(), self._totals.copy())
+        state = copies.view_state(self.state)
+        return Snapshot(state, self._flags.copy(), self._totals.copy(), self._lost.copy())
 
     def look(self) -> None:
         """Start a new list of touched objects."""
@@ -167,9 +204,18 @@ class Model:
             self.state.beliefs.pop(tp, None)
             self.partition_changes.current.append(tp)
             self._counts_move()
-            self._count_flags(self._flags.pop(tp, 0), -1)
+            self._lost.pop(tp, None)
+            flags = self._flags.pop(tp, 0)
+            if flags & BLOCKED:
+                self._blocked = None
+            self._count_flags(flags, -1)
 
     # ---- what is wrong
+
+    @property
+    def lost(self) -> Mapping[str, int]:
+        """How many acknowledged records each partition has lost, if it has lost any."""
+        return self._lost
 
     def flags(self, tp: str) -> int:
         """The partition's flags of :mod:`sessions.model.health`."""
@@ -188,10 +234,20 @@ class Model:
         """Recompute a partition's flags after a relevant change."""
         flags = flags_of(partition, self.serving)
         before = self._flags.get(tp)
+        if (flags | (before or 0)) & BLOCKED:
+            self._blocked = None
+        if len(partition.lost) != self._lost.get(tp, 0):
+            self._counts_move()
+            if partition.lost:
+                self._lost[tp] = len(partition.lost)
+            else:
+                del self._lost[tp]
         if before == flags:
             return
         self._counts_move()
         self._flags[tp] = flags
+        if self.judged is not None:
+            self.judged(tp, before or 0, flags)
         if before:
             self._count_flags(before, -1)
         self._count_flags(flags, 1)
@@ -209,6 +265,33 @@ class Model:
         brokers = self.state.brokers.values()
         self._brokers_up = sum(broker.state == "running" for broker in brokers)
         self.serving = {broker.id for broker in brokers if broker.state in SERVING}
+        self._blocked = None
+        self.watch_authority()
+
+    def watch_authority(self) -> None:
+        """Work out the cluster's own trouble again, after a change of what it depends on."""
+        trouble = trouble_of(self.state)
+        if trouble != self._trouble:
+            self._counts_move()
+            self._trouble = trouble
+
+    def blocked(self) -> "Blocked":
+        """What the blocked partitions wait for."""
+        if self._blocked is None:
+            self._blocked = self._find_blocked()
+        return self._blocked
+
+    def _find_blocked(self) -> "Blocked":
+        brokers, is_stuck = set[int](), False
+        for tp, flags in self._flags.items():
+            if flags & BLOCKED:
+                partition = self.partitions[tp]
+                silent = set(partition.isr) - self.serving
+                if flags & LEADERLESS:
+                    is_stuck = is_stuck or not set(partition.isr) & self.serving
+                    silent = {partition.leader or 0} - self.serving or silent
+                brokers |= silent
+        return Blocked(tuple(sorted(brokers)), is_stuck)
 
     def _counts_move(self) -> None:
         """The counts are about to change: keep what the last event that moved them left."""
@@ -239,6 +322,10 @@ class Model:
                 brokers_up=self._brokers_up,
                 brokers=len(self.state.brokers),
                 partitions=len(self.partitions),
+                blocked=self.tally("blocked"),
+                refused=self.tally("refused"),
+                lost_records=sum(self._lost.values()),
+                trouble=self._trouble,
                 **totals,
             )
         return self._counts

@@ -4,12 +4,15 @@ Everything that shows, filters, counts or measures a state (tables, header, time
 filters, forecasts, the Spark jobs) uses :data:`STATES`. A state is a function of a partition's
 znode, the running brokers, and the audit. Only ``hw_stalled`` depends on the time as well, so it
 alone has no flag (see :meth:`sessions.model.cluster_view.ClusterView.hw_stalled`).
+
+What becomes of a partition's writes follows from its states (:data:`WRITES`).
 """
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sessions.model.states import PartitionState
 
@@ -24,6 +27,8 @@ REASSIGNING: Final = 128
 LEADERLESS: Final = 256
 LOST: Final = 512
 WAITING: Final = 1024
+REFUSED: Final = 2048
+BLOCKED: Final = 4096
 
 SERVING: Final = frozenset({"running", "controlled_shutdown"})
 """States of a broker process in which its replicas serve requests; a frozen one does not."""
@@ -107,8 +112,22 @@ BY_MILD_FLAG: Final = tuple((state.flag, state.name) for state in STATES[_STALLE
 """Those that are milder."""
 
 
+WRITES: Final = ("nobody", "refused", "waiting", "ok")
+"""What becomes of writes with acks=all, the worst first.
+
+Nobody takes them; the leader refuses them (NOT_ENOUGH_REPLICAS); they wait for a broker in the ISR
+that does not respond; or they are acknowledged at once.
+"""
+
+
 class Counts(Struct, frozen=True, array_like=True, gc=False):
-    """How many brokers run, and how many partitions are in each state (one may be in several)."""
+    """How many brokers run, and how many partitions are in each state (one may be in several).
+
+    ``blocked``: writes wait for a broker that does not respond, be it the leader or another one in
+    the ISR. ``refused``: a leader acts, and refuses writes with acks=all. ``lost_records`` are
+    acknowledged records. ``trouble`` is the cluster's own, a place in
+    :data:`sessions.model.authority.TROUBLES`.
+    """
 
     brokers_up: int = 0
     brokers: int = 0
@@ -122,10 +141,35 @@ class Counts(Struct, frozen=True, array_like=True, gc=False):
     non_preferred: int = 0
     leaderless: int = 0
     lost: int = 0
+    blocked: int = 0
+    refused: int = 0
+    lost_records: int = 0
+    trouble: int = 0
 
 
-FLAGGED: Final = tuple((state.flag, state.name) for state in STATES if state.flag)
-"""Every flag, with the name of its state."""
+def completed(numbers: Sequence[int]) -> Counts:
+    """Return the counts of a file, which up to schema 13 does not say what becomes of writes.
+
+    There it is told from the states, of which one partition may be in several.
+    """
+    counts = Counts(*numbers)
+    if len(numbers) == len(Counts.__struct_fields__):
+        return counts
+    unserved = max(counts.offline, counts.leaderless)
+    return replace(
+        counts,
+        blocked=max(0, counts.leaderless - counts.offline),
+        refused=max(0, counts.under_min_isr - unserved),
+        lost_records=counts.lost,
+    )
+
+
+FLAGGED: Final = (
+    *((state.flag, state.name) for state in STATES if state.flag),
+    (REFUSED, "refused"),
+    (BLOCKED, "blocked"),
+)
+"""Every flag, with the name of its state, or of what becomes of writes."""
 COUNTED: Final = tuple((state.flag, state.name) for state in STATES if state.is_counted)
 """The flags that are counted, with their field in :class:`Counts`, the most severe first."""
 ALERTING: Final = tuple(
@@ -152,7 +196,27 @@ def flags_of(partition: PartitionState, serving: Set[int]) -> int:
         flags |= LEADERLESS if partition.led or _is_named_dead(partition, serving) else 0
     elif partition.state == "online" and not serving >= set(partition.isr):
         flags |= WAITING
-    return flags | _isr_flags(partition) | _leader_flags(partition)
+    flags |= _isr_flags(partition) | _leader_flags(partition)
+    return flags | _writes_flags(flags)
+
+
+def _writes_flags(flags: int) -> int:
+    if flags & OFFLINE:
+        return 0
+    if flags & LEADERLESS:
+        return BLOCKED
+    if flags & UNDER_MIN_ISR:
+        return REFUSED
+    return BLOCKED if flags & WAITING else 0
+
+
+def writes_of(flags: int) -> str:
+    """What becomes of a partition's writes with acks=all, one of :data:`WRITES`."""
+    if flags & (OFFLINE | LEADERLESS):
+        return "nobody"
+    if flags & REFUSED:
+        return "refused"
+    return "waiting" if flags & BLOCKED else "ok"
 
 
 def _is_named_dead(partition: PartitionState, serving: Set[int]) -> bool:

@@ -139,7 +139,8 @@ class BrokerState(Struct, array_like=True):
     """One broker process: ``state`` as in :class:`emulator.events.BrokerStateChanged`.
 
     ``session`` 0 is none; ``broker_epoch`` 0 unregistered. ``live_brokers`` are those in its
-    metadata responses, None before the first metadata from the controller.
+    metadata responses, None before the first metadata from the controller. ``silent_us`` is since
+    when its process has not served requests (0: it serves, or that is not known).
     """
 
     id: int
@@ -152,6 +153,7 @@ class BrokerState(Struct, array_like=True):
     fetch_sent_us: dict[int, int] = field(default_factory=dict)
     changed: int = 0
     live_brokers: list[int] | None = None
+    silent_us: int = 0
 
 
 class ZnodeState(Struct, array_like=True, gc=False):
@@ -338,7 +340,8 @@ class QuorumState(Struct, array_like=True):
     cluster was up; -1: it is not yet. ``roles`` are the running controllers' own, as
     :class:`emulator.events.QuorumRoleChanged` names them. ``snapshots`` are the
     end offset and epoch of each host's snapshots of the log, the oldest first, ``log_starts`` the
-    start of its log if it was truncated.
+    start of its log if it was truncated. ``silent_us`` is since when each controller's process that
+    does not run has not.
     """
 
     controllers: dict[int, str] = field(default_factory=dict)
@@ -352,6 +355,7 @@ class QuorumState(Struct, array_like=True):
     roles: dict[int, str] = field(default_factory=dict)
     snapshots: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     log_starts: dict[int, int] = field(default_factory=dict)
+    silent_us: dict[int, int] = field(default_factory=dict)
 
 
 class ViewState(Struct, array_like=True):

@@ -18,6 +18,8 @@ from sessions.model.states import (
     ProducerState,
     ReplicaState,
 )
+from sessions.model.verdict import verdicts as verdicts_of
+from sessions.model.verdict import words
 
 SCHEMA: Final = 1
 """The version of the object's shape."""
@@ -38,6 +40,7 @@ def contract(view: ClusterView, facts: Mapping[str, Any] | None = None) -> Plain
         "events": state.seq,
         "state_hash": "",
         "version": state.version,
+        "verdicts": verdicts(view),
         **snapshot(view),
         "producers": [producer(each) for each in state.producers.values()],
         "consumers": [consumer(view, each) for each in state.consumers.values()],
@@ -201,6 +204,14 @@ def _audited(view: ClusterView, what: str) -> list[Plain]:
         }
         for each in partitions
         for offset, record in getattr(each, what)
+    ]
+
+
+def verdicts(view: ClusterView) -> list[Plain]:
+    """The verdicts on the cluster, the worst first, each with its number and in words."""
+    return [
+        {"kind": held.kind, "count": held.count, "text": words(view, held)}
+        for held in verdicts_of(view.counts())
     ]
 
 

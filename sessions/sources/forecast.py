@@ -12,12 +12,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.events import Event, PartitionStateChanged
 from emulator.inputs.statements import CreateCluster, Statement
 from emulator.releases.config import resolve
 from emulator.scenario.runner import Advance, Runner, Ticket
 from sessions.model.cluster_view import ClusterView
-from sessions.model.health import STATUSES, Counts
+from sessions.model.health import STATUSES, WRITES, Counts, writes_of
 from sessions.sources.pacing import advance_for, run_for
 
 BRIEF_US: Final = 100_000
@@ -27,29 +26,38 @@ BEYOND_US: Final = 5_000_000
 
 
 class Change(Struct, frozen=True):
-    """A partition whose final state differs: its state and its leader, without and with it."""
+    """A partition for which the statement makes a difference.
+
+    Its final state and leader, without and with it; what becomes of its writes meanwhile at worst
+    (:data:`sessions.model.health.WRITES`), for ``writes_us`` longer than without (None: to the
+    end), and in the end if that differs; and how many more records it loses.
+    """
 
     tp: str
     without: str
     status: str
     leader_without: int | None
     leader: int | None
+    writes: str = "ok"
+    writes_us: int | None = 0
+    lost: int = 0
+    writes_after: str = "ok"
 
     @property
-    def severity(self) -> int:
-        """The place of its state in the table of states, 0 the worst."""
-        return STATUSES.index(self.status)
+    def rank(self) -> tuple[int, int]:
+        """How bad it is: what becomes of writes, and its state; 0 is the worst."""
+        return WRITES.index(self.writes), STATUSES.index(self.status)
 
 
 class Effect(Struct, frozen=True):
     """What a statement changes, beside what would change without it.
 
     ``now`` are the counts before it; ``after`` those when ``seconds`` have passed; ``worst`` the
-    highest of each in between, as far as it lasted. ``unserved`` partitions are leaderless
-    right after it, and none of them is left after ``unserved_us`` (None: ``unserved_left`` are to
-    the end). ``moved`` change their leader. ``lost``, ``duplicated`` and ``diverged`` are numbers
-    of records. ``controller`` is the controller afterwards, None if it does not change.
-    ``changes`` are the partitions that end otherwise, the worst first. ``refused`` is why the
+    highest of each in between, as far as it lasted. ``moved`` change their leader. ``lost``,
+    ``duplicated`` and ``diverged`` are numbers of records. ``controller`` is the controller
+    afterwards, None if it does not change. ``changes`` are the partitions that end otherwise, or
+    whose writes are held up meanwhile, the worst first: all numbers of partitions without a leader,
+    and of those whose writes are refused or wait, are counted from these. ``refused`` is why the
     cluster would not do it at all.
     """
 
@@ -57,8 +65,6 @@ class Effect(Struct, frozen=True):
     after: Counts
     worst: Counts
     seconds: int
-    unserved: int = 0
-    unserved_us: int | None = 0
     moved: int = 0
     lost: int = 0
     duplicated: int = 0
@@ -66,7 +72,26 @@ class Effect(Struct, frozen=True):
     controller: int | None = None
     changes: tuple[Change, ...] = ()
     refused: str = ""
-    unserved_left: int = 0
+
+    def of_writes(self, writes: str) -> list[Change]:
+        """The partitions whose writes come to that at worst, or in the end."""
+        return [each for each in self.changes if writes in (each.writes, each.writes_after)]
+
+    @property
+    def unserved(self) -> int:
+        """How many partitions nobody serves for a while."""
+        return len(self.of_writes("nobody"))
+
+    @property
+    def unserved_us(self) -> int | None:
+        """For how long nobody serves one of them at most; None: to the end."""
+        return longest(self.of_writes("nobody"))
+
+
+def longest(changes: Sequence[Change]) -> int | None:
+    """For how long writes are held up at worst, at most; None: to the end."""
+    times = [change.writes_us for change in changes]
+    return None if None in times else max((us for us in times if us is not None), default=0)
 
 
 class Copy:
@@ -77,14 +102,28 @@ class Copy:
         self.runner = runner.fork()
         self.view = view.copy()
         self.view.history = []
+        self.view.judged = self._judged
         self._worst: Counts | None = None
-        self.elected_us = self.runner.now_us
-        self.runner.cluster.subscribe(self._note)
+        self._begin_us = self.runner.now_us
+        self._since_us: dict[str, int] = {}
+        self._spent: dict[str, dict[str, int]] = {}
+        self.runner.cluster.subscribe(self.view.apply)
 
-    def _note(self, event: Event) -> None:
-        self.view.apply(event)
-        if isinstance(event, PartitionStateChanged):
-            self.elected_us = event.time_us
+    def _judged(self, tp: str, before: int, flags: int) -> None:
+        writes = writes_of(before)
+        if writes != writes_of(flags):
+            self._spent[tp] = self._with(tp, writes, self.view.time_us)
+            self._since_us[tp] = self.view.time_us
+
+    def _with(self, tp: str, writes: str, until_us: int) -> dict[str, int]:
+        """The times spent until then, if the last one came to ``writes``."""
+        spent = self._spent.get(tp, {})
+        last_us = until_us - self._since_us.get(tp, self._begin_us)
+        return spent | {writes: spent.get(writes, 0) + last_us}
+
+    def spent(self, tp: str) -> dict[str, int]:
+        """For how long writes to a partition came to what."""
+        return self._with(tp, writes_of(self.view.flags(tp)), self.runner.now_us)
 
     def records(self) -> tuple[int, int, int]:
         """How many records are lost, duplicated, and diverged."""
@@ -110,10 +149,6 @@ class Copy:
     def leaders(self) -> dict[str, int | None]:
         """The leader of each partition, as its znode says."""
         return {tp: each.leader for tp, each in self.view.state.partitions.items()}
-
-    def unserved(self) -> int:
-        """How many partitions are leaderless, as :mod:`sessions.model.health` defines it."""
-        return self.view.counts().leaderless
 
 
 class Outlook:
@@ -169,7 +204,6 @@ class Forecast:
         self._refused = ""
         self._left = deque(statements)
         self._given: Ticket | None = None
-        self._unserved = 0
         self._give()
 
     def _give(self) -> None:
@@ -179,8 +213,6 @@ class Forecast:
             outcome = self._given.outcome
             if outcome is not None and outcome.refused:
                 self._refused = outcome.message or outcome.error
-        unserved = self._tried.unserved() - self._now.leaderless
-        self._unserved = max(self._unserved, unserved)
 
     @property
     def share(self) -> float:
@@ -212,14 +244,11 @@ class Forecast:
             for with_it, without in zip(tried.records(), plain.records(), strict=True)
         )
         controllers = plain.view.state.controller.broker, tried.view.state.controller.broker
-        left = max(0, tried.unserved() - plain.unserved())
         return Effect(
             now=self._now,
             after=_shift(self._now, plain.view.counts(), tried.view.counts()),
             worst=_shift(self._now, plain.worst(), tried.worst()),
             seconds=(self._until_us - self._begin_us) // 1_000_000,
-            unserved=self._unserved,
-            unserved_us=None if left else tried.elected_us - self._begin_us,
             moved=sum(leader != before.get(tp) for tp, leader in after.items()),
             lost=lost,
             duplicated=duplicated,
@@ -227,7 +256,6 @@ class Forecast:
             controller=None if controllers[0] == controllers[1] else controllers[1],
             changes=tuple(self._changes()),
             refused=self._refused,
-            unserved_left=left,
         )
 
     def _changes(self) -> list[Change]:
@@ -237,12 +265,25 @@ class Forecast:
             other = plain.partitions.get(tp)
             if other is None or not (partition.changed > self._seq or other.changed > self._seq):
                 continue
-            change = Change(
-                tp, plain.status(other), tried.status(partition), other.leader, partition.leader
-            )
-            if change.status != change.without or change.leader != change.leader_without:
-                found.append(change)
-        return sorted(found, key=lambda change: (change.severity, change.tp))
+            writes, writes_us = self._held_up(tp)
+            lost = max(0, len(partition.lost) - len(other.lost))
+            ends = plain.status(other), tried.status(partition)
+            leaders = other.leader, partition.leader
+            if ends[0] != ends[1] or leaders[0] != leaders[1] or writes != "ok" or lost:
+                after = writes_of(tried.flags(tp))
+                after = "ok" if after == writes_of(plain.flags(tp)) else after
+                found.append(Change(tp, *ends, *leaders, writes, writes_us, lost, after))
+        return sorted(found, key=lambda change: (change.rank, change.tp))
+
+    def _held_up(self, tp: str) -> tuple[str, int | None]:
+        """What becomes of a partition's writes at worst, and for how much longer than without."""
+        spent, anyway = self._tried.spent(tp), self._plain.spent(tp)
+        last = writes_of(self._tried.view.flags(tp))
+        for writes in WRITES:
+            more_us = spent.get(writes, 0) - anyway.get(writes, 0)
+            if more_us >= BRIEF_US:
+                return writes, None if writes == last else more_us
+        return "ok", 0
 
 
 def horizon_us(spec: CreateCluster) -> int:

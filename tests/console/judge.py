@@ -4,6 +4,7 @@ Nothing here uses events or the read model: the znodes or the quorum's log, proc
 brokers' replicas are looked at directly.
 """
 
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from emulator.broker.replication.replica import LEADER
@@ -14,14 +15,38 @@ ALL_PERCENT = 100
 
 
 class PartitionTruth(NamedTuple):
-    """One partition: whether the metadata names a leader, who acts as it, who is waited for."""
+    """One partition: whether the metadata names a leader, who acts as it, who is waited for.
+
+    ``min_isr`` is min.insync.replicas where its leader runs; None where it does not.
+    """
 
     is_offline: bool
     acting: bool
+    leader: int
     named_serves: bool
     waits_for: tuple[int, ...]
     out: tuple[int, ...]
     lost: int
+    isr: tuple[int, ...]
+    min_isr: int | None
+    has_led: bool
+
+    @property
+    def is_served(self) -> bool:
+        """Whether anybody acts as leader, or is about to for the first time."""
+        return not self.is_offline and (self.acting or (self.named_serves and not self.has_led))
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether writes with acks=all wait: for a leader, or for a broker in the ISR."""
+        if self.is_offline or self.leader < 0 or self.is_refused:
+            return False
+        return bool(self.waits_for) or not self.is_served
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the acting leader refuses writes with acks=all."""
+        return self.acting and self.min_isr is not None and len(self.isr) < self.min_isr
 
 
 class Truth(NamedTuple):
@@ -32,6 +57,7 @@ class Truth(NamedTuple):
     reaches_zookeeper: tuple[int, ...]
     serving: tuple[int, ...]
     has_zookeeper: bool
+    is_quorum_lost: bool = False
 
     @property
     def is_zookeeper_gone(self) -> bool:
@@ -54,13 +80,15 @@ def connects(cluster: Cluster, host: int, other: int) -> bool:
     return True
 
 
-def judge(cluster: Cluster) -> Truth:
-    """What is so at this moment."""
+def judge(cluster: Cluster, led: Set[str] = frozenset()) -> Truth:
+    """What is so at this moment; ``led`` are the partitions that had a leader before."""
     cluster.look()
     serving = tuple(broker for broker in cluster.brokers if serves(cluster, broker))
-    partitions = {tp: _partition(cluster, tp) for tp in cluster.partitions()}
+    partitions = {tp: _partition(cluster, tp, tp in led) for tp in cluster.partitions()}
     if cluster.kraft is not None:
-        return Truth(partitions, _has_majority(cluster), (), serving, False)
+        return Truth(
+            partitions, _has_majority(cluster), (), serving, False, _is_quorum_lost(cluster)
+        )
     reach = tuple(broker for broker in serving if _reaches(cluster, broker))
     return Truth(partitions, cluster.controller_id() in reach, reach, serving, True)
 
@@ -85,7 +113,20 @@ def _has_majority(cluster: Cluster) -> bool:
     return 2 * len(reached) > len(members)
 
 
-def _partition(cluster: Cluster, tp: str) -> PartitionTruth:
+def _is_quorum_lost(cluster: Cluster) -> bool:
+    """Whether there is a leader without a majority, or no majority to elect one."""
+    assert cluster.kraft is not None
+    members = cluster.kraft.controllers
+    working = [each for each in members if cluster.host_works(each)]
+    leader = cluster.active_controller()
+    if leader is not None and leader in working:
+        working = [each for each in working if each == leader or connects(cluster, each, leader)]
+    elif leader is not None:
+        return False
+    return 2 * len(working) <= len(members)
+
+
+def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     info = cluster.state_of(tp)
     leader = -1 if info is None else info.leader
     isr = () if info is None else tuple(info.isr)
@@ -102,4 +143,64 @@ def _partition(cluster: Cluster, tp: str) -> PartitionTruth:
     audit = cluster.state.audit.partitions.get(tp)
     named_serves = leader >= 0 and serves(cluster, leader)
     lost = 0 if audit is None else len(audit.lost)
-    return PartitionTruth(info is not None and leader < 0, acts, named_serves, waits, out, lost)
+    topic = tp.rpartition("-")[0]
+    min_isr = None
+    if named_serves:
+        min_isr = cluster.brokers[leader].context.min_insync_replicas(topic)
+    is_offline = info is not None and leader < 0
+    return PartitionTruth(
+        is_offline, acts, leader, named_serves, waits, out, lost, isr, min_isr, has_led
+    )
+
+
+class Elections:
+    """Whether each partition's leader was elected uncleanly, told from the metadata's changes.
+
+    A leader is clean that was in the ISR, or among the eligible leader replicas (KIP-966).
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[int, int, set[int]]] = {}
+        self.unclean: dict[str, bool] = {}
+
+    def look(self, cluster: Cluster) -> None:
+        """Notice who leads now."""
+        for tp, info in cluster.state.states.items():
+            epoch, leader, electable = self._seen.get(tp, (-1, -1, set()))
+            if info.leader_epoch < epoch:  # the topic was deleted, and there is another one
+                leader, electable = -1, set()
+                self.unclean[tp] = False
+            if info.leader != leader:
+                is_new = 0 <= info.leader not in electable
+                self.unclean[tp] = bool(electable) and is_new
+            self._seen[tp] = (info.leader_epoch, info.leader, {*info.isr, *_elr(cluster, tp)})
+        for tp in [tp for tp in self._seen if tp not in cluster.state.states]:
+            del self._seen[tp]
+
+
+def _elr(cluster: Cluster, tp: str) -> Iterable[int]:
+    if cluster.kraft is None:
+        return ()
+    topic, _, number = tp.rpartition("-")
+    registered = cluster.kraft.committed.image.partition(topic, int(number))
+    return () if registered is None else registered.elr
+
+
+def verdict(truth: Truth) -> str:
+    """How the headline begins; empty where nobody has lost anything."""
+    partitions = truth.partitions.values()
+    offline = sum(each.is_offline for each in partitions)
+    blocked = sum(each.is_blocked for each in partitions)
+    refused = sum(each.is_refused for each in partitions)
+    lost = sum(each.lost for each in partitions)
+    if offline:
+        return f"NO LEADER: {offline:,} partition"
+    if blocked:
+        return f"WRITES BLOCKED: {blocked:,} partition"
+    if refused:
+        return f"WRITES REFUSED: {refused:,} partition"
+    if truth.is_zookeeper_gone:
+        return "ZOOKEEPER UNREACHABLE"
+    if not truth.controls:
+        return "QUORUM LOST" if truth.is_quorum_lost else "NO CONTROLLER"
+    return f"{lost:,} RECORD" if lost else ""

@@ -1,7 +1,7 @@
 """At many moments of random faults, in both modes, the console says what is so.
 
-Header, status column, inspector, strip and sentences are compared with a judge that looks at the
-cluster's own state. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are judged.
+Headline, header, status column, inspector, strip and sentences are compared with a judge that looks
+at the cluster's own state. ``TIDEGAUGE_JUDGED_RUNS`` sets how many runs of each mode are judged.
 """
 
 import os
@@ -19,14 +19,15 @@ from console.render.lines import text_of
 from console.render.overview import healthy_sentence
 from console.render.partition_columns import state_cell
 from console.render.time_bar import worst_of
+from console.render.verdict import verdict_line
 from emulator.cluster import Cluster
-from emulator.events import Event
+from emulator.events import Event, PartitionStateChanged, TopicDeleted
 from emulator.inputs.statements import AnyInput, CreateTopic, Wait
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
 from sessions.model.states import PartitionState
 from tests.console.fakes import ListSource
-from tests.console.judge import PartitionTruth, Truth, judge
+from tests.console.judge import Elections, PartitionTruth, Truth, judge, verdict
 from tests.support.kraft_soak import STATEMENTS, KraftSoak
 from tests.support.random_scripts import statements
 from tests.support.soak import RandomRun, Soak
@@ -58,11 +59,18 @@ class Judged:
         self.run = run
         self.source = Watched()
         self.view: ClusterView = self.source.view
-        run.cluster = Cluster(run.cluster.state.spec, observers=[self.source.take])
+        self.elections = Elections()
+        run.cluster = Cluster(run.cluster.state.spec, observers=[self.take])
         run.runner = Runner(run.cluster)
         self.stage = Stage(self.source, paused=True)
         self.led: set[str] = set()
         self.looks = 0
+
+    def take(self, event: Event) -> None:
+        """Take the next event, and look who leads."""
+        self.source.take(event)
+        if isinstance(event, PartitionStateChanged | TopicDeleted) and hasattr(self.run, "cluster"):
+            self.elections.look(self.run.cluster)
 
     def do(self, wanted: AnyInput) -> None:
         """Give a statement, and compare; long waits are looked into."""
@@ -77,13 +85,18 @@ class Judged:
     def compare(self) -> None:
         """Compare all that is said at this moment."""
         self.looks += 1
-        truth = judge(self.run.cluster)
+        truth = judge(self.run.cluster, self.led)
+        self.elections.look(self.run.cluster)
         self.stage.follow()
         header = text_of(header_line(self.stage, WIDTH))
         sentence = healthy_sentence(self.stage)
-        assert ("ZOOKEEPER UNREACHABLE" in header) == truth.is_zookeeper_gone, header
-        trouble = any(word in header for word in ("NO CONTROLLER", "UNREACHABLE", "QUORUM LOST"))
-        assert trouble == (not truth.controls), (header, truth)
+        here = {tp: each for tp, each in truth.partitions.items() if tp in self.view.partitions}
+        shown = text_of(verdict_line(self.stage, WIDTH))[3:]
+        said = verdict(truth._replace(partitions=here))
+        if said:
+            assert shown.startswith(said), (shown, said, truth)
+        else:
+            assert not shown.split(":")[0].isupper(), (shown, truth)
         if not truth.controls and self.view.partitions:
             assert "No faults" not in sentence
         for name, told in self._counts(truth).items():
@@ -98,6 +111,11 @@ class Judged:
             "offl": sum(each.is_offline for each in here),
             "wait": sum(bool(each.waits_for) for each in here),
             "urp": sum(bool(each.out) for each in here),
+            "uncl": sum(
+                self.elections.unclean.get(tp, False) and each.leader >= 0
+                for tp, each in truth.partitions.items()
+                if tp in self.view.partitions
+            ),
         }
 
     def _compare_partition(self, partition: PartitionState, truth: PartitionTruth) -> None:
@@ -118,10 +136,16 @@ class Judged:
             assert word.strip(), said
         if truth.is_offline or nobody:
             assert "writes nobody takes them" in drawer, said
-            assert worst_of([self.view.counts()]).glyph in ("offline", "leaderless")
+            assert worst_of([self.view.counts()]).words in ("NO LEADER", "WRITES BLOCKED")
         if truth.out:
             assert word.strip(), said
         assert len(partition.lost) == truth.lost, said
+        if truth.acting and truth.min_isr is not None:
+            assert partition.min_isr == truth.min_isr, said
+        writes = "ok" if truth.is_served else "nobody"
+        if truth.acting and not truth.is_offline:
+            writes = "refused" if truth.is_refused else "waiting" if truth.waits_for else "ok"
+        assert self.view.writes(partition) == writes, said
 
 
 def _count_in(header: str, name: str) -> int:

@@ -68,7 +68,7 @@ async def test_a_click_elsewhere_ends_what_was_being_typed_and_undoes_it() -> No
         assert driven.screen.prompt.is_open
         await click(driven, "#log", (5, 2))
         assert "is_open" not in open_parts(driven)
-        assert "filter" not in driven.lines()[2]
+        assert "filter" not in driven.lines()[3]
         await driven.press("1")
         assert driven.app.sources.mode_here == "overview", "keys are keys again, and no text"
 

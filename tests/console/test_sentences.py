@@ -15,6 +15,7 @@ from console.render.bars import header_line
 from console.render.inspector import partition_lines
 from console.render.lines import text_of
 from console.render.overview import control_lines, healthy_sentence
+from console.render.verdict import verdict_line
 from emulator.events import PartitionStateChanged
 from sessions.sources.live import LiveSource
 
@@ -35,6 +36,7 @@ class Said:
         self.stage = stage = Stage(source, paused=True)
         stage.follow()
         self.header = text_of(header_line(stage, WIDTH))
+        self.verdict = text_of(verdict_line(stage, WIDTH))
         self.health = healthy_sentence(stage)
         self.control = "\n".join(map(text_of, control_lines(stage, WIDTH)))
         self.partition = stage.view.partitions["orders-0"]
@@ -92,7 +94,7 @@ def test_without_zookeeper_nothing_is_well(said: After) -> None:
     at_once = said(ZOOKEEPER + TOPIC + cut + "wait 1s\n")
     later = said(ZOOKEEPER + TOPIC + cut + "wait 12s\n")
     for found in (at_once, later):
-        assert "ZOOKEEPER UNREACHABLE" in found.header
+        assert "ZOOKEEPER UNREACHABLE: nobody can elect" in found.verdict
         assert "ZooKeeper is unreachable from 3 brokers." in found.health
         assert "No faults" not in found.health
     assert "cut off from ZooKeeper" in at_once.control
@@ -100,7 +102,8 @@ def test_without_zookeeper_nothing_is_well(said: After) -> None:
 
 def test_a_crashed_controller_controls_nothing(said: After) -> None:
     found = said(ZOOKEEPER + TOPIC + "broker crash 0\nwait 1s\n")
-    assert "NO CONTROLLER" in found.header
+    assert "WRITES BLOCKED: 1 partition waits for broker 0, until 00:00:08." in found.verdict
+    assert "NO CONTROLLER" in found.verdict
     assert "broker 0 (dead)  nobody controls since 00:00:00." in found.control
     assert "; next at 00:00:08." in found.control
     table = as_text(grids(Show("cluster", ""), found.stage.view))
@@ -110,7 +113,7 @@ def test_a_crashed_controller_controls_nothing(said: After) -> None:
 def test_a_quorum_without_a_majority_is_lost(said: After) -> None:
     crashes = "controller crash 101\ncontroller crash 102\n"
     found = said(KRAFT + TOPIC + crashes)
-    assert "QUORUM LOST" in found.header or "NO CONTROLLER" in found.header
+    assert "QUORUM LOST: 1 of 3 controllers run, nobody can elect" in found.verdict
     assert "No faults" not in found.health
 
 
@@ -125,9 +128,11 @@ def test_writes_wait_for_a_dead_broker_in_the_isr(
     assert "writes acks=all waits for broker 2" in found.inspector
     assert "at the latest" in found.inspector
     assert f"because broker 2 {verb} (#" in found.inspector
+    assert "WRITES BLOCKED: 1 partition waits for broker 2, until 00:00:" in found.verdict
     assert found.stage.index.faults == 1
     over = said(f"{mode}{TOPIC}broker {fault} 2\nwait 60s\n")
     assert "waiting" not in over.statuses
+    assert "WRITES BLOCKED" not in over.verdict
 
 
 def test_nobody_leads_while_the_leader_is_dead_and_a_former_one_is_isolated(

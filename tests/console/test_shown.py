@@ -147,12 +147,12 @@ async def test_every_state_has_its_glyph_and_word_in_the_order_of_severity(
 ) -> None:
     async with console(every_state(), "2", size=size, ascii=ascii) as driven:
         glyphs = driven.app.stage.glyphs
-        rows = [row[2:].strip() for row in driven.lines()[4:17]]
+        rows = [row[2:].strip() for row in driven.lines()[5:18]]
         for word, row in zip(STATE_WORDS, rows, strict=True):
             said = f"{glyph_of(word, glyphs)} {word.word}".strip()
             assert row.startswith(f"{said} ".lstrip()), f"{word.status}: {row}"
             assert f"t-{STATES[word.status].partition} " in f"{row} "
         await driven.press("f")
-        assert "t-9" not in "\n".join(driven.lines()[3:17])
+        assert "t-9" not in "\n".join(driven.lines()[4:18])
         assert "12/13" in driven.text()
         assert driven.text().isascii() is ascii

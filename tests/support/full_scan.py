@@ -11,11 +11,11 @@ Findings = tuple[Found, Found, Found, Found]
 
 
 def full_scan(logs: Mapping[int, Log], found: PartitionAudit) -> Findings:
-    """What is wrong with a partition whose logs these are."""
+    """What is wrong with a partition whose logs these are; without a leader, what was before."""
     diverged = _diverged(logs.values())
     leader = logs.get(found.leader)
     if leader is None:
-        return [], [], diverged, []
+        return found.lost, found.duplicated, diverged, found.consumed_lost
     records = set(_by_offset(leader).values())
     return (
         _missing(found.acked, records),

@@ -7,6 +7,7 @@ from emulator.releases.profiles import PROFILES
 from sessions.model.folding import Handlers, Model
 from sessions.model.handlers import cached_states
 from sessions.model.handlers.replicas import process_ended, process_paused
+from sessions.model.health import SERVING
 from sessions.model.states import BrokerState, LinkState
 
 
@@ -37,6 +38,10 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
     """A process starts, runs, freezes or ends; once it has ended, only its disk is left."""
     broker = model.broker(event.broker, event.seq)
     broker.state = event.state
+    if event.state in SERVING:
+        broker.silent_us = 0
+    elif not broker.silent_us:
+        broker.silent_us = event.time_us
     model.count_brokers()
     if event.state in ("stopped", "crashed"):
         broker.zk_connection = "disconnected"
@@ -54,6 +59,7 @@ def broker_registered(model: Model, event: events.BrokerRegistered) -> None:
     broker.rack = broker.rack if event.rack is None else event.rack
     broker.broker_epoch = event.broker_epoch
     broker.session = event.session
+    model.watch_authority()
 
 
 def session_created(model: Model, event: events.SessionCreated) -> None:
@@ -61,6 +67,7 @@ def session_created(model: Model, event: events.SessionCreated) -> None:
     model.state.sessions[event.session] = event.host
     if event.host in model.state.brokers:
         model.broker(event.host, event.seq).session = event.session
+        model.watch_authority()
 
 
 def session_ended(model: Model, event: events.SessionEnded) -> None:
@@ -69,11 +76,13 @@ def session_ended(model: Model, event: events.SessionEnded) -> None:
     known = model.state.brokers.get(event.host)
     if known is not None and known.session == event.session:
         model.broker(event.host, event.seq).session = 0
+        model.watch_authority()
 
 
 def zk_connection_changed(model: Model, event: events.ZkConnectionChanged) -> None:
     """Update a broker's own view of its session."""
     model.broker(event.broker, event.seq).zk_connection = event.state
+    model.watch_authority()
 
 
 def controller_elected(model: Model, event: events.ControllerElected) -> None:
@@ -82,6 +91,7 @@ def controller_elected(model: Model, event: events.ControllerElected) -> None:
     controller.broker, controller.epoch = event.broker, event.epoch
     controller.epoch_zk_version = event.epoch_zk_version
     controller.changed = event.seq
+    model.watch_authority()
 
 
 # ---- messages and links
@@ -141,6 +151,7 @@ def link_changed(model: Model, event: events.LinkChanged) -> None:
     link.cut, link.delay_us = event.cut, event.delay_us
     link.drop_percent, link.holding = event.drop_percent, event.holding
     _drop_if_plain(model, link)
+    model.watch_authority()
 
 
 def _drop_if_plain(model: Model, link: LinkState) -> None:

@@ -94,7 +94,7 @@ def leader_elected(model: Model, event: events.LeaderElected) -> None:
 
 
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:
-    """The ``state`` znode is gone."""
+    """The ``state`` znode is gone, and what was found about its records with it."""
     partition = model.partition(event.tp, event.seq)
     cached_states.znode_moves(model, partition)
     _without_state(partition)
@@ -108,6 +108,8 @@ def _without_state(partition: PartitionState) -> None:
     partition.controller_epoch = partition.zk_version = None
     partition.isr, partition.leader_isr = [], []
     partition.unclean = False
+    partition.lost, partition.duplicated = [], []
+    partition.diverged, partition.consumed_lost = [], []
 
 
 def leader_isr_changed(model: Model, event: events.IsrChanged) -> None:

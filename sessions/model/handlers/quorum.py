@@ -25,6 +25,11 @@ def controller_state_changed(model: Model, event: events.ControllerStateChanged)
         quorum.roles.pop(event.controller, None)
         if quorum.leader == event.controller:
             quorum.leader = None
+    if event.state == "running":
+        quorum.silent_us.pop(event.controller, None)
+    else:
+        quorum.silent_us.setdefault(event.controller, event.time_us)
+    model.watch_authority()
 
 
 def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
@@ -35,6 +40,7 @@ def role_changed(model: Model, event: events.QuorumRoleChanged) -> None:
         quorum.leader, quorum.epoch, quorum.fetched = event.controller, event.epoch, {}
     elif event.controller == quorum.leader:
         quorum.leader = None
+    model.watch_authority()
 
 
 def progress_changed(model: Model, event: events.QuorumProgressChanged) -> None:

@@ -84,6 +84,7 @@ def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
     elif path == CONTROLLER:
         model.state.controller.broker = None
         model.state.controller.changed = event.seq
+        model.watch_authority()
     elif path == CONTROLLER_EPOCH:
         _controller_said(model, path, None, None, event.seq)
 
@@ -103,11 +104,12 @@ def _controller_said(
     if path == CONTROLLER_EPOCH:
         controller.epoch = int(data) if data is not None and data.isdigit() else None
         controller.epoch_zk_version = version
-        return
-    try:
-        controller.broker = decode_json(data or "", ControllerData).brokerid
-    except DecodingError:
-        controller.broker = None
+    else:
+        try:
+            controller.broker = decode_json(data or "", ControllerData).brokerid
+        except DecodingError:
+            controller.broker = None
+    model.watch_authority()
 
 
 HANDLERS: Final[Handlers] = {

@@ -11,7 +11,10 @@ def test_the_alert_is_the_worst_that_can_be_said() -> None:
     assert (
         alert_of(Counts(brokers_up=2, brokers=3, at_min_isr=1, under_replicated=2)) == "at min ISR"
     )
-    assert alert_of(Counts(offline=1, under_min_isr=4)) == "offline"
+    assert alert_of(Counts(offline=1, under_min_isr=4)) == "NO LEADER"
+    assert alert_of(Counts(blocked=1, refused=2)) == "WRITES BLOCKED"
+    assert alert_of(Counts(3, 3, 4, trouble=3)) == "ZOOKEEPER UNREACHABLE"
+    assert alert_of(Counts(3, 3, 4, lost=1, lost_records=7)) == "RECORDS LOST"
 
 
 def test_brokers_that_start_are_no_alert() -> None:
@@ -28,7 +31,7 @@ def test_counts_that_change_without_another_alert_are_no_edge() -> None:
 
 def test_the_nearest_edge_lies_beyond_the_cursor() -> None:
     found = edges(ListSource(failover()).samples())
-    assert found[-1].now == "offline"
+    assert found[-1].now == "NO LEADER"
     first, second = found[0], found[1]
     assert nearest(found, 0, 1) == first
     assert nearest(found, first.seq, 1) == second

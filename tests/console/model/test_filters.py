@@ -7,7 +7,9 @@ from console.model.partition_fields import partition_fields
 from sessions.grammar.words import BadWord
 from sessions.model.states import PartitionState, ReplicaState
 
-FIELDS = partition_fields(lambda partition: ["under_min_isr", "under_replicated"])
+FIELDS = partition_fields(
+    lambda partition: ["under_min_isr", "under_replicated"], lambda partition: "refused"
+)
 PARTITION = PartitionState(
     "orders",
     3,

@@ -1,3 +1,5 @@
+import re
+
 from console.model.links import Link
 from console.render.effects import (
     change_rows,
@@ -24,10 +26,23 @@ def test_what_stays_as_it_is_goes_without_saying() -> None:
     assert not is_harmful(effect())
 
 
-def test_the_worst_counts_and_one_is_no_plural() -> None:
-    worst = Counts(brokers_up=2, brokers=3, partitions=9, under_min_isr=1, offline=2)
-    assert effect_words(effect(worst=worst)).startswith("1 partition loses min ISR, 2 go offline")
-    assert is_harmful(effect(worst=worst))
+def held_up(tp: str, writes: str, writes_us: int | None, after: str = "ok") -> Change:
+    return Change(tp, "healthy", "healthy", 1, 1, writes, writes_us, 0, after)
+
+
+def test_the_numbers_add_up_by_partition_and_one_is_no_plural() -> None:
+    changes = (
+        held_up("a-0", "nobody", 6_100_000, "refused"),
+        held_up("a-1", "nobody", None, "nobody"),
+        held_up("a-2", "refused", None, "refused"),
+        held_up("a-3", "waiting", 9_000_000),
+    )
+    assert effect_words(effect(changes=changes)) == (
+        "2 partitions have no leader for up to 6.1 s, 1 of them to the end, "
+        "2 partitions refuse acks=all to the end, "
+        "1 partition lets acks=all wait for up to 9.0 s"
+    )
+    assert is_harmful(effect(changes=changes))
 
 
 def test_what_was_so_before_is_no_effect() -> None:
@@ -39,8 +54,7 @@ def test_everything_else_is_said_if_it_happens() -> None:
     said = effect_words(
         effect(
             worst=Counts(under_replicated=3),
-            unserved=2,
-            unserved_us=13_400_000,
+            changes=(held_up("a-0", "nobody", 13_400_000), held_up("a-1", "nobody", 200_000)),
             moved=2,
             lost=1,
             duplicated=2,
@@ -49,14 +63,9 @@ def test_everything_else_is_said_if_it_happens() -> None:
         )
     )
     assert said == (
-        "3 under-replicated, 2 change leader, 2 unserved for 13.4 s, controller moves to 1, "
-        "1 record lost, 2 records duplicated, 3 records diverged"
+        "2 partitions have no leader for up to 13.4 s, 3 under-replicated, 2 change leader, "
+        "controller moves to 1, 1 record lost, 2 records duplicated, 3 records diverged"
     )
-
-
-def test_what_is_over_at_once_is_not_worth_a_word() -> None:
-    assert "unserved" not in effect_words(effect(unserved=2, unserved_us=400))
-    assert "unserved to the end" in effect_words(effect(unserved=2, unserved_us=None))
 
 
 def test_what_gets_better_is_said() -> None:
@@ -78,13 +87,13 @@ def test_what_gets_better_is_said() -> None:
 def test_the_partitions_that_end_otherwise_are_listed_with_their_leaders() -> None:
     changes = (
         Change("t-1", "healthy", "offline", 2, -1),
-        Change("orders-10", "at_min_isr", "at_min_isr", 1, 3),
+        Change("orders-10", "at_min_isr", "at_min_isr", 1, 3, "nobody", 6_100_000, 2, "refused"),
     )
     rows = change_rows(effect(changes=changes))
     assert [text_of(row.line) for row in rows] == [
-        "PARTITION      LEADER  STATE",
-        "t-1          2 > none  healthy > offline",
-        "orders-10       1 > 3  at min ISR",
+        "PARTITION      LEADER  WRITES                      LOST  STATE",
+        "t-1          2 > none  ok                                healthy > offline",
+        "orders-10       1 > 3  nobody 6.1 s, then refused     2  at min ISR",
     ]
     assert [row.link for row in rows[1:]] == [Link("partition", each.tp) for each in changes]
     assert change_rows(effect()) == []
@@ -100,38 +109,33 @@ def cells(room: int, **changes: object) -> dict[str, str]:
     titles = text_of(title_cells(shown)).split()
     row = text_of(effect_cells(effect(**changes), shown))
     assert len(row) == len(text_of(title_cells(shown))) <= room
-    return dict(zip(titles, row.replace(" s ", "_s ").split(), strict=True))
+    joined = re.sub(r"(\d) (s|nobody|waiting)\b", r"\1_\2", row)
+    return dict(zip(titles, joined.split(), strict=True))
 
 
 def test_each_consequence_has_a_column_of_its_own() -> None:
     worst = Counts(offline=2, under_min_isr=1_200, under_replicated=3)
-    changes = {"moved": 4, "unserved": 1, "unserved_us": None, "controller": 0, "lost": 5}
-    found = cells(80, worst=worst, **changes)
+    always = (held_up("a-0", "nobody", None, "nobody"),)
+    changes = {"moved": 4, "changes": always, "controller": 0, "lost": 5}
+    found = cells(90, worst=worst, **changes)
     assert found == {
+        "WRITES": "1_nobody",
+        "FOR": "always",
         "OFFLINE": "+2",
         "<MIN": "+1,200",
         "LOST": "5",
-        "UNSERVED": "always",
         "MOVED": "4",
         "CTRL": "0",
         "URP": "+3",
     }
-    assert cells(80, unserved=1, unserved_us=13_400_000)["UNSERVED"] == "13.4_s"
-    assert cells(80, unserved=1, unserved_us=400)["UNSERVED"] == "."
+    assert cells(90, changes=(held_up("a-0", "waiting", 13_400_000),))["FOR"] == "13.4_s"
 
 
 def test_what_gets_better_counts_down_and_what_stays_is_a_dot() -> None:
     before = Counts(offline=3, under_replicated=5)
-    found = cells(80, now=before, worst=before, after=Counts(offline=1))
+    found = cells(90, now=before, worst=before, after=Counts(offline=1))
     assert (found["OFFLINE"], found["URP"], found["<MIN"]) == ("-2", "-5", ".")
 
 
 def test_the_first_columns_stay_where_there_is_little_room() -> None:
-    assert list(cells(16)) == ["OFFLINE", "<MIN"]
-
-
-def test_who_is_unserved_to_the_end_is_counted_apart() -> None:
-    effect = Effect(Counts(), Counts(), Counts(), 30, unserved=6, unserved_us=None, unserved_left=2)
-    assert effect_words(effect) == "6 unserved at first, 2 to the end"
-    effect = Effect(Counts(), Counts(), Counts(), 30, unserved=6, unserved_us=None, unserved_left=6)
-    assert effect_words(effect) == "6 unserved to the end"
+    assert list(cells(22)) == ["WRITES", "FOR"]

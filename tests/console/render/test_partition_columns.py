@@ -29,18 +29,18 @@ OFFLINE = PartitionState(
 
 
 def cells(partition: PartitionState, severity: int, *, wide: bool = False) -> list[str]:
-    table = columns(ASCII, {partition.name: severity})
+    table = columns(ASCII, {partition.name: severity}, lambda _: "ok")
     return text_of(row_line(place(table, 200, wide=wide), partition)).split()
 
 
 def test_a_row_reads_like_the_table_in_the_design() -> None:
-    row = ["v", "<MIN", "orders-1", "1", "4", "1,2", "1", "2", "2", "8,100", "8,131", "31"]
+    row = ["v", "<MIN", "orders-1", "1", "4", "ok", "1,2", "1", "2", "2", "8,100", "8,131", "31"]
     assert cells(ONLINE, RANKS["under_min_isr"]) == row
 
 
 def test_a_healthy_row_is_quiet() -> None:
     healthy = PartitionState("t", 0, [1], leader=1, leader_epoch=0, isr=[1], min_isr=1)
-    assert cells(healthy, HEALTHY) == ["t-0", "1", "0", "1", "1", "1", "-", "-", "."]
+    assert cells(healthy, HEALTHY) == ["t-0", "1", "0", "ok", "1", "1", "1", "-", "-", "."]
 
 
 def test_a_dead_leader_has_a_mark() -> None:
@@ -59,7 +59,7 @@ def test_an_offline_partition_speaks_through_its_isr() -> None:
 
 def test_every_column_can_be_sorted_by_for_every_partition() -> None:
     nowhere = PartitionState("t", 0, [1])
-    for column in columns(ASCII, {}):
+    for column in columns(ASCII, {}, lambda _: "ok"):
         if column.value is not None:
             values = [column.value(partition) for partition in (ONLINE, OFFLINE, nowhere)]
             assert len(sorted(values)) == 3

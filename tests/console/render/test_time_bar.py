@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from console.model.workspace import Stage
 from console.render.lines import text_of, width_of
 from console.render.time_bar import Bar, TimeBar, bar_spans, bars_of, worst_of
@@ -5,6 +7,8 @@ from console.styles.glyphs import ASCII
 from sessions.model.health import Counts
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
+
+UP = Counts(brokers_up=3, brokers=3, partitions=3)
 
 
 def stage_at(seq: int | None = None) -> Stage:
@@ -15,7 +19,7 @@ def test_the_bar_shows_how_bad_it_was_when() -> None:
     bars, marks = (text_of(line) for line in TimeBar().lines(stage_at(), 64))
     assert len(bars) <= 64
     assert bars == " worst _X" + "#" * 53 + "x"
-    assert marks.startswith("       00:00.000 ")
+    assert marks.startswith("       00:00.000")
     assert marks.rstrip().endswith("^")
 
 
@@ -38,17 +42,26 @@ def test_a_column_takes_the_role_of_its_worst() -> None:
     assert worst_of([calm]).role == "faint"
     assert worst_of([calm, Counts(at_min_isr=2, under_replicated=2)]).role == "warning"
     bar = worst_of([Counts(at_min_isr=2, under_replicated=2), Counts(offline=1)])
-    assert (bar.role, bar.height) == ("offline", 1)
+    assert (bar.role, bar.height) == ("error", 1)
+    assert worst_of([replace(UP, trouble=4)]).words == "QUORUM LOST"
+    assert worst_of([replace(UP, blocked=2), UP]) == Bar(2, "error", "waiting", "WRITES BLOCKED")
 
 
-def test_only_the_sign_of_a_state_is_in_reverse() -> None:
-    bars = [Bar(0, "faint"), *[Bar(2, "offline", "offline")] * 3]
+def test_the_sign_of_a_verdict_stands_where_it_begins() -> None:
+    bars = [Bar(0, "faint"), *[Bar(2, "error", "offline")] * 3]
     spans = bar_spans(bars, "_#", ASCII)
-    assert [(len(span.text), span.role) for span in spans] == [
-        (1, "faint"),
-        (1, "offline"),
-        (2, "error"),
-    ]
+    assert [(span.text, span.role) for span in spans] == [("_", "faint"), ("x##", "error")]
+
+
+def test_the_time_bar_says_the_verdict_in_words() -> None:
+    marks = text_of(TimeBar().lines(stage_at(), 106)[1])
+    assert marks.startswith(f"{'':7}00:00.000WRITES BLOCKED ")
+
+
+def test_brokers_that_start_with_their_cluster_are_no_fault() -> None:
+    starting, up = replace(UP, brokers_up=1), replace(UP, partitions=2)
+    samples = [(1, 0, replace(starting, partitions=0)), (2, 50, up), (3, 90, starting)]
+    assert [bar.glyph for bar in bars_of(samples, 10, 100)] == [*[""] * 8, "down", "down"]
 
 
 def test_every_column_is_filled() -> None:

@@ -27,7 +27,7 @@ async def test_on_other_screens_answers_are_told_and_what_to_watch_stands_out() 
             await driven.press("J")
             said += driven.lines()[1]
         assert "◉ APPEND" in said or "◉ HW" in said
-        assert any("◉" in row for row in driven.lines()[3:])
+        assert any("◉" in row for row in driven.lines()[4:])
 
 
 async def test_a_step_without_a_statement_says_so() -> None:

@@ -19,7 +19,7 @@ async def test_the_worst_broker_stands_first_with_its_story() -> None:
 async def test_a_small_screen_shows_the_table() -> None:
     async with console(None, "3", size=SMALL) as driven:
         assert len([row for row in driven.lines() if "running" in row]) == 2
-        assert "CONTROLLER" in driven.lines()[3]
+        assert "CONTROLLER" in driven.lines()[4]
 
 
 async def test_queries_know_brokers() -> None:
@@ -58,10 +58,10 @@ async def test_the_grid_shows_what_each_broker_is_to_each_partition() -> None:
 
 async def test_sort_menu_and_faults_work_here_too() -> None:
     async with console(None, "3", "f") as driven:
-        assert "faults only" in driven.lines()[2]
+        assert "faults only" in driven.lines()[3]
         assert len([row for row in driven.lines() if "● running" in row]) == 0
         await driven.press("f", "s", "down", "enter")
-        assert "BROKER▴" in driven.lines()[3]
+        assert "BROKER▴" in driven.lines()[4]
 
 
 @pytest.mark.parametrize(("key", "what"), [("2", "partitions"), ("3", "brokers")])

@@ -10,7 +10,7 @@ from tests.console.fakes import ListSource, Script, failover
 async def test_the_log_ends_at_the_time_cursor_with_causes(size: tuple[int, int]) -> None:
     async with console(None, "5", size=size) as driven:
         assert isinstance(driven.screen, EventsScreen)
-        assert "── events ── 170 events, following" in driven.lines()[2]
+        assert "── events ── 170 events, following" in driven.lines()[3]
         last = next(row for row in driven.lines() if row.startswith("▸"))
         assert "STATE  orders-5 leader none" in last
         assert last.rstrip(" ▃▂▁▄▅▆▇").endswith("← 169")
@@ -26,9 +26,9 @@ async def test_the_log_follows_a_live_cluster() -> None:
 
 async def test_moving_the_cursor_ends_following_and_the_end_begins_it_again() -> None:
     async with console(None, "5", "up") as driven:
-        assert "following" not in driven.lines()[2]
+        assert "following" not in driven.lines()[3]
         await driven.press("G")
-        assert "following" in driven.lines()[2]
+        assert "following" in driven.lines()[3]
 
 
 async def test_o_brings_the_time_cursor_to_the_event() -> None:
@@ -41,23 +41,23 @@ async def test_a_filter_finds_events_by_words() -> None:
         await driven.type("!re:orders elect")
         await driven.press("enter")
         await driven.settle()
-        assert "2 of 170" in driven.lines()[2]
+        assert "2 of 170" in driven.lines()[3]
         await driven.press("slash", *("backspace",) * 16)
         await driven.type("elect")
         await driven.press("enter")
         await driven.settle()
-        assert "8 of 170, filter elect" in driven.lines()[2]
+        assert "8 of 170, filter elect" in driven.lines()[3]
 
 
 async def test_traffic_can_be_left_out() -> None:
     async with console(None, "5", "f") as driven:
-        assert "changes only" in driven.lines()[2]
+        assert "changes only" in driven.lines()[3]
         assert "APPEND" not in driven.text()
 
 
 async def test_later_events_are_there_but_faint() -> None:
     async with console(ListSource(failover(), at=100), "5") as driven:
-        assert "170 events" in driven.lines()[2]
+        assert "170 events" in driven.lines()[3]
         await driven.press("G")
         assert "#100" in driven.lines()[0]
         assert "STATE  orders-5 leader none" in driven.text()

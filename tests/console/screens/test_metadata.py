@@ -14,7 +14,7 @@ from tests.support.kraft_states import CLUSTER, FENCED
 async def test_the_image_is_shown_as_a_tree(size: tuple[int, int]) -> None:
     async with console(kraft(*FENCED), "4", size=size) as driven:
         assert isinstance(driven.screen, MetadataScreen)
-        names = [row[2:14].strip() for row in driven.lines()[3:15]]
+        names = [row[2:14].strip() for row in driven.lines()[4:16]]
         assert names == [
             "▾ brokers (3",
             '· 0  {"fen',

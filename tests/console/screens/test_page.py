@@ -36,7 +36,7 @@ def test_help_explains_every_state_word() -> None:
 async def test_a_menu_is_left_with_escape_without_choosing() -> None:
     async with console(None, "2", "s", "down", "escape") as driven:
         assert driven.screen.context == "partitions"
-        assert "sort STAT" in driven.lines()[2]
+        assert "sort STAT" in driven.lines()[3]
 
 
 async def test_a_double_click_chooses_from_a_menu() -> None:
@@ -46,4 +46,4 @@ async def test_a_double_click_chooses_from_a_menu() -> None:
         x, y = menu.region.offset
         await driven.pilot.click(offset=(x + 4, y + menu.choices.index("LEO")), times=2)
         await driven.settle()
-        assert "sort LEO" in driven.lines()[2]
+        assert "sort LEO" in driven.lines()[3]

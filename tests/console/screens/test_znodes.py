@@ -32,7 +32,7 @@ def tree() -> list[Event]:
 async def test_open_branches_are_shown_in_natural_order(size: tuple[int, int]) -> None:
     async with console(ListSource(tree()), "4", size=size) as driven:
         assert isinstance(driven.screen, ZnodesScreen)
-        shown = [row[:14].strip() for row in driven.lines()[3:12]]
+        shown = [row[:14].strip() for row in driven.lines()[4:13]]
         assert shown[:7] == [
             "▌ ▸ admin (1)",
             "▾ brokers (1",
@@ -86,7 +86,7 @@ async def test_enter_in_the_history_brings_the_time_cursor_there() -> None:
 async def test_a_filter_lists_paths() -> None:
     async with console(ListSource(tree()), "4", "slash") as driven:
         await driven.type("ids/")
-        assert [row[2:20].strip()[:17] for row in driven.lines()[3:6]] == [
+        assert [row[2:20].strip()[:17] for row in driven.lines()[4:7]] == [
             "· /brokers/ids/0",
             "· /brokers/ids/9",
             "· /brokers/ids/10",

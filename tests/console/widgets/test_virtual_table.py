@@ -26,7 +26,7 @@ async def test_very_many_rows_cost_no_more_than_those_in_sight() -> None:
         table = table_of(driven)
         assert table.count() == MANY
         assert len(table._strips) < 100
-        assert driven.lines()[4].startswith("▌ ✖ OFFL topic")
+        assert driven.lines()[5].startswith("▌ ✖ OFFL topic")
 
 
 async def test_the_last_row_is_one_key_away() -> None:
@@ -66,7 +66,7 @@ async def test_rows_that_changed_while_another_screen_was_shown_are_sorted_in() 
     async with console(source, "2", "5", "t") as driven:
         await driven.type("end")
         await driven.press("enter", "2")
-        assert driven.lines()[4].startswith("▌ ✖ OFFL orders-5")
+        assert driven.lines()[5].startswith("▌ ✖ OFFL orders-5")
         assert "◆ =MIN orders-0" in driven.text()
 
 
@@ -75,13 +75,13 @@ async def test_pinned_rows_stay_in_sight_whatever_filter_and_order_are() -> None
         table = table_of(driven)
         (pinned,) = table.pins
         glyphs = driven.app.stage.glyphs
-        assert driven.lines()[4].startswith(f" {glyphs.pin}")
-        assert pinned in driven.lines()[4]
+        assert driven.lines()[5].startswith(f" {glyphs.pin}")
+        assert pinned in driven.lines()[5]
         await driven.press("slash")
         await driven.type("orders-5")
         await driven.press("enter")
-        assert pinned in driven.lines()[4]
-        assert "orders-5" in driven.lines()[5]
+        assert pinned in driven.lines()[5]
+        assert "orders-5" in driven.lines()[6]
         await driven.press("escape", "G", "p")
         assert table.pins == []
         assert glyphs.pin not in driven.text()

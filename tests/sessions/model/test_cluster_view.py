@@ -185,10 +185,10 @@ def test_what_changed_too_long_ago_is_everything() -> None:
     assert set(view.changed_znodes_since(5)) == set(view.state.znodes)
 
 
-def one_partition(config: dict[str, str], replicas: list[int]) -> ClusterView:
+def one_partition(config: dict[str, str], replicas: list[int], version: str = "3.9") -> ClusterView:
     return folded(
         [
-            ClusterCreated(1, 0, 0, "3.9", 1, [1, 2, 3], [], {}, False),
+            ClusterCreated(1, 0, 0, version, 1, [1, 2, 3], [], {}, False),
             *(BrokerStateChanged(1, 0, 0, broker, "running") for broker in (1, 2, 3)),
             TopicCreated(2, 0, 0, "t", [replicas], config),
             PartitionStateChanged(3, 0, 0, "t-0", replicas[0], 0, replicas, 1, 0),
@@ -226,14 +226,17 @@ def test_a_leader_from_outside_the_isr_is_unclean_until_another_leads() -> None:
     assert (view.counts().unclean, view.status(view.partitions["t-0"])) == (0, "healthy")
 
 
-def test_a_hw_below_the_leo_for_too_long_is_stalled() -> None:
-    view = one_partition({}, [1, 2, 3])
+@pytest.mark.parametrize(("version", "lag_s"), [("2.4", 10), ("2.5", 30), ("3.9", 30)])
+def test_a_hw_below_the_leo_for_too_long_is_stalled(version: str, lag_s: int) -> None:
+    """KIP-537 raised replica.lag.time.max.ms from 10 to 30 s."""
+    view = one_partition({}, [1, 2, 3], version)
+    late_us = (20 + lag_s) * 1_000_000
     view.apply(RecordsAppended(4, 20_000_000, 0, "t-0", 1, 0, 3, 0, 1))
     partition = view.partitions["t-0"]
     assert not view.hw_stalled(partition)
-    view.apply(ProduceSent(5, 30_000_000, 0, "p1", "t-0", 9, [], ["x"], 1))
+    view.apply(ProduceSent(5, late_us, 0, "p1", "t-0", 9, [], ["x"], 1))
     assert not view.hw_stalled(partition)
-    view.apply(ProduceSent(6, 30_000_001, 0, "p1", "t-0", 10, [], ["x"], 1))
+    view.apply(ProduceSent(6, late_us + 1, 0, "p1", "t-0", 10, [], ["x"], 1))
     assert view.hw_stalled(partition)
     assert view.status(partition) == "hw_stalled"
 

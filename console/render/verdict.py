@@ -1,0 +1,62 @@
+"""The headline of every screen: the verdict on the cluster, in words."""
+
+from typing import Final
+
+from console.model.workspace import Stage
+from console.render.lines import Line, Span, cut, join_ends, line, width_of
+from console.styles.glyphs import Glyphs
+from sessions.model.health import Counts
+from sessions.model.verdict import HEALTHY, Verdict, counted, verdicts, words
+
+LOOKS: Final = {
+    "offline": ("error", "offline"),
+    "blocked": ("error", "waiting"),
+    "refused": ("error", "under_min"),
+    "no controller": ("error", "authority"),
+    "zookeeper unreachable": ("error", "authority"),
+    "quorum lost": ("error", "authority"),
+    "lost": ("error", "lost"),
+    "zookeeper cut": ("warning", "authority"),
+    "unclean": ("unclean", "unclean"),
+    "diverged": ("diverged", "diverged"),
+    "at_min_isr": ("warning", "at_min"),
+    "under_replicated": ("caution", "under_replicated"),
+    "brokers down": ("warning", "down"),
+    HEALTHY: ("ok", "up"),
+}
+"""Role and glyph of each kind of verdict."""
+ACTION: Final = "go.verdict"
+
+
+def look_of(held: Verdict, counts: Counts) -> tuple[str, str]:
+    """The role of a verdict, and the name of its glyph."""
+    role, glyph = LOOKS[held.kind]
+    return role, "leaderless" if held.kind == "blocked" and counts.leaderless else glyph
+
+
+def verdict_line(stage: Stage, width: int) -> Line:
+    """The worst verdict in words, the others in short, and the key that lists what it is about."""
+    view, counts = stage.view, stage.view.counts()
+    held, *others = verdicts(counts)
+    spans = [*_sign(held, counts, stage.glyphs), Span(words(view, held), _role(held), ACTION)]
+    key = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
+    end: Line = () if held.kind == HEALTHY else key
+    for other in others:
+        role, _ = look_of(other, counts)
+        more = [Span("   "), *_sign(other, counts, stage.glyphs), Span(counted(other), role)]
+        if width_of([*spans, *more, *end]) >= width:
+            break
+        spans += more
+    if width_of([*spans, *end]) >= width:
+        end = ()
+    more_sign = stage.glyphs.more
+    return join_ends(tuple(spans), end, width, more_sign) if end else cut(spans, width, more_sign)
+
+
+def _role(held: Verdict) -> str:
+    return "alarm" if held.is_loss else LOOKS[held.kind][0]
+
+
+def _sign(held: Verdict, counts: Counts, glyphs: Glyphs) -> Line:
+    role, glyph = look_of(held, counts)
+    return line(Span(f" {getattr(glyphs, glyph)} ", role))
