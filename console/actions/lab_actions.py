@@ -92,6 +92,13 @@ SCREEN: Final = [
         "Mark the fault: marked faults are predicted and inflicted together",
         "mark",
     ),
+    *on(
+        ("faults",),
+        "inflict.compare",
+        "c",
+        "Compare the fault: unclean election on and off, min ISR 1 and 2, acks, another release",
+        "compare",
+    ),
     *on(("compare",), "drill", "enter", "Open the first run's event", "event"),
     *on(
         ("sessions", "lab", "faults", "explore"),

@@ -13,8 +13,9 @@ from console.render.effects import change_rows
 from console.render.lines import Span, line, text_of, wrap
 from console.render.rows import Row
 from console.screens.base import ConsoleScreen
+from console.screens.fault_variants import FaultVariantsScreen
 from console.screens.messages import FaultChosen
-from console.widgets.fault_list import FaultView
+from console.widgets.fault_list import MANY_PARTITIONS, FaultView
 from console.widgets.links import LinkView
 from sessions.text import clock, plural
 
@@ -70,6 +71,7 @@ class FaultsScreen(ConsoleScreen):
         rows += [Row(line(row)) for row in wrap(effect, width)]
         if fault.confirm:
             rows.append(Row(line(Span(f"asks for a name first: {fault.confirm}", "muted"))))
+        rows += [Row(line(Span(row, "muted"))) for row in wrap(self._marking(), width)]
         known = self.list.foresight.known(fault.statement)
         changes = [] if known is None else change_rows(known)
         rows += changes
@@ -77,10 +79,29 @@ class FaultsScreen(ConsoleScreen):
         self.panes[1].entitle(fault.title, [f"{count} changed" if count else ""])
         self.effect.show(rows)
 
+    def _marking(self) -> str:
+        """What marks are for, where it helps."""
+        marked = len(self.stage.marked)
+        if not marked:
+            return "m marks it: marked faults are predicted and inflicted together, c compares it"
+        if marked == 1:
+            return "one fault is marked: mark another one, here or on another object"
+        return f"{marked} faults are marked: the last line predicts and inflicts them together"
+
     def action_inflict_mark(self) -> None:
         """Mark the fault under the cursor, to be done together with the others marked."""
         self.list.mark()
         self.repaint()
+
+    def action_inflict_compare(self) -> None:
+        """Show what the fault would do under other conditions."""
+        fault = self.list.fault
+        if fault is None or not self.list.foresight.possible:
+            return
+        if self.list.is_large:
+            self.app.notify(f"more than {MANY_PARTITIONS:,} partitions take too long to compare")
+            return
+        self.app.push_screen(FaultVariantsScreen(self.stage, fault))
 
     def action_drill(self) -> None:
         """List the partitions that the fault would change; among them, open the selected one."""

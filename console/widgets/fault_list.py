@@ -54,10 +54,10 @@ class FaultView(PickView):
         self.list_faults()
 
     def list_faults(self) -> None:
-        """List the marked faults first, preceded by all of them together."""
+        """List the faults, then those marked elsewhere, then all marked ones together."""
         marked = self.stage.marked
         both = [together(list(marked.values()))] if len(marked) > 1 else []
-        listed = [*both, *marked.values(), *self.offered]
+        listed = [*self.offered, *marked.values(), *both]
         self.faults = {fault.statement: fault for fault in listed}
         self.refresh_effects()
 

@@ -12,6 +12,7 @@ from emulator.scenario.runner import Advance, Runner, Ticket
 from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark
 from sessions.format.chunks import Chunks
+from sessions.format.errors import SessionIncompleteError
 from sessions.format.file import SessionFile
 from sessions.format.keyframes import EMPTY
 from sessions.format.schema import SUFFIX
@@ -272,6 +273,20 @@ class LiveSource:
         """Copy the current cluster, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
         return Outlook(self.runner, self.recorder.view, self._still.release)
+
+    def past(self) -> list[tuple[int, Statement]]:
+        """All statements so far with their times, the first of which created the cluster.
+
+        Raises:
+            SessionError: the recording no longer has all of them.
+        """
+        self.recorder.flush()
+        self._session.refresh()
+        inputs = self._session.inputs()
+        found = [(each.time_us, each.statement) for each in inputs if each.statement is not None]
+        if self.first_seq > 1 or len(found) < len(inputs):
+            raise SessionIncompleteError("the recording no longer has all statements")
+        return found
 
     def statements_of(self, text: str) -> list[Statement]:
         """The statements that a line asks for.

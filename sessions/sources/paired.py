@@ -190,6 +190,10 @@ class TwinSource:
         """Copy the front run's cluster in its current state, to look ahead from."""
         return self.front.outlook()
 
+    def past(self) -> list[tuple[int, Statement]]:
+        """All statements so far of the run in front, with their times."""
+        return self.front.past()
+
     def statements_of(self, text: str) -> list[Statement]:
         """The statements that a line asks for."""
         return self.front.statements_of(text)

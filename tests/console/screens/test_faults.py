@@ -1,5 +1,6 @@
 import pytest
 
+from console.screens.fault_variants import FaultVariantsScreen
 from sessions.sources.source import Reply
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover
@@ -32,12 +33,12 @@ async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
             await foreseen(driven)
             assert "predicted on a copy of the cluster at 00:00:07" in driven.text()
             titles = next(row for row in driven.lines() if "  FAULT" in row).split()
-            shown = ["FAULT", "OFFLINE", "<MIN", "LOST", "UNSERVED", "MOVED", "CTRL", "URP"]
+            shown = ["FAULT", "WRITES", "FOR", "LOST", "OFFLINE", "<MIN", "MOVED", "CTRL", "URP"]
             assert titles == shown[: len(titles)]
-            assert len(titles) == (8 if size == LARGE else 7)
+            assert len(titles) == (9 if size == LARGE else 7)
             for title in ("start broker 1  ", "start broker 1 with empty disks  "):
                 row = next(row for row in driven.lines() if title in row)
-                assert row.split()[-len(titles) + 1 :] == [*"......", "-2"][: len(titles) - 1]
+                assert row.split()[-len(titles) + 1 :] == [*".......", "-2"][: len(titles) - 1]
             assert "2 are fully in sync again" in driven.text()
             assert source.last_seq == before
 
@@ -101,7 +102,7 @@ async def test_faults_are_those_of_the_cluster_as_it_is_now_wherever_the_cursor_
 async def test_what_is_marked_is_done_together_after_all_their_names() -> None:
     async with console(live(), "3", "down", "x", "m", "escape", "down", "x", "m") as driven:
         assert "crash broker 2, then crash broker 3" in driven.text()
-        await driven.press("g", "I")
+        await driven.press("G", "I")
         assert "type 'broker 2 and broker 3' to do it" in driven.text()
         await driven.type("broker 2 and broker 3")
         await driven.press("enter")
@@ -113,7 +114,7 @@ async def test_the_partitions_that_marked_faults_would_change_are_listed_and_ope
     with failing_over() as source:
         keys = ("3", "down", "down", "x", "m", "escape", "down", "x", "m")
         async with console(source, *keys) as driven:
-            await driven.press("g")
+            await driven.press("G")
             await foreseen(driven)
             row = next(row for row in driven.lines() if row.startswith("▌"))
             assert "crash broker 2, then" in row
@@ -122,3 +123,21 @@ async def test_the_partitions_that_marked_faults_would_change_are_listed_and_ope
             assert "partitions changed" in driven.text()
             await driven.press("enter", "enter")
             assert driven.screen.context == "partition"
+
+
+async def test_a_fault_is_compared_under_other_conditions() -> None:
+    with failing_over() as source:
+        async with console(source, "3", "down", "x", "c") as driven:
+            screen = driven.screen
+            assert isinstance(screen, FaultVariantsScreen)
+            for _ in range(400):
+                if not screen.is_busy():
+                    break
+                await driven.settle()
+            text = driven.text()
+            assert "what differs is marked" in text
+            for title in ("as it is", "unclean on", "min ISR 2", "acks all"):
+                assert any(row.startswith(f"{title} ") for row in driven.lines()), title
+            assert "not possible" not in text
+            await driven.press("escape")
+            assert driven.screen.context == "faults"
