@@ -35,7 +35,7 @@ async def test_x_lists_the_faults_of_the_selected_object_with_their_effects(
             titles = next(row for row in driven.lines() if "  FAULT" in row).split()
             shown = ["FAULT", "WRITES", "FOR", "LOST", "OFFLINE", "<MIN", "MOVED", "CTRL", "URP"]
             assert titles == shown[: len(titles)]
-            assert len(titles) == (9 if size == LARGE else 7)
+            assert len(titles) == (9 if size == LARGE else 6)
             for title in ("start broker 1  ", "start broker 1 with empty disks  "):
                 row = next(row for row in driven.lines() if title in row)
                 assert row.split()[-len(titles) + 1 :] == [*".......", "-2"][: len(titles) - 1]
