@@ -1,8 +1,10 @@
-"""Writes the table of brokers' configurations: ``python -m docs.make_broker_configs FOLDER``.
+"""Writes the tables of configurations of brokers and of topics.
 
+``python -m docs.make_broker_configs FOLDER``:
 ``FOLDER/RELEASE/libs`` has the jars of each release, which ``mvn dependency:copy-dependencies``
-puts there for ``org.apache.kafka:kafka_2.13``. ``BrokerConfigs.java`` asks Kafka's own classes for
-names, types, update modes and defaults; the descriptions of Kafka's documentation are not copied.
+puts there for ``org.apache.kafka:kafka_2.13``. ``BrokerConfigs.java`` and ``TopicConfigs.java`` ask
+Kafka's own classes for names, types, update modes and defaults; the descriptions of Kafka's
+documentation are not copied.
 """
 
 import subprocess
@@ -24,12 +26,24 @@ from typing import Final
 
 TABLE: Final = """\\
 '''
+TOPICS_PROGRAM: Final = Path(__file__).with_name("TopicConfigs.java")
+TOPICS_TABLE: Final = Path("emulator/releases/topic_configs_table.py")
+TOPICS_HEAD: Final = '''"""Topics' configurations by release, by ``docs/make_broker_configs.py``.
+
+Since and until which release, type, the broker's configuration that has the default (a dash: none),
+name, and the default after an equals sign. Source: ``LogConfig`` of each release.
+"""
+
+from typing import Final
+
+TABLE: Final = """\\
+'''
 Row = tuple[str, str, str, str]
 
 
-def asked(libs: Path) -> set[Row]:
-    """Name, type, update mode and default of each configuration of a release."""
-    command = ["java", "-cp", str(libs / "*"), str(PROGRAM)]
+def asked(libs: Path, program: Path) -> set[Row]:
+    """Name, type, update mode or broker's name, and default of each configuration of a release."""
+    command = ["java", "-cp", str(libs / "*"), str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return {(name, kind, mode, default) for name, kind, mode, default in rows}
@@ -52,12 +66,15 @@ def lines(found: dict[str, set[Row]]) -> list[str]:
 
 
 def main() -> None:
-    """Ask each release below the folder named by the first argument, and write the table."""
-    found = {}
+    """Ask each release below the folder named by the first argument, and write the tables."""
+    found, of_topics = {}, {}
     for folder in Path(sys.argv[1]).iterdir():
         if (folder / "libs").is_dir() and numbers_of(folder.name) >= numbers_of("0.11"):
             line = ".".join(folder.name.split(".")[:2])
-            found[line] = asked(folder / "libs")
+            found[line] = asked(folder / "libs", PROGRAM)
+            of_topics[line] = asked(folder / "libs", TOPICS_PROGRAM)
+    table = TOPICS_HEAD + "\n".join(lines(of_topics)) + '\n"""\n'
+    TOPICS_TABLE.write_text(table, "utf-8")
     TABLE.write_text(HEAD + "\n".join(lines(found)) + '\n"""\n', "utf-8")
 
 

@@ -1,7 +1,8 @@
-"""What brokers' configurations are: their types, defaults and update modes, by release.
+"""What brokers' and topics' configurations are: types, defaults and update modes, by release.
 
 This is all that a broker of a release describes (since 0.11), including what has no effect here.
-Source: ``KafkaConfig`` and ``DynamicBrokerConfig`` of each release, asked for their tables.
+Source: ``KafkaConfig``, ``DynamicBrokerConfig`` and ``LogConfig`` of each release, asked for their
+tables.
 """
 
 from functools import cache
@@ -10,6 +11,7 @@ from typing import Final, Literal, cast
 from msgspec import Struct
 
 from emulator.releases.broker_configs_table import TABLE
+from emulator.releases.topic_configs_table import TABLE as TOPICS_TABLE
 from emulator.releases.versions import Numbers, is_since, is_until
 
 ConfigType = Literal[
@@ -39,5 +41,31 @@ def broker_configs(numbers: Numbers) -> dict[str, BrokerConfigKey]:
         if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
             default = rest[0].removeprefix("=") if rest else None
             key = BrokerConfigKey(name, cast("ConfigType", kind), cast("UpdateMode", mode), default)
+            found[name] = key
+    return found
+
+
+class TopicConfigKey(Struct, frozen=True):
+    """A configuration of topics.
+
+    ``of_broker`` is the broker's configuration that it overrides (empty: none), ``default`` its
+    value if the broker's has none.
+    """
+
+    name: str
+    type: ConfigType
+    of_broker: str
+    default: str
+
+
+@cache
+def topic_configs(numbers: Numbers) -> dict[str, TopicConfigKey]:
+    """Return what topics of a release have, by name; nothing before 0.11, which describes none."""
+    found = {}
+    for line in TOPICS_TABLE.splitlines():
+        since, until, kind, of_broker, name, default = line.split(" ", 5)
+        if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
+            broker = "" if of_broker == _OPEN else of_broker
+            key = TopicConfigKey(name, cast("ConfigType", kind), broker, default.removeprefix("="))
             found[name] = key
     return found

@@ -6,16 +6,18 @@ numbers of a source win. Source: ``ConfigHelper``, ``DynamicBrokerConfig.brokerC
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
-from emulator.releases.config import Address, Settings, default_of, profile_of, type_of
-from emulator.releases.config_names import SETTINGS, TOPIC_DEFAULTS
-from emulator.releases.versions import is_since, is_until
+from emulator.releases.broker_configs import (
+    BrokerConfigKey,
+    ConfigType,
+    broker_configs,
+    topic_configs,
+)
+from emulator.releases.config import Address, Settings, profile_of, type_of
 
 TOPIC: Final = 1
 BROKER: Final = 2
@@ -68,9 +70,6 @@ _SYNONYMS: Final = {
     "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
 }
 """Names of one value in several units (``DynamicBrokerConfig.brokerConfigSynonyms``)."""
-
-_SERVER_NAMES: Final = {"cleanup.policy": "log.cleanup.policy"}
-"""The brokers' names of topic settings that have no effect in a broker's configuration here."""
 
 
 def static_values(settings: Settings, broker: int, *, in_kraft_mode: bool) -> dict[str, str]:
@@ -146,29 +145,32 @@ def describe_defaults(release: str, values: Mapping[str, str]) -> list[ConfigEnt
 
 def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
     """Describe a topic's configuration; ``own`` are the topic's values."""
-    found, keys = {}, broker_configs(profile_of(release).numbers)
-    for name, of_broker, default in _topic_settings(release):
-        found[name] = _of_topic(name, own, _of_broker(of_broker, keys, layers), default)
-    for name, default in TOPIC_DEFAULTS.items():
-        inherited = _of_broker(_SERVER_NAMES.get(name, name), keys, layers)
-        found[name] = _of_topic(name, own, inherited, default)
+    numbers = profile_of(release).numbers
+    found, keys = {}, broker_configs(numbers)
+    for key in topic_configs(numbers).values():
+        inherited = _of_broker(key.of_broker, keys, layers) if key.of_broker else []
+        default = _in_another_unit(key.of_broker, layers) or key.default
+        found[key.name] = _of_topic(key.name, own, inherited, default, TYPES[key.type])
     for name, value in own.items():
         if name not in found:
-            found[name] = _of_topic(name, own, [], value)
+            found[name] = _of_topic(name, own, [], value, TYPES[type_of(name)])
     return list(found.values())
 
 
-@cache
-def _topic_settings(release: str) -> tuple[tuple[str, str, str], ...]:
-    """The settings that topics can override in a release: their names and a broker's, defaults."""
-    numbers = profile_of(release).numbers
-    return tuple(
-        (setting.topic_name or setting.name, setting.name, default_of(setting, release))
-        for setting in SETTINGS
-        if setting.per_topic
-        and is_since(numbers, setting.since)
-        and (setting.until is None or is_until(numbers, setting.until))
-    )
+_MS_PER_UNIT: Final = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
+
+
+def _in_another_unit(name: str, layers: Layers) -> str | None:
+    """A broker's value that is given in another unit: in milliseconds, and under no synonym."""
+    for _, values in layers:
+        for each in _SYNONYMS.get(name, ()):
+            unit = each.rpartition(".")[2]
+            if (text := values.get(each)) and unit in _MS_PER_UNIT:
+                try:
+                    return str(max(-1, int(text) * _MS_PER_UNIT[unit]))
+                except ValueError:
+                    return None
+    return None
 
 
 def _of_broker(name: str, keys: Mapping[str, BrokerConfigKey], layers: Layers) -> list[Synonym]:
@@ -193,7 +195,7 @@ def _of_broker(name: str, keys: Mapping[str, BrokerConfigKey], layers: Layers) -
 
 
 def _of_topic(
-    name: str, own: Mapping[str, str], inherited: list[Synonym], default: str
+    name: str, own: Mapping[str, str], inherited: list[Synonym], default: str, kind: int
 ) -> ConfigEntry:
     synonyms = [(name, own[name], TOPIC), *inherited] if name in own else inherited
     value, source = _effective(synonyms)
@@ -202,7 +204,7 @@ def _of_topic(
         default if value is None else value,
         source,
         is_read_only=False,
-        type=TYPES[type_of(name)],
+        type=kind,
         synonyms=synonyms,
     )
 
