@@ -15,6 +15,7 @@ from commands.output import streams
 if TYPE_CHECKING:
     from sessions.postmortem.incident import Incident
     from sessions.postmortem.places import Place
+    from sessions.postmortem.what_if import Setting, WhatIf
 
 app = typer.Typer()
 
@@ -26,6 +27,7 @@ app = typer.Typer()
         "tidegauge postmortem node1 node2 node3 --record incident.tide.db",
         "tidegauge replay incident.tide.db",
         "tidegauge postmortem node1 node2 node3 --report incident.html --tz Europe/Berlin",
+        "tidegauge postmortem __cluster_metadata-0 --what-if min.insync.replicas=2",
         "tidegauge postmortem __cluster_metadata-0 --json",
         "tidegauge postmortem __cluster_metadata-0 --json --at 2026-11-23T19:05:07.079Z",
     ),
@@ -72,6 +74,14 @@ def postmortem(
             default="UTC",
         ),
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        option(
+            "--what-if",
+            metavar="CONFIG=VALUE",
+            text="run the worst incidents on the emulator without and with this; repeatable",
+        ),
+    ] = None,
     as_json: Annotated[bool, flag("--json", text="print JSON")] = False,
 ) -> int:
     """Read a cluster's own history from its metadata log, and check it against the rules.
@@ -82,25 +92,27 @@ def postmortem(
     1 otherwise.
     """
     write = None if report is None else _writer(Path(report))
+    settings = _settings(changes or [])
     incident = _examined(paths, _zone(zone), record, check, _place(at))
+    found = _without_and_with(paths, incident, settings)
     for note in incident.notes:
         streams.narrate(f"note: {note}")
     if as_json:
         from sessions.postmortem.document import as_plain
 
-        streams.emit_json(as_plain(incident))
+        streams.emit_json(as_plain(incident, found))
     else:
         from commands.output.postmortem import lines
 
-        streams.emit("".join(f"{line}\n" for line in lines(incident)))
+        streams.emit("".join(f"{line}\n" for line in lines(incident, found)))
     if write is not None:
-        write(incident, paths)
+        write(incident, paths, found)
     if record is not None:
         streams.narrate(f"wrote {record}: open it with 'tidegauge replay {record}'")
     return ExitCode.FAILED if incident.unexplained_count else ExitCode.OK
 
 
-def _writer(path: Path) -> "Callable[[Incident, list[str]], None]":
+def _writer(path: Path) -> "Callable[[Incident, list[str], list[WhatIf]], None]":
     """Return what writes the report, in the format that the file's name says."""
     from sessions.file_system import write_file
     from sessions.postmortem.html import page
@@ -110,8 +122,8 @@ def _writer(path: Path) -> "Callable[[Incident, list[str]], None]":
     if path.suffix not in (".md", ".html"):
         raise CommandError(ExitCode.USAGE, f"--report: '{path}' ends neither with .md nor .html")
 
-    def write(incident: "Incident", sources: list[str]) -> None:
-        report = report_of(incident, sources)
+    def write(incident: "Incident", sources: list[str], found: "list[WhatIf]") -> None:
+        report = report_of(incident, sources, found)
         made = f"Made on {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}."
         text = markdown(report) if path.suffix == ".md" else page(report, made)
         try:
@@ -147,6 +159,41 @@ def _place(at: str | None) -> "Place | None":
         return place_of(at)
     except ValueError as error:
         raise CommandError(ExitCode.USAGE, f"--at: {error}") from None
+
+
+def _settings(changes: list[str]) -> "list[Setting]":
+    from emulator.releases.config import ConfigError
+    from sessions.postmortem.what_if import setting_of
+
+    try:
+        return list(map(setting_of, changes))
+    except ConfigError as error:
+        raise CommandError(ExitCode.USAGE, f"--what-if: {error}") from None
+
+
+def _without_and_with(
+    paths: list[str], incident: "Incident", settings: "list[Setting]"
+) -> "list[WhatIf]":
+    from emulator.releases.config import ConfigError
+    from sessions.own_cluster.reading import SourceError
+    from sessions.postmortem.incident import read_paths
+    from sessions.postmortem.what_if import what_if
+
+    found: list[WhatIf] = []
+    try:
+        for setting in settings:
+            streams.progress(f"running the incidents with {setting} ..")
+            changed = what_if(read_paths(paths), incident, setting)
+            if not changed:
+                streams.narrate("note: no incident did harm, so there is nothing to run again")
+            found += changed
+    except ConfigError as error:
+        raise CommandError(ExitCode.USAGE, f"--what-if: {error}") from None
+    except SourceError as error:
+        raise CommandError(ExitCode.UNREACHABLE, f"--what-if: {error}") from None
+    finally:
+        streams.progress("")
+    return found
 
 
 def _examined(

@@ -1,15 +1,16 @@
 """A postmortem on the terminal: a verdict, and the timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.places import time_text
 from sessions.postmortem.report import verdict
+from sessions.postmortem.what_if import WhatIf, sentences
 from sessions.text import clean, plural
 
 
-def lines(incident: Incident) -> Iterator[str]:
-    """What was read, the verdict, then one line for each entry of the timeline."""
+def lines(incident: Incident, found: Sequence[WhatIf] = ()) -> Iterator[str]:
+    """What was read, the verdict, one line for each entry of the timeline, and for each change."""
     yield (
         f"Kafka {incident.release}, {incident.mode}: {plural(incident.records, 'record')} in "
         f"{incident.batches:,} batches, {time_text(incident.begin_us)} to "
@@ -20,3 +21,6 @@ def lines(incident: Incident) -> Iterator[str]:
     for entry in incident.timeline.entries:
         because = f" ({entry.because})" if entry.because else ""
         yield clean(f"{time_text(entry.time_us)}  {entry.what}{because}")
+    if found:
+        yield ""
+        yield from (clean(sentence) for each in found for sentence in sentences(each))

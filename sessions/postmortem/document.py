@@ -1,18 +1,22 @@
 """The result as JSON: ``tidegauge postmortem --json``."""
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from emulator.metadata_log.image import MetadataImage
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.places import time_text
 from sessions.postmortem.timeline import Entry
+from sessions.postmortem.what_if import WhatIf
 
 SCHEMA: Final = 1
 NO_LEADER: Final = -1
 
 
-def as_plain(incident: Incident) -> dict[str, Any]:
-    """Return the result as plain data."""
+def as_plain(incident: Incident, found: Sequence[WhatIf] = ()) -> dict[str, Any]:
+    """Return the result as plain data, with what changes would have done."""
     plain: dict[str, Any] = {
         "schema": SCHEMA,
         "release": incident.release,
@@ -34,6 +38,8 @@ def as_plain(incident: Incident) -> dict[str, Any]:
     }
     if incident.notes:
         plain["notes"] = incident.notes
+    if found:
+        plain["what_if"] = [_what_if(each) for each in found]
     return plain
 
 
@@ -61,6 +67,21 @@ def brokers_of(image: MetadataImage) -> list[dict[str, Any]]:
         {"id": broker.id, "fenced": broker.fenced, "rack": broker.rack or None}
         for broker in sorted(image.brokers.values(), key=lambda broker: broker.id)
     ]
+
+
+def _what_if(found: WhatIf) -> dict[str, Any]:
+    return {
+        "setting": str(found.setting),
+        "begin": time_text(found.begin_us),
+        "end": time_text(found.end_us),
+        "faults": [
+            {"seconds": fault.after_us / 1_000_000, "what": fault.what} for fault in found.faults
+        ],
+        "without": asdict(found.without),
+        "with": asdict(found.changed),
+        "prevented": found.prevented,
+        "caused": found.caused,
+    }
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sessions.postmortem.impact import BrokerLoss, Reign, Risk, Window
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.places import time_text
+from sessions.postmortem.what_if import WhatIf, sentences
 from sessions.text import brackets, plural
 
 ROWS_MAX: Final = 500
@@ -35,8 +36,11 @@ class Report(Struct, frozen=True):
     sections: Sequence[Section]
 
 
-def report_of(incident: Incident, sources: Sequence[str]) -> Report:
-    """Return the report of a history that was read from ``sources``."""
+def report_of(incident: Incident, sources: Sequence[str], found: Sequence[WhatIf] = ()) -> Report:
+    """Return the report of a history that was read from ``sources``.
+
+    It includes what changes of the configuration would have done.
+    """
     sections = [
         _facts(incident, sources),
         _losses(incident),
@@ -44,6 +48,7 @@ def report_of(incident: Incident, sources: Sequence[str]) -> Report:
         _unwritable(incident),
         _risks(incident),
         _truncations(incident),
+        _what_if(found),
         _leaders(incident),
         _shrinks(incident),
         _unexplained(incident),
@@ -128,6 +133,18 @@ def _loss(loss: BrokerLoss) -> Row:
         "no" if back_us is None else time_text(back_us),
         "-" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
     )
+
+
+def _what_if(found: Sequence[WhatIf]) -> Section | None:
+    if not found:
+        return None
+    said = [
+        "Each incident was run on the emulator from the cluster as it was before, without and with"
+        " the change. A producer wrote to each affected partition with acks=all, four records a"
+        " second. Pauses of over a minute are shortened, and what was administered is left out.",
+        *(sentence for each in found for sentence in sentences(each)),
+    ]
+    return Section("With another configuration", said)
 
 
 def _offline(incident: Incident) -> Section | None:

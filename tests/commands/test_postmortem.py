@@ -95,6 +95,11 @@ def test_a_record_that_no_rule_explains_is_listed_and_told(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (
+            ["--what-if", "min.insync.replicas"],
+            "--what-if: 'min.insync.replicas' is not CONFIG=VAL",
+        ),
+        (["--what-if", "min.isr=2"], "--what-if: "),
         (["--at", "yesterday"], "--at: 'yesterday' is neither an offset nor a time such as 2026-"),
         (["--report", "report.pdf"], "--report: 'report.pdf' ends neither with .md nor .html"),
     ],

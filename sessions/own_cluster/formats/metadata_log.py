@@ -174,9 +174,10 @@ class Metadata:
             if isinstance(batch, Torn):
                 self.notes.append(torn_note(content.name, batch))
             else:
-                self._apply(batch)
+                self.apply(batch)
 
-    def _apply(self, batch: MetadataBatch) -> None:
+    def apply(self, batch: MetadataBatch) -> None:
+        """Continue with a batch; those of a snapshot come first."""
         first = batch.records[0] if batch.records else None
         if isinstance(first, SnapshotHeaderRecord):
             self._in_snapshot = True

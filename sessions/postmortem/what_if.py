@@ -1,0 +1,388 @@
+"""Whether another configuration would have prevented what happened.
+
+The incidents of a history are run on the emulator, each from the image just before it, twice: as
+the cluster was configured, and with the change. Brokers die, hang, stop and return as the metadata
+log shows. Meanwhile a producer writes to each partition that was affected, with acks=all, so that
+what is lost is counted, not guessed. What else was done meanwhile (topics created, replicas moved)
+is left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from emulator import events
+from emulator.cluster import Cluster
+from emulator.cluster_image.assumptions import complete
+from emulator.cluster_image.image import ClusterImage
+from emulator.inputs.statements import (
+    AnyInput,
+    CrashBroker,
+    CreateCluster,
+    FreezeBroker,
+    Produce,
+    StartBroker,
+    Statement,
+    StopBroker,
+    ThawBroker,
+)
+from emulator.releases.config import ConfigError, resolve, topic_config_names
+from emulator.scenario.runner import Runner
+from sessions.own_cluster.formats.metadata_log import Metadata
+from sessions.postmortem.impact import BrokerLoss, Impact
+from sessions.postmortem.incident import Incident
+from sessions.postmortem.merging import MergedLog
+from sessions.postmortem.places import time_text
+from sessions.rehearsal.outcome import Requirements
+from sessions.rehearsal.watch import Watch
+
+SETTLES_US: Final = 5_000_000
+"""How long the cluster runs before the first fault."""
+PAUSE_MAX_US: Final = 60_000_000
+"""Between two faults no more time passes than this, however long it was."""
+ENDS_US: Final = 30_000_000
+"""How long the cluster runs after the last fault."""
+WRITES_EVERY_US: Final = 250_000
+WRITE_TIMEOUT_US: Final = 5_000_000
+PRODUCERS_MAX: Final = 50
+"""How many partitions are written to."""
+INCIDENTS_MAX: Final = 5
+"""How many incidents are run: those that did most harm."""
+NAMED_MAX: Final = 5
+FOREVER_US: Final = 1 << 62
+UNCLEAN: Final = "Unclean"
+ALL_REPLICAS: Final = -1
+
+
+class Setting(NamedTuple):
+    """A configuration and its value, as it is written: ``min.insync.replicas=2``."""
+
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+class Fault(Struct, frozen=True):
+    """Something that happened to a broker, in words, and so long after the first fault."""
+
+    after_us: int
+    what: str
+    input: AnyInput
+
+
+class Harm(Struct):
+    """What became of the partitions in one run.
+
+    ``offline`` and ``unwritable`` have seconds by partition: without a leader, and with fewer
+    members in the ISR than acks=all needs. ``unclean`` are elected uncleanly. Of ``acknowledged``
+    records, all written with acks=all, ``lost`` are in no log any more.
+    """
+
+    offline: dict[str, float] = field(default_factory=dict)
+    unwritable: dict[str, float] = field(default_factory=dict)
+    unclean: list[str] = field(default_factory=list)
+    acknowledged: int = 0
+    lost: int = 0
+
+
+class WhatIf(Struct, frozen=True):
+    """An incident without and with a change of the configuration; times are wall-clock times."""
+
+    setting: Setting
+    begin_us: int
+    end_us: int
+    faults: tuple[Fault, ...]
+    without: Harm
+    changed: Harm
+
+    @property
+    def prevented(self) -> list[str]:
+        """What the change would have prevented, as phrases."""
+        return list(_differences(self.without, self.changed))
+
+    @property
+    def caused(self) -> list[str]:
+        """What the change would have cost, as phrases."""
+        return list(_differences(self.changed, self.without))
+
+
+def sentences(found: WhatIf) -> Iterator[str]:
+    """What a change would have done to an incident, for people."""
+    faults = ", ".join(fault.what for fault in found.faults)
+    yield (
+        f"{time_text(found.begin_us)} to {time_text(found.end_us)} ({faults}) with {found.setting}:"
+        f" {_outcome(found)}."
+    )
+
+
+def _outcome(found: WhatIf) -> str:
+    prevented, caused = found.prevented, found.caused
+    if not prevented and not caused:
+        return "the same"
+    parts = [f"prevented: {'; '.join(prevented)}"] if prevented else ["nothing prevented"]
+    return "; ".join([*parts, *([f"in exchange: {'; '.join(caused)}"] if caused else [])])
+
+
+def setting_of(text: str) -> Setting:
+    """Return the setting that ``NAME=VALUE`` says.
+
+    Raises:
+        ConfigError: it is no such text.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise ConfigError(f"'{text}' is not CONFIG=VALUE, such as min.insync.replicas=2")
+    return Setting(name, value)
+
+
+def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf]:
+    """Run the worst incidents of a history without and with a change, the earliest first.
+
+    Raises:
+        ConfigError: the release has no such configuration, or the value is invalid.
+    """
+    resolve(incident.release, {setting.name: setting.value})
+    found = []
+    for losses in _worst(_incidents(incident.impact.losses), incident.impact):
+        image = complete(_image_before(log, losses[0].offset)).image
+        config = resolve(incident.release, {})
+        faults = _faults(losses, config.broker_session_timeout_us)
+        partitions = _affected(incident.impact, losses, image)
+        begin_us, end_us = _span(losses)
+        found.append(
+            WhatIf(
+                setting,
+                begin_us,
+                min(end_us, incident.end_us),
+                tuple(faults),
+                _run(image, {}, faults, partitions),
+                _run(_changed(image, setting), dict([setting]), faults, partitions),
+            )
+        )
+    return sorted(found, key=lambda each: each.begin_us)
+
+
+# ---- which incidents
+
+
+def _incidents(losses: Sequence[BrokerLoss]) -> Iterator[list[BrokerLoss]]:
+    """Losses that overlap: a broker is lost before the one before it is in sync again."""
+    together: list[BrokerLoss] = []
+    end_us: int | None = 0
+    for loss in sorted(losses, key=lambda each: each.begin_us):
+        if together and end_us is not None and loss.begin_us > end_us:
+            yield together
+            together, end_us = [], 0
+        together.append(loss)
+        ends_us = loss.in_sync_us or loss.unfenced_us
+        end_us = None if end_us is None or ends_us is None else max(end_us, ends_us)
+    if together:
+        yield together
+
+
+def _span(losses: Sequence[BrokerLoss]) -> tuple[int, int]:
+    ends = [loss.in_sync_us or loss.unfenced_us for loss in losses]
+    never = any(end is None for end in ends)
+    return losses[0].begin_us, FOREVER_US if never else max(end for end in ends if end is not None)
+
+
+def _worst(incidents: Iterator[list[BrokerLoss]], impact: Impact) -> list[list[BrokerLoss]]:
+    def harm(losses: list[BrokerLoss]) -> tuple[int, int, int]:
+        begin_us, end_us = _span(losses)
+        return (
+            sum(risk.is_unclean and begin_us <= risk.time_us <= end_us for risk in impact.risks),
+            sum(begin_us <= window.begin_us <= end_us for window in impact.offline),
+            sum(begin_us <= window.begin_us <= end_us for window in impact.unwritable),
+        )
+
+    harmful = [losses for losses in incidents if any(harm(losses))]
+    return sorted(harmful, key=harm, reverse=True)[:INCIDENTS_MAX]
+
+
+def _affected(impact: Impact, losses: Sequence[BrokerLoss], image: ClusterImage) -> list[str]:
+    """The partitions that an incident did something to, and that existed before it."""
+    begin_us, end_us = _span(losses)
+    known = {
+        f"{topic.name}-{each.partition}" for topic in image.topics for each in topic.partitions
+    }
+    times = [
+        *((risk.tp, risk.time_us) for risk in impact.risks),
+        *((window.tp, window.begin_us) for window in (*impact.offline, *impact.unwritable)),
+    ]
+    affected = dict.fromkeys(tp for tp, time_us in times if begin_us <= time_us <= end_us)
+    return [tp for tp in affected if tp in known][:PRODUCERS_MAX]
+
+
+def _image_before(log: MergedLog, offset: int) -> ClusterImage:
+    metadata = Metadata()
+    for batch in log.snapshot_batches():
+        metadata.apply(batch)
+    for batch in log.batches():
+        if batch.base_offset >= offset:
+            break
+        metadata.apply(batch)
+    return metadata.reading(log.first.name).image
+
+
+# ---- what happened to brokers
+
+
+def _faults(losses: Sequence[BrokerLoss], session_us: int) -> list[Fault]:
+    """What happened to the brokers, in order of time, with the long pauses shortened.
+
+    A broker that was fenced fell silent a session timeout before.
+    """
+    timed = sorted(_timed(losses, session_us), key=lambda each: each[0])
+    faults: list[Fault] = []
+    now_us, previous_us = 0, timed[0][0]
+    for time_us, what, given in timed:
+        now_us += min(PAUSE_MAX_US, time_us - previous_us)
+        previous_us = time_us
+        faults.append(Fault(now_us, what, given))
+    return faults
+
+
+def _timed(losses: Sequence[BrokerLoss], session_us: int) -> Iterator[tuple[int, str, AnyInput]]:
+    for loss in losses:
+        broker = loss.broker
+        silent_us = loss.begin_us - session_us
+        if loss.is_controlled:
+            yield loss.begin_us, f"broker {broker} stops", StopBroker(broker=broker, wait=False)
+        elif loss.registered_us is None and loss.unfenced_us is not None:
+            yield silent_us, f"broker {broker} hangs", FreezeBroker(broker=broker)
+            yield loss.unfenced_us, f"broker {broker} goes on", ThawBroker(broker=broker)
+            continue
+        else:
+            yield silent_us, f"broker {broker} dies", CrashBroker(broker=broker)
+        if loss.registered_us is not None:
+            start = StartBroker(broker=broker, wait=False)
+            yield loss.registered_us, f"broker {broker} starts", start
+
+
+# ---- one run
+
+
+def _changed(image: ClusterImage, setting: Setting) -> ClusterImage:
+    """The image with a setting also where a topic, a broker or the cluster has its own value."""
+    name, value = setting
+    brokers = tuple(
+        replace(each, configs={**each.configs, name: value})
+        if each.configs and name in each.configs
+        else each
+        for each in image.brokers
+    )
+    topics = image.topics
+    if name in topic_config_names():
+        topics = tuple(
+            replace(each, configs={**each.configs, name: value})
+            if each.configs and name in each.configs
+            else each
+            for each in topics
+        )
+    configs = image.configs
+    if configs and name in configs:
+        configs = {**configs, name: value}
+    return replace(image, brokers=brokers, topics=topics, configs=configs)
+
+
+def _run(
+    image: ClusterImage,
+    config: dict[str, str],
+    faults: Sequence[Fault],
+    partitions: Sequence[str],
+) -> Harm:
+    spec = CreateCluster(
+        version=image.release or "", mode=image.mode or "", image=image, config=config
+    )
+    runner = Runner(Cluster(spec))
+    runner.run_until(runner.now_us + SETTLES_US)
+    begin_us = runner.now_us
+    end_us = begin_us + faults[-1].after_us + ENDS_US
+    seen = _Seen(runner)
+    for number, tp in enumerate(partitions):
+        topic, _, partition = tp.rpartition("-")
+        produce = Produce(
+            topic=topic,
+            partition=int(partition),
+            value="v",
+            count=(end_us - begin_us) // WRITES_EVERY_US,
+            acks=ALL_REPLICAS,
+            timeout_us=WRITE_TIMEOUT_US,
+            producer=f"p{number}",
+            every_us=WRITES_EVERY_US,
+            background=True,
+        )
+        runner.execute(Statement(produce, "produce"))
+    for fault in faults:
+        runner.run_until(begin_us + fault.after_us)
+        runner.execute(Statement(fault.input, fault.what))
+    runner.run_until(end_us)
+    return seen.finish()
+
+
+class _Seen:
+    """Follows the partitions of a run."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.harm = Harm()
+        self._watch = Watch(runner, Requirements(runner.cluster))
+        self._offline_since: dict[str, int] = {}
+        kernel = runner.cluster.kernel
+        kernel.subscribe(self._changed, [events.PartitionStateChanged])
+        kernel.subscribe(self._elected, [events.LeaderElected])
+
+    def _changed(self, event: events.PartitionStateChanged) -> None:
+        if event.leader < 0:
+            self._offline_since.setdefault(event.tp, event.time_us)
+        else:
+            self._online(event.tp, event.time_us)
+
+    def _online(self, tp: str, now_us: int) -> None:
+        since_us = self._offline_since.pop(tp, None)
+        if since_us is not None:
+            offline = self.harm.offline
+            offline[tp] = offline.get(tp, 0.0) + (now_us - since_us) / 1_000_000
+
+    def _elected(self, event: events.LeaderElected) -> None:
+        if event.strategy == UNCLEAN and event.tp not in self.harm.unclean:
+            self.harm.unclean.append(event.tp)
+
+    def finish(self) -> Harm:
+        for tp in list(self._offline_since):
+            self._online(tp, self.runner.now_us)
+        self.harm.unwritable = self._watch.finish()
+        audit = self.runner.cluster.audit
+        audit.settle()
+        self.harm.acknowledged, self.harm.lost = audit.count("acked"), audit.count("lost")
+        return self.harm
+
+
+# ---- what differs
+
+
+def _differences(worse: Harm, better: Harm) -> Iterator[str]:
+    """In what one run did more harm than another."""
+    if worse.lost > better.lost:
+        kept = f", and not {better.lost:,}" if better.lost else ""
+        yield f"{worse.lost:,} of {worse.acknowledged:,} acknowledged records are lost{kept}"
+    unclean = sorted(set(worse.unclean) - set(better.unclean))
+    if unclean:
+        yield f"unclean elections of {_named(unclean)}"
+    for word, more, less in (
+        ("without a leader", worse.offline, better.offline),
+        ("refused writes with acks=all", worse.unwritable, better.unwritable),
+    ):
+        longer = {tp: s - less.get(tp, 0.0) for tp, s in more.items() if s > less.get(tp, 0.0) + 1}
+        if longer:
+            tps = _named(sorted(longer, key=lambda tp: -longer[tp]))
+            yield f"{tps} {word} for up to {max(longer.values()):.1f} s"
+
+
+def _named(tps: Sequence[str]) -> str:
+    shown = ", ".join(tps[:NAMED_MAX])
+    return shown if len(tps) <= NAMED_MAX else f"{len(tps)} partitions ({shown}, ..)"
