@@ -7,7 +7,7 @@ PYTEST = $(BIN)/python -P -m pytest -q
 WORKERS ?= 2
 KAFKA_LIBS ?= $(VENV)/kafka-4.1.2
 
-.PHONY: help setup test thorough fast clients lint types imports check docs serve
+.PHONY: help setup test thorough fast clients servers lint types imports check docs serve
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -15,15 +15,16 @@ help: ## what can be made
 setup: $(BIN)/.ready ## a virtual environment with everything for development
 
 $(BIN)/.ready: pyproject.toml requirements.lock
-	$(PYTHON) -m venv $(VENV)
+	[ -x $(BIN)/pip ] || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c requirements.lock -e '.[spark,dev,docs,wire-tests]'
 	touch $@
 
-test: setup ## all tests (Spark's need Java 17)
-	$(PYTEST) -n $(WORKERS) --dist loadgroup
+# One worker more than cores: some tests wait, for a JVM, a process or the next frame.
+test: setup ## all tests but those of real clients and servers (Spark's need Java 17)
+	$(PYTEST) -n $$((1 + $(WORKERS))) --dist loadgroup
 
 thorough: setup ## all tests, with what is otherwise checked only after a change
-	TIDEGAUGE_THOROUGH=1 $(PYTEST) -n $(WORKERS) --dist loadgroup
+	TIDEGAUGE_THOROUGH=1 $(PYTEST) -n $$((1 + $(WORKERS))) --dist loadgroup -m ''
 
 fast: setup ## the tests of the language, the emulator's rules and the formats: under two minutes
 	$(PYTEST) -n $(WORKERS) -m 'not spark' tests/commands/language tests/commands/test_statements.py \
@@ -32,7 +33,10 @@ fast: setup ## the tests of the language, the emulator's rules and the formats: 
 
 # Twice the workers: clients and clusters mostly wait for each other.
 clients: setup $(KAFKA_LIBS) ## real client libraries and Kafka's own tools against emulated clusters, through every fault
-	KAFKA_LIBS=$(KAFKA_LIBS) $(PYTEST) tests/wire -n $$((2 * $(WORKERS)))
+	KAFKA_LIBS=$(KAFKA_LIBS) $(PYTEST) tests/wire -m '' -n $$((2 * $(WORKERS)))
+
+servers: setup ## analyses, campaigns and searches on Spark's own servers, which are killed, too
+	$(PYTEST) -n $(WORKERS) -m servers tests/sessions
 
 $(VENV)/kafka-4.1.2: tests/wire/kafka-4.1.2.sha256
 	$(BIN)/python -m tests.wire.kafka_jars $@

@@ -53,7 +53,10 @@ settings.load_profile("tidegauge")
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all Spark tests in one xdist worker (one JVM), and skip them where Spark cannot run."""
+    """Keep all Spark tests in one xdist worker (one JVM), and skip them where Spark cannot run.
+
+    Those that start Spark's servers have JVMs of their own, and run in any worker.
+    """
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     reason = (
         "needs Java 17 or newer"
@@ -64,7 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
     for item in items:
         if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            if not item.get_closest_marker("servers"):
+                item.add_marker(pytest.mark.xdist_group("spark"))
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

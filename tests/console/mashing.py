@@ -7,6 +7,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -48,6 +49,8 @@ NAMES: Final = {
 PASTED: Final = ("orders", "broker crash 1", "wait 1s\nshow partitions", "re:(", "#100\n\n\t\x07")
 TYPED: Final = ("ord", ":help", "/isr<min", "t12s", "b mark", "when urp>0")
 PAUSES: Final = (0.0, 0.0, 0.01, 0.03, 0.1)
+DONE_MIN: Final = 40
+"""How many things are done at least, however slow the machine is."""
 
 
 class Kind(NamedTuple):
@@ -70,10 +73,13 @@ OFTEN: Final = (*"1234567oxXdDs?-:/", "enter", "escape", "escape", "ctrl+p", "pa
 
 
 def mash(terminal: Terminal, seed: int, seconds: float, told: Callable[[str], object]) -> int:
-    """Do random things for so long; ``told`` gets each of them. Returns how many they were."""
+    """Do random things for so long, and as many as are needed; ``told`` gets each of them.
+
+    Returns how many they were.
+    """
     chance, done = random.Random(seed), 0
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or done < DONE_MIN:
         done += 1
         told(one_of(terminal, chance))
         time.sleep(chance.choice(PAUSES))
@@ -170,12 +176,26 @@ def answer(terminal: Terminal) -> None:
 
 
 def gone(process: int, seconds: float = PATIENCE_SECONDS) -> float:
-    """Wait until a process has ended; return the seconds that it took."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < seconds:
+    """Wait until a process has ended; return the seconds that it took.
+
+    Seconds in which it could have run, but the machine ran others, are not counted.
+    """
+    begin, waited = time.monotonic(), 0.0
+    ready = ready_seconds(process) + ready_seconds(os.getpid())
+    while time.monotonic() - begin < seconds + waited:
         try:
             os.kill(process, 0)
         except ProcessLookupError:
-            return time.monotonic() - begin
+            return time.monotonic() - begin - waited
+        waited = max(waited, ready_seconds(process) + ready_seconds(os.getpid()) - ready)
         time.sleep(0.02)
     raise AssertionError(f"process {process} has not ended")
+
+
+def ready_seconds(process: int) -> float:
+    """How long the threads of a process have been waiting for a processor; 0 where not known."""
+    nanoseconds = 0
+    for thread in Path(f"/proc/{process}/task").glob("*/schedstat"):
+        with suppress(OSError):  # it has ended meanwhile
+            nanoseconds += int(thread.read_text().split()[1])
+    return nanoseconds / 1e9

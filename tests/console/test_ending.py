@@ -34,7 +34,7 @@ main()
 """
 """A console whose event loop gets stuck when a file appears: in a loop, or in a system call."""
 ENDS_WITHIN = 4.0
-"""Seconds: two, and as many again for a machine that does much else."""
+"""Seconds: two, and as many again for a slow machine."""
 KEEPS = ("console", "--record", "run.tide.db")
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")

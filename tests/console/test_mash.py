@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.console.mashing import Kind, soak
+from tests.console.mashing import DONE_MIN, Kind, soak
 
-SECONDS = float(os.environ.get("TIDEGAUGE_SOAK_SECONDS", "5"))
+SECONDS = float(os.environ.get("TIDEGAUGE_SOAK_SECONDS", "3"))
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
 
@@ -28,4 +28,4 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is n
     ids="-".join,
 )
 def test_a_console_survives_what_is_done_to_it(tmp_path: Path, kind: Kind) -> None:
-    assert soak(tmp_path, kind, seed=11, seconds=SECONDS) > SECONDS
+    assert soak(tmp_path, kind, seed=11, seconds=SECONDS) >= DONE_MIN

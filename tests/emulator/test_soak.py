@@ -6,9 +6,10 @@ from emulator.inputs.statements import CrashBroker, Produce, StartBroker, Wait
 from emulator.releases.profiles import VERSIONS
 from tests.support.agreement import disagreements, incomplete
 from tests.support.lab import Lab
+from tests.support.releases import THOROUGH
 from tests.support.soak import SECOND_US, Soak
 
-SEEDS = range(4 * len(VERSIONS))
+SEEDS = range((4 if THOROUGH else 2) * len(VERSIONS))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,7 +7,10 @@ from tests.wire.members import Member, eventually
 from tidegauge.kafka_cluster import KafkaCluster
 
 # kafka-python and aiokafka leave sockets open whose connection failed.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 COUNT = 200
 

@@ -15,6 +15,8 @@ import pytest
 
 from tidegauge.kafka_cluster import KafkaCluster
 
+pytestmark = pytest.mark.clients
+
 PAGE: Final = Path(__file__).parents[2] / "docs" / "clients.md"
 PROGRAM: Final = re.compile(r"^### ([^\n]+)\n.*?^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS: Final = {name: (kind, text) for name, kind, text in PROGRAM.findall(PAGE.read_text())}

@@ -11,7 +11,10 @@ from tests.wire.members import eventually
 from tidegauge.kafka_cluster import KafkaCluster
 
 # kafka-python and aiokafka leave sockets open whose connection failed.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 PARTITIONS = 3
 BEFORE = 50

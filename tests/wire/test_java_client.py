@@ -23,6 +23,7 @@ COORDINATING: Final = 20
 QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 pytestmark = [
+    pytest.mark.clients,
     pytest.mark.skipif(
         LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
     ),

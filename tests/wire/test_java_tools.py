@@ -21,9 +21,12 @@ LIBS = os.environ.get("KAFKA_LIBS")
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 SECONDS = 60
 
-pytestmark = pytest.mark.skipif(
-    LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
-)
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.skipif(
+        LIBS is None or shutil.which("java") is None, reason="KAFKA_LIBS names no jars of Kafka"
+    ),
+]
 
 
 IN_TOOLS = {

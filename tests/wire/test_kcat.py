@@ -18,6 +18,7 @@ TOPIC: Final = "orders"
 DELIVERED: Final = re.compile(r"Message delivered to partition (\d+) \(offset (\d+)\)")
 
 pytestmark = [
+    pytest.mark.clients,
     pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed"),
     pytest.mark.kafka(config={"min.insync.replicas": 2}),
 ]

@@ -7,6 +7,7 @@ from tidegauge.kafka_cluster import KafkaCluster
 
 # kafka-python and aiokafka leave sockets open whose connection failed.
 pytestmark = [
+    pytest.mark.clients,
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.kafka(version="4.1", config={"min.insync.replicas": 2}),
 ]

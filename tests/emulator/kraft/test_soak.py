@@ -8,6 +8,7 @@ from emulator.inputs.statements import CreateCluster, Statement
 from emulator.scenario.runner import Runner
 from tests.support.kraft_faults import CONFIG, give, wait
 from tests.support.kraft_soak import KRAFT_VERSIONS, KraftSoak, disagreements
+from tests.support.releases import THOROUGH
 
 
 def cluster(version: str, seed: int, controllers: int = 3) -> Runner:
@@ -17,7 +18,7 @@ def cluster(version: str, seed: int, controllers: int = 3) -> Runner:
     return Runner(Cluster(spec))
 
 
-@pytest.mark.parametrize("seed", range(2 * len(KRAFT_VERSIONS)))
+@pytest.mark.parametrize("seed", range((2 if THOROUGH else 1) * len(KRAFT_VERSIONS)))
 def test_after_each_round_the_truths_agree_and_the_cluster_is_whole(seed: int) -> None:
     """``python -m benchmarks.soak --mode kraft`` makes more and longer runs."""
     KraftSoak(seed).run(rounds=1, length=30)

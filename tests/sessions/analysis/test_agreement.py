@@ -23,6 +23,7 @@ from tests.sessions.analysis import reference, reference_cluster, reference_trut
 from tests.sessions.analysis.followed import Row, release_of
 from tests.sessions.dataset.streams import Story, stories
 from tests.support.random_scripts import run, script_of, spec_of
+from tests.support.releases import THOROUGH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +34,7 @@ Told = dict[str, tuple[list[Event], int]]
 """Each session's events, and the time at which it ended."""
 
 
-EXAMPLES = int(os.environ.get("TIDEGAUGE_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("TIDEGAUGE_EXAMPLES", "3" if THOROUGH else "1"))
 """How many examples that shrink: more find more, and each takes seconds."""
 
 
@@ -83,7 +84,7 @@ def same(found: list[Row], expected: list[Row]) -> None:
     st.lists(stories(steps_max=40), min_size=4, max_size=4),
 )
 def test_every_job_agrees_with_plain_python(
-    compiled_spark: "SparkSession",
+    spark: "SparkSession",
     tmp_path_factory: pytest.TempPathFactory,
     seeds: list[int],
     invented: list[Story],

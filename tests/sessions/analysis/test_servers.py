@@ -44,7 +44,11 @@ ACKED = [140, 7]
 
 Results = dict[str, list[dict[str, Any]]]
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("hasty_java", "small")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.servers,
+    pytest.mark.usefixtures("hasty_java", "small"),
+]
 
 
 @pytest.fixture

@@ -17,7 +17,11 @@ from sessions.child_process import environment
 from tests.conftest import SMALL
 from tests.sessions.dataset.reading import exported
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("hasty_java")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.servers,
+    pytest.mark.usefixtures("hasty_java"),
+]
 
 MAIN = Path(tidegauge.__file__).parent / "__main__.py"
 NOBODY = "spark://127.0.0.1:9"

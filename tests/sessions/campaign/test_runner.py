@@ -219,7 +219,7 @@ def test_a_campaign_that_is_broken_off_goes_on_from_there(
 
 def run_until_free(made: Plan, dataset: Path) -> CampaignReport:
     """Go on with a campaign; the workers of a driver that was killed may still be at work."""
-    deadline = monotonic() + 60
+    deadline = monotonic() + 300
     while True:
         try:
             return run_campaign(made, dataset, 60)

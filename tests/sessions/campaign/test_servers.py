@@ -36,7 +36,11 @@ BARE = """\
 PYTHONPATH="$PYTHONPATH:{packages}" exec {python} -S "$@"
 """
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("hasty_java", "bare_python")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.servers,
+    pytest.mark.usefixtures("hasty_java", "bare_python"),
+]
 
 
 @pytest.fixture

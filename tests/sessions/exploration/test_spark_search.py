@@ -120,6 +120,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
         search_on_spark(FAULTY, str(tmp_path / "work"), quiet, resume=True)
 
 
+@pytest.mark.servers
 def test_a_killed_driver_and_a_killed_worker_lose_no_state(tmp_path: Path) -> None:
     """On a cluster, by the program: the driver is killed first, then a worker of the next one."""
     work = tmp_path / "work"
