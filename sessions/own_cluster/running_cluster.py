@@ -1,12 +1,7 @@
-"""A running cluster, read through a client that sends nothing but read requests.
+"""A running cluster, read through a client that sends nothing but read requests."""
 
-kafka-python makes the connections. What it may send is the list :data:`READ_REQUESTS`; any other
-request is refused before it is sent.
-"""
-
-import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -30,34 +25,11 @@ from emulator.cluster_image.image import (
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
 from emulator.releases.versions import RELEASES
 from emulator.wire.versions import versions_of
-from sessions.own_cluster.client_properties import client_settings
+from sessions.own_cluster.read_only_client import ReadOnlyClient, reason_of
 from sessions.own_cluster.reading import Authority, Reading, SourceError
 from sessions.text import clean
 
 NAME: Final = "a running cluster"
-_SCHEME: Final = "kafka://"
-CONNECT_TIMEOUT_MS: Final = 10_000
-CLIENT_ID: Final = "tidegauge"
-
-READ_REQUESTS: Final = {
-    2: "ListOffsets",
-    3: "Metadata",
-    9: "OffsetFetch",
-    10: "FindCoordinator",
-    15: "DescribeGroups",
-    16: "ListGroups",
-    17: "SaslHandshake",
-    18: "ApiVersions",
-    32: "DescribeConfigs",
-    35: "DescribeLogDirs",
-    36: "SaslAuthenticate",
-    46: "ListPartitionReassignments",
-    55: "DescribeQuorum",
-    60: "DescribeCluster",
-    75: "DescribeTopicPartitions",
-}
-"""The requests that may be sent, by API key. None of them changes anything: Metadata never asks for
-a topic to be created, and a coordinator is looked for only of groups that exist."""
 _DESCRIBE_QUORUM: Final = 55
 _DESCRIBE_CLUSTER: Final = 60
 _WITH_FENCED_BROKERS: Final = 2
@@ -75,25 +47,6 @@ Names = dict[str, dict[int, Partition]]
 Sizes = dict[tuple[str, int], list[ReplicaLog]]
 
 
-class WriteRequestError(Exception):
-    """A request that is not a read was about to be sent."""
-
-
-def servers_of(address: str) -> list[str]:
-    """Return the servers in ``kafka://HOST:PORT[,HOST:PORT..]``.
-
-    Raises:
-        SourceError: there is none, or a port is missing.
-    """
-    servers = [each for each in address.removeprefix(_SCHEME).rstrip("/").split(",") if each]
-    for server in servers:
-        if not server.rpartition(":")[2].isdecimal() or not server.rpartition(":")[0]:
-            raise SourceError(f"{clean(server)!r} is no server (written kafka://HOST:PORT)")
-    if not servers:
-        raise SourceError(f"{clean(address)} names no server (written kafka://HOST:PORT)")
-    return servers
-
-
 def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
     """Return what a running cluster says of itself.
 
@@ -103,67 +56,21 @@ def read_running_cluster(address: str, properties: dict[str, str]) -> Reading:
     Raises:
         SourceError: kafka-python is not installed, or the cluster cannot be reached.
     """
-    try:
-        from kafka.admin import KafkaAdminClient
-        from kafka.errors import KafkaError
-    except ImportError as error:
-        message = f"{clean(address)} needs kafka-python: pip install 'tidegauge[attach]' brings it"
-        raise SourceError(message) from error
-    logging.getLogger("kafka").setLevel(logging.CRITICAL)
-    settings = client_settings(properties)
-    made: list[Any] = []
-
-    def connections(**configs: Any) -> Any:  # noqa: ANN401
-        made.append(_read_only_client(**configs))
-        return made[0]
-
-    try:
-        client = KafkaAdminClient(
-            bootstrap_servers=servers_of(address),
-            client_id=CLIENT_ID,
-            bootstrap_timeout_ms=CONNECT_TIMEOUT_MS,
-            kafka_client=connections,
-            **settings,
-        )
-    except (KafkaError, OSError, ValueError) as error:
-        for each in made:  # the library leaves them open
-            each.close()
-            each._manager._net.stop()
-        hint = (
-            "are the address and, in --command-config, protocol, certificates and password right?"
-        )
-        raise SourceError(
-            f"{clean(address)} cannot be reached ({_reason(error)}): {hint}"
-        ) from error
-    try:
-        return _Reader(client, KafkaError).reading(address)
-    finally:
-        client.close()
+    with ReadOnlyClient(address, properties) as client:
+        return Reader(client).reading(address)
 
 
-def _read_only_client(**configs: Any) -> Any:  # noqa: ANN401 - of a library without types
-    """Return kafka-python's client, with a guard before everything that it sends."""
-    from kafka.net.compat import KafkaNetClient
+class Reader:
+    """Asks a cluster one question after the other.
 
-    client = KafkaNetClient(**configs)
-    manager = client._manager
-    send = manager.send
+    ``notes`` says what it did not answer.
+    """
 
-    def guarded(request: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401
-        if request.API_KEY not in READ_REQUESTS:
-            raise WriteRequestError(f"{type(request).__name__} is no read request")
-        return send(request, *more, **named)
-
-    manager.send = guarded
-    return client
-
-
-class _Reader:
-    """Asks one question after the other."""
-
-    def __init__(self, client: Any, failure: type[Exception]) -> None:  # noqa: ANN401
-        self.client = client
-        self.failure = failure
+    def __init__(self, client: ReadOnlyClient) -> None:
+        """Ask through ``client``."""
+        self.apis = {key: last for key, (_, last) in client.versions.items()}
+        self.client = client.admin
+        self.failure = client.failure
         self.notes: list[str] = []
 
     def ask(self, what: str, question: Callable[[], Value], default: Value) -> Value:
@@ -171,16 +78,21 @@ class _Reader:
         try:
             return question()
         except self.failure as error:
-            self.notes.append(f"{what} left out: {_reason(error)}")
+            self.notes.append(f"{what} left out: {reason_of(error)}")
             return default
 
     def reading(self, address: str) -> Reading:
-        apis = {int(key): last for key, (_, last) in self.client.api_versions().items()}
+        """Return all that the cluster says.
+
+        Raises:
+            SourceError: it does not answer at all.
+        """
+        apis = self.apis
         is_kraft = _DESCRIBE_QUORUM in apis
         try:
             cluster = self._metadata()
         except self.failure as error:
-            raise SourceError(f"{clean(address)} does not answer: {_reason(error)}") from error
+            raise SourceError(f"{clean(address)} does not answer: {reason_of(error)}") from error
         topics = cluster["topics"]
         if apis.get(_DESCRIBE_CLUSTER, 0) >= _WITH_FENCED_BROKERS:
             listed = self.ask("fenced brokers", self.client.describe_cluster, cluster)
@@ -190,26 +102,25 @@ class _Reader:
         self.ask("reassignments", lambda: self._add_reassignments(partitions), None)
         sizes = self.ask("sizes of logs", self._sizes, Sizes())
         self.ask("offsets", lambda: self._add_offsets(partitions), None)
-        features: Answer = {}
-        if is_kraft:
-            features = self.ask("features", lambda: Answer(self.client.describe_features()), {})
+        release, features = self.identity()
         no_configs: dict[str, dict[str, str]] = {}
-        configs = self.ask("configurations", lambda: self._configs(cluster, partitions), no_configs)
+        alive = [each["broker_id"] for each in cluster["brokers"] if not each.get("is_fenced")]
+        configs = self.ask("configurations", lambda: self.configs(alive, partitions), no_configs)
         image = ClusterImage(
-            release=_release(features, apis),
+            release=release,
             mode="kraft" if is_kraft else "zk",
             cluster_id=cluster.get("cluster_id"),
             quorum=self.ask("the quorum", self._quorum, None) if is_kraft else None,
             controller=None
             if is_kraft
             else ZooKeeperController(cluster.get("controller_id", NO_LEADER)),
-            features=_finalized(features) if is_kraft else None,
+            features=features,
             configs=configs.get("all"),
             brokers=tuple(_brokers(cluster, partitions, sizes, configs)),
             topics=tuple(
                 Topic(
                     topic["name"],
-                    id=_uuid_text(topic.get("topic_id")),
+                    id=uuid_text(topic.get("topic_id")),
                     configs=configs.get(f"topic:{topic['name']}"),
                     partitions=tuple(
                         replace(each, logs=tuple(_logs(sizes, topic["name"], number)))
@@ -221,6 +132,14 @@ class _Reader:
             groups=self.ask("groups", lambda: tuple(self._groups()), ()),
         )
         return Reading(address, NAME, Authority.METADATA, image, tuple(self.notes))
+
+    def identity(self) -> tuple[str | None, dict[str, int] | None]:
+        """Return the brokers' release, such as ``3.6``, and in KRaft mode the features."""
+        if _DESCRIBE_QUORUM not in self.apis:
+            return _release({}, self.apis), None
+        none: Answer = {}
+        features = self.ask("features", lambda: Answer(self.client.describe_features()), none)
+        return _release(features, self.apis), _finalized(features)
 
     def _metadata(self) -> Answer:
         """Return all that a Metadata response has: brokers that are alive, and topics.
@@ -313,8 +232,8 @@ class _Reader:
                         sizes.setdefault(place, []).append(log)
         return sizes
 
-    def _configs(self, cluster: dict[str, Any], topics: Names) -> dict[str, dict[str, str]]:
-        """Configurations by ``topic:NAME``, ``broker:ID``, ``static:ID``, and ``all``."""
+    def configs(self, brokers: Iterable[int], topics: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Return configurations by ``topic:NAME``, ``broker:ID``, ``static:ID``, and ``all``."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
         found: dict[str, dict[str, str]] = {"all": {}}
@@ -327,10 +246,7 @@ class _Reader:
             answer = self.client.describe_configs(resources, config_filter="all")
             for name, values in answer.get("topic", {}).items():
                 found[f"topic:{name}"] = dict(_of_source(values, "DYNAMIC_TOPIC_CONFIG"))
-        for broker in cluster["brokers"]:
-            number = broker["broker_id"]
-            if broker.get("is_fenced"):
-                continue
+        for number in brokers:
             resource = ConfigResource(ConfigResourceType.BROKER, str(number))
             answer = self.client.describe_configs([resource], config_filter="all")
             values = answer.get("broker", {}).get(str(number), {})
@@ -358,7 +274,7 @@ class _Reader:
                     each["replica_id"],
                     voter=True,
                     up=True if each["replica_id"] == leader else None,
-                    directory_id=_uuid_text(each.get("replica_directory_id")),
+                    directory_id=uuid_text(each.get("replica_directory_id")),
                     host=endpoints.get(each["replica_id"], {}).get("host"),
                     port=endpoints.get(each["replica_id"], {}).get("port"),
                 )
@@ -485,14 +401,12 @@ def _finalized(features: dict[str, Any]) -> dict[str, int]:
     return {name: level for name, level in levels.items() if level}
 
 
-def _uuid_text(uuid: str | UUID | None) -> str | None:
-    """An id as Kafka writes it; None if there is none."""
+def uuid_text(uuid: bytes | str | UUID | None) -> str | None:
+    """Return an id as Kafka writes it; None if there is none."""
     if not uuid:
         return None
-    data = (uuid if isinstance(uuid, UUID) else UUID(uuid)).bytes
+    if isinstance(uuid, bytes):
+        data = uuid
+    else:
+        data = (uuid if isinstance(uuid, UUID) else UUID(uuid)).bytes
     return urlsafe_b64encode(data).decode().rstrip("=") if any(data) else None
-
-
-def _reason(error: Exception) -> str:
-    name = type(error).__name__
-    return f"{name}: {clean(str(error)).removeprefix(f'{name}: ')}"[:200]

@@ -9,13 +9,13 @@ import pytest
 
 from emulator.cluster_image.image import CommittedOffset
 from sessions.own_cluster.importing import import_sources, read_source
-from sessions.own_cluster.reading import SourceError
-from sessions.own_cluster.running_cluster import (
+from sessions.own_cluster.read_only_client import (
     READ_REQUESTS,
     WriteRequestError,
-    _read_only_client,
+    guarded_connections,
     servers_of,
 )
+from sessions.own_cluster.reading import SourceError
 from tidegauge.kafka_cluster import KafkaCluster
 
 pytest.importorskip("kafka")
@@ -151,7 +151,7 @@ def test_a_request_that_is_no_read_is_not_sent(kafka_cluster: KafkaCluster) -> N
     from kafka.admin import KafkaAdminClient
 
     client = KafkaAdminClient(
-        bootstrap_servers=kafka_cluster.bootstrap_servers, kafka_client=_read_only_client
+        bootstrap_servers=kafka_cluster.bootstrap_servers, kafka_client=guarded_connections
     )
     try:
         with recorded() as keys, pytest.raises(WriteRequestError, match="CreateTopicsRequest"):
@@ -177,7 +177,7 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unreachable_cluster_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.own_cluster.running_cluster.CONNECT_TIMEOUT_MS", 200)
+    monkeypatch.setattr("sessions.own_cluster.read_only_client.CONNECT_TIMEOUT_MS", 200)
     with pytest.raises(SourceError, match="cannot be reached"):
         read_source("kafka://127.0.0.1:1")
     gc.collect()  # the library leaves the refused connection open, which is told here
