@@ -24,6 +24,7 @@ from console.app import TidegaugeApp
 from console.screens.partitions import PartitionsScreen
 from console.widgets.virtual_table import VirtualTable
 from emulator.events import Event, HighWatermarkChanged, RecordsAppended
+from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.garbage_collection import collect_seldom
 from sessions.model.cluster_view import ClusterView
@@ -77,13 +78,37 @@ class LargeSource:
     name = "large"
     trouble = ""
     read_only = False
+    goes_on = True
+    foresees = False
     at_tail = True
+    first_time_us = 0
+    image = None
+    notes: Sequence[str] = ()
+    stale_us: int | None = None
 
     def __init__(self, partitions: int) -> None:
         self.view = ClusterView(large_state(partitions))
         self.targets: list[str] = []
         self.time_us = self.view.time_us
         self.chance = random.Random(1)
+
+    @property
+    def present(self) -> ClusterView:
+        """What is shown."""
+        return self.view
+
+    def keep_up(self) -> None:
+        """Nothing happens meanwhile."""
+
+    def stand_still(self) -> None:
+        """It stands still anyway."""
+
+    def outlook(self) -> None:
+        """There is nothing to look ahead from."""
+
+    def statements_of(self, text: str) -> Sequence[Statement]:
+        """None."""
+        return ()
 
     @property
     def seq(self) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.model.library import Card, Library, Service
+    from console.model.library import Card, Library, Opened, Service
     from console.model.settings import Configuration
     from sessions.sources.source import Source
 
 
-def run(
+def run(  # noqa: PLR0913 - each of them is a choice of the caller
     source: "Source",
     *,
     paused: bool = False,
@@ -22,6 +22,7 @@ def run(
     library: "Library | None" = None,
     card: "Card | None" = None,
     service: "Service | None" = None,
+    others: "Sequence[Opened]" = (),
 ) -> int:
     """Show ``source`` until the user quits, or a signal ends it; returns the exit status.
 
@@ -30,6 +31,7 @@ def run(
     command line that comes back to the time cursor.
     ``library`` opens scenarios and recordings from within; ``card`` is the scenario that ``source``
     is of. ``service`` is started with the console, and stopped before it closes.
+    ``others`` are open, too, to switch to.
     """
     from console.app import TidegaugeApp
     from console.process.tty import Tty
@@ -46,6 +48,8 @@ def run(
     )
     app.stage.card = card
     app.stage.settle()
+    for opened in others:
+        app.sources.add(opened)
     watchdog = Watchdog(Tty(), app.save)
     app.guard_with(watchdog)
     try:

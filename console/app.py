@@ -365,6 +365,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
     def _advance(self, passed: float) -> None:
         try:
+            for opening in self.sources.openings:
+                opening.stage.source.keep_up()
             self.stage.pacer.frame(passed)
         except SessionError:
             raise
@@ -377,7 +379,8 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     def _moment(self) -> tuple[object, ...]:
         """Return what a screen depends on besides keys; nothing is painted until it changes."""
         source, pacer = self.stage.source, self.stage.pacer
-        return source.seq, source.time_us, source.last_seq, pacer.mode, pacer.paused
+        stale = source.stale_us is not None
+        return source.seq, source.time_us, source.last_seq, pacer.mode, pacer.paused, stale
 
     def _is_busy(self) -> bool:
         screen = self.screen
@@ -421,7 +424,9 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         stage = self.stage
         if action is None:
             return None
-        return refusal(action, read_only=stage.read_only, guarded=stage.guarded)
+        return refusal(
+            action, read_only=stage.read_only, guarded=stage.guarded, foresees=stage.foresees
+        )
 
     async def run_action(
         self,

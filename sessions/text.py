@@ -16,6 +16,7 @@ US_PER_MS = 1_000
 US_PER_SECOND = 1_000_000
 SECONDS_PER_MINUTE = 60
 SECONDS_PER_HOUR = 3_600
+UNKNOWN = -1
 TENTHS_MAX_S = 10
 """Ages below this are written with tenths of a second."""
 DIGITS: Final = re.compile(r"(\d+)")
@@ -54,13 +55,13 @@ def _escaped(character: str) -> str:
 
 
 def number(value: int | None) -> str:
-    """``8,131``; ``-`` for what is not known."""
-    return "-" if value is None else f"{value:,}"
+    """``8,131``; ``-`` for what is not known (None, and -1 as Kafka has it)."""
+    return "-" if value is None or value == UNKNOWN else f"{value:,}"
 
 
 def plain(value: int | None) -> str:
-    """``8131``; ``-`` for what is not known."""
-    return "-" if value is None else str(value)
+    """``8131``; ``-`` for what is not known (None, and -1 as Kafka has it)."""
+    return "-" if value is None or value == UNKNOWN else str(value)
 
 
 def broker_list(brokers: Iterable[int]) -> str:

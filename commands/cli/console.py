@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,15 +39,21 @@ from commands.cli.options import (
 )
 from commands.cli.settings import Ascii, Theme, settings
 from commands.exits import CommandError, ExitCode
+from commands.language import values
 from commands.language.cluster_options import ClusterOptions
+from commands.output import streams
+from sessions.format.schema import SUFFIX
 from sessions.grammar.places import Place, place
 
 if TYPE_CHECKING:
     from console.model.library import Service
+    from console.model.settings import Configuration
     from sessions.sources.source import LiveSource, Source
 
 app = typer.Typer()
 
+LOOK_EVERY_US = 2_000_000
+"""How often a cluster that is attached to is looked at."""
 WEB_DRIVER = "web_driver"
 """Textual driver for a browser instead of a terminal."""
 
@@ -73,6 +80,8 @@ Paused = Annotated[bool, flag("--paused", text="start paused")]
         "tidegauge console scenario.tide --version 0.10.2 --record recordings/",
         "tidegauge console prod.cluster.json --run 'broker crash 2'",
         "tidegauge console --serve --version 2.8 --port 9092",
+        "tidegauge console --attach kafka://broker1:9092 --record incident.tide.db",
+        "tidegauge console --attach kafka://a:9092 --attach kafka://b:9092 --every 5s",
     ),
 )
 def console(
@@ -112,11 +121,43 @@ def console(
     key: Key = None,
     control: Control = None,
     control_folder: ControlFolder = None,
+    attach: Annotated[
+        list[str] | None,
+        option(
+            "--attach",
+            metavar="ADDRESS",
+            parse=values.cluster_address,
+            text="show a cluster that runs, kafka://HOST:PORT[,HOST:PORT..]; nothing but read"
+            " requests is ever sent to it; may be repeated, A switches",
+        ),
+    ] = None,
+    every: Annotated[
+        int | None,
+        option(
+            "--every",
+            metavar="DURATION",
+            parse=values.positive_duration,
+            text="how often to look at a cluster that is attached to",
+            default="2s",
+        ),
+    ] = None,
+    command_config: Annotated[
+        str | None,
+        option(
+            "--command-config",
+            kind="FILE",
+            text="a client.properties for --attach, as Kafka's own tools take it",
+        ),
+    ] = None,
 ) -> int:
     """Open the console on a live cluster.
 
     The script runs to its end; then the cluster keeps running and takes statements on the : line.
     Everything is recorded, so that you can go back in time; --record keeps the recording.
+
+    With --attach it shows a cluster that runs elsewhere, which is looked at every few seconds: x
+    shows what a fault would do to it, R rehearses the loss of each broker and rack, and nothing is
+    ever sent to it that changes anything. --record keeps what was seen.
 
     With --serve, Kafka clients can connect to each broker on its own TCP port, and the script's
     statements run while clients are served. Clients wait while the cluster is paused or its past is
@@ -140,6 +181,28 @@ def console(
         wrong = [name for name, value in only_served.items() if value is not None]
         if wrong:
             raise CommandError(ExitCode.USAGE, f"{wrong[0]} needs --serve")
+    if attach:
+        given_too = {
+            "SCRIPT": script,
+            "--image": image,
+            "--run": statements,
+            "--serve": serve,
+            "--version": version,
+            "--seed": seed,
+            "--from-start": from_start,
+            "--at": at,
+        }
+        wrong = [name for name, value in given_too.items() if value not in (None, "", False)]
+        if wrong:
+            message = f"{wrong[0]} is for emulated clusters, and --attach for one that runs"
+            raise CommandError(ExitCode.USAGE, message)
+        need_terminal()
+        chosen = settings(theme=theme, ascii_only=ascii_only)
+        target = Path(record) if record else None
+        return _attached(attach, command_config, every, target, keep, paused, chosen)
+    for name, value in {"--every": every, "--command-config": command_config}.items():
+        if value is not None:
+            raise CommandError(ExitCode.USAGE, f"{name} needs --attach")
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from commands.runs.live import completer, live_source
@@ -201,6 +264,57 @@ def console(
     finally:
         source.close()
         recorder.close("ok")
+
+
+def _attached(
+    addresses: Sequence[str],
+    command_config: str | None,
+    every_us: int | None,
+    target: Path | None,
+    keep: int | None,
+    paused: bool,
+    configuration: "Configuration",
+) -> int:
+    """Show clusters that run; the first of them is shown first."""
+    from contextlib import ExitStack
+
+    from commands.runs.attach import attached_source
+    from commands.runs.console_library import ConsoleLibrary
+    from commands.runs.live import completer
+    from commands.runs.reproduction import command_line
+    from console import run
+    from console.model.library import Opened
+    from sessions.own_cluster.client_properties import read_properties
+    from sessions.own_cluster.reading import SourceError
+
+    if target is not None and len(addresses) > 1 and target.name.endswith(SUFFIX):
+        message = f"--record: '{target}' is one file, and there are several clusters: name a folder"
+        raise CommandError(ExitCode.USAGE, message)
+    try:
+        properties = {} if command_config is None else read_properties(Path(command_config))
+    except SourceError as error:
+        raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+    with ExitStack() as closing:
+        sources = []
+        for address in dict.fromkeys(addresses):
+            streams.progress(f"connecting to {address}")
+            source, recorder = attached_source(
+                address, properties, every_us or LOOK_EVERY_US, target, keep
+            )
+            closing.callback(recorder.close, "ok")
+            closing.callback(source.close)
+            sources.append(source)
+        streams.progress("")
+        first, *others = sources
+        return run(
+            first,
+            paused=paused,
+            complete=completer(first),
+            configuration=configuration,
+            reproduce=command_line,
+            library=ConsoleLibrary(recording_folder(target)),
+            others=[Opened(each, lambda: None, completer(each)) for each in reversed(others)],
+        )
 
 
 @app.command(

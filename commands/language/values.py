@@ -223,6 +223,13 @@ def znode_version(word: str) -> int:
     return integer(word, -1, "version")
 
 
+def cluster_address(word: str) -> str:
+    """Check the address of a running cluster, ``kafka://HOST:PORT[,HOST:PORT..]``."""
+    if not word.startswith("kafka://"):
+        raise BadWord(f"'{clean(word)}' is no address of a cluster (written kafka://HOST:PORT)")
+    return word
+
+
 def positive_duration(word: str) -> int:
     """Parse a duration of at least a millisecond, into microseconds."""
     if value := duration(word):

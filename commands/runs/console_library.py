@@ -15,6 +15,7 @@ from commands.runs.script_from_session import Ending, Given, script_of, write_sc
 from commands.runs.script_runner import ScriptRunner
 from console.model.exploration import Explored, Question, Watch
 from console.model.library import Card, Finding, LibraryError, Opened, Tell
+from emulator.cluster_image.image import ClusterImage
 from emulator.events import Event
 from emulator.inputs.conditions import Subject
 from emulator.inputs.statements import OF_CONNECTIONS, Expect, ExpectEvents, Statement, WaitUntil
@@ -118,6 +119,13 @@ class ConsoleLibrary:
 
         with _sentences():
             return in_console(question, version, watch)
+
+    def rehearse(self, image: ClusterImage, tell: Tell) -> str:
+        """Rehearse the loss of each broker, controller and rack."""
+        from commands.runs.rehearsal import rehearsed
+
+        with _sentences():
+            return rehearsed(image, tell)
 
     def save_script(self, source: Source, name: str) -> str:
         """Write a source's statements as a script."""

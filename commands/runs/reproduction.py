@@ -7,7 +7,7 @@ from commands.exits import CommandError
 from commands.runs.console_library import script_of_source
 from sessions.format.errors import SessionError
 from sessions.grammar.words import moment_text
-from sessions.sources.live import LiveSource
+from sessions.sources.growing import GrowingSource
 from sessions.sources.paired import TwinSource
 from sessions.sources.served import ServedSource
 from sessions.sources.source import ReplaySource, Source
@@ -22,7 +22,7 @@ def command_line(source: Source) -> str:
         return command_line(source.front)
     if isinstance(source, ReplaySource):
         return _replayed(source.session.path, source.time_us)
-    if isinstance(source, LiveSource) and not source.recorder.temporary:
+    if isinstance(source, GrowingSource) and not source.recorder.temporary:
         return _replayed(source.recorder.path, source.time_us)
     if isinstance(source, ServedSource):
         return ""

@@ -19,7 +19,8 @@ class Action(Struct, frozen=True):
     ``label`` is its word in the footer (empty: not there), and ``shown`` the keys it shows there if
     it speaks for its opposite too. ``writes``: it changes the cluster, so it needs a source that is
     not read-only. ``files``: it writes files where the console was started, so it needs a console
-    that may do more than look. ``kraft`` is its help in KRaft mode, where that differs.
+    that may do more than look. ``previews``: it shows what would happen first, and does that also
+    where nothing can be changed. ``kraft`` is its help in KRaft mode, where that differs.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Action(Struct, frozen=True):
     shown: str = ""
     writes: bool = False
     files: bool = False
+    previews: bool = False
     kraft: str = ""
 
     def help_in(self, *, kraft: bool) -> str:

@@ -2,7 +2,23 @@
 
 from typing import Final
 
-from console.actions.action import everywhere, on
+from console.actions.action import Action, everywhere, on
+
+WITHOUT_R: Final = (
+    "overview",
+    "partitions",
+    "partition",
+    "brokers",
+    "broker",
+    "znodes",
+    "metadata",
+    "events",
+    "groups",
+    "lab",
+    "faults",
+)
+"""Screens from which a cluster is rehearsed; on others R does something else, or the cluster is not
+what they show."""
 
 GO: Final = [
     everywhere("go.sessions", "6", "Sessions: what did we record?"),
@@ -17,9 +33,19 @@ ACT: Final = [
         "Break the selected object, or repair it; each fault with its predicted effect",
         "fault",
         writes=True,
+        previews=True,
+    ),
+    Action(
+        "act.rehearse",
+        "act.rehearse",
+        ("R",),
+        WITHOUT_R,
+        "Rehearse the loss of each broker and rack on a copy of the cluster that is attached to",
+        "act",
     ),
     everywhere("act.save", "S", "Save the statements given here as a script", files=True),
     everywhere("source.brief", "i", "Describe the open scenario: what to watch and to predict"),
+    everywhere("source.switch", "A", "Switch to another of the clusters that are attached to"),
     everywhere("source.close", "Q", "Close the source opened last, and return to the one below"),
 ]
 

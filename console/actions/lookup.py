@@ -55,15 +55,25 @@ def named(name: str, context: str) -> Action | None:
     return next((action for action in everything if action.name == name), None)
 
 
-def refusal(action: Action, *, read_only: bool, guarded: bool = False) -> str | None:
+def refusal(
+    action: Action, *, read_only: bool, guarded: bool = False, foresees: bool = False
+) -> str | None:
     """The read-only gate: a sentence that refuses the action, or None if it may run.
 
     ``guarded``: the console was started with ``--read-only``, so it writes no files either.
+    ``foresees``: what would happen to a running cluster can be shown.
     """
     if action.files and guarded:
         return (
             f"READ-ONLY: this console only looks, so '{action.keys[0]}' writes no files here. "
             "Start it without --read-only."
+        )
+    if action.writes and read_only and foresees:
+        if action.previews:
+            return None
+        return (
+            f"READ-ONLY: nothing is ever sent to a running cluster, so '{action.keys[0]}' does "
+            "nothing. x shows what a fault would do, R rehearses the loss of each broker."
         )
     if action.writes and read_only:
         return (

@@ -28,6 +28,7 @@ SCREENS: Final = (
     "diagram",
     "lost",
     "clients",
+    "groups",
     "record",
     "bookmarks",
     "difference",
@@ -114,6 +115,7 @@ _TIME = [
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
     everywhere("clients", "C", "List connected clients: their requests, errors and lag"),
+    everywhere("groups", "O", "List consumer groups: their offsets, and how far they are behind"),
     everywhere(
         "diagram",
         "D",
@@ -291,6 +293,7 @@ GROUPS: Final = {
     "diagram": "Open",
     "lost": "Open",
     "clients": "Open",
+    "groups": "Open",
     "cursor": "Time",
     "copy": "Copy",
     "app": "Program",

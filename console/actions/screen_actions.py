@@ -4,7 +4,7 @@ from typing import Final
 
 from console.actions.action import on
 
-TABLES: Final = ("partitions", "brokers", "broker", "clients")
+TABLES: Final = ("partitions", "brokers", "broker", "clients", "groups")
 """Screens with a sortable table."""
 
 TABLE: Final = [
@@ -88,6 +88,7 @@ DRILL: Final = [
         "Open the broker that the client is connected to, or the selected event",
         "broker",
     ),
+    *on(("groups",), "drill", "enter", "Open the partition, or the selected event", "open"),
     *on(("diagram",), "drill", "enter", "Unfold the line, or open the event", "open"),
     *on(("record",), "drill", "enter", "Open the write of the copy, or the event", "open"),
     *on(("bookmarks",), "drill", "enter", "Move the time cursor to the bookmark", "go there"),
@@ -115,6 +116,7 @@ DRILL: Final = [
             "brokers",
             "broker",
             "clients",
+            "groups",
             "znodes",
             "znode",
             "metadata",

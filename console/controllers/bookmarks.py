@@ -125,7 +125,7 @@ class Bookmarks:
             self.stage.search = None
             self.seek(found)
             self.app.notify(f"#{number(found)}: {text}")
-        elif search.at_end and source.read_only:
+        elif search.at_end and not source.goes_on:
             self.stage.search = None
             self.app.notify(f"{text} never holds after this point")
         elif search.at_end and not search.waits:

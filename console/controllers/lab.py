@@ -8,11 +8,13 @@ from textual.app import App
 
 from console.controllers.open_sources import OpenSources
 from console.controllers.time_travel import TimeTravel
+from console.model.background_job import Job
 from console.model.faults import Fault, faults_of, subject_of
 from console.model.library import LibraryError
 from console.model.workspace import Stage
 from console.screens.base import ConsoleScreen
 from console.screens.faults import FaultsScreen
+from console.screens.rehearsal import RehearsalScreen
 from console.widgets.fault_list import FaultView
 
 
@@ -80,6 +82,21 @@ class Lab:
         self.app.notify(f"done: {fault.statement}")
         done()
         return None
+
+    # ---- rehearsals
+
+    def action_act_rehearse(self) -> None:
+        """Rehearse the loss of each broker, controller and rack on an emulated copy."""
+        library, source = self.stage.library, self.stage.source
+        if library is None:
+            self.app.notify("nothing can be rehearsed: the console was started without a library")
+        elif source.image is None:
+            self.app.notify(
+                "R rehearses a cluster that runs elsewhere (--attach): x breaks this one"
+            )
+        else:
+            job = Job("rehearsal", partial(library.rehearse, source.image))
+            self.app.push_screen(RehearsalScreen(self.stage, job))
 
     # ---- scripts
 

@@ -15,6 +15,7 @@ from console.screens.base import ConsoleScreen
 from console.screens.broker import BrokerScreen
 from console.screens.clients import ClientsScreen
 from console.screens.events import EventScreen
+from console.screens.groups import GroupsScreen
 from console.screens.lost import LostScreen
 from console.screens.partition import PartitionScreen
 from console.screens.partitions import PartitionsScreen
@@ -43,6 +44,7 @@ class Navigation:
             "record": lambda record_id: self.open_record(int(record_id)),
             "lost": lambda _: self.action_lost(),
             "clients": lambda _: self.action_clients(),
+            "groups": lambda _: self.action_groups(),
             "mode": self.go,
             "partitions": self.open_partitions,
         }
@@ -146,6 +148,10 @@ class Navigation:
     def action_clients(self) -> None:
         """List the clients that are connected."""
         self.app.push_screen(ClientsScreen(self.stage))
+
+    def action_groups(self) -> None:
+        """List the consumer groups."""
+        self.app.push_screen(GroupsScreen(self.stage))
 
     def open_event(self, seq: int) -> None:
         """Drill into an event."""

@@ -95,7 +95,7 @@ class Notices:
             return
         self.told_troubles.add(sentence)
         source, pacer = self.stage.source, self.stage.pacer
-        if not source.read_only or not source.at_tail:
+        if source.goes_on or not source.at_tail:
             pacer.paused = True
         there = f"Events #1 to #{number(source.last_seq)} can be examined"
         here = f"the time cursor is at #{number(source.seq)}"

@@ -21,6 +21,8 @@ from console.screens.explore import ExploreScreen
 from console.screens.faults import FaultsScreen
 from console.screens.messages import SourceShown, WorkFailed
 from console.screens.page import MenuScreen, PageScreen
+from sessions.model.health import ALERTING
+from sessions.text import age
 
 AS_BEFORE: Final = "What was open before is unchanged."
 
@@ -124,6 +126,22 @@ class OpenSources:
         if opened.card is not None:
             self.brief()
 
+    def add(self, opened: Opened) -> None:
+        """Open a source below the one that is shown."""
+        shown = self.openings[-1].stage
+        stage = Stage(
+            opened.source,
+            glyphs=shown.glyphs,
+            complete=opened.complete,
+            reproduce=shown.reproduce,
+            library=shown.library,
+        )
+        stage.guarded = shown.guarded
+        self._opened += 1
+        opening = Opening(stage, f"{SIGN}{self._opened}", "overview", opened.close)
+        self.openings.insert(-1, opening)
+        self._add_modes(opening)
+
     def leave_overlays(self) -> None:
         """Close menus and pages on top of a screen."""
         while isinstance(self.app.screen, MenuScreen | PageScreen | FaultsScreen | ExploreScreen):
@@ -161,6 +179,30 @@ class OpenSources:
         self.app.call_later(self._forget, gone)
         self.app.notify(f"closed {gone.stage.source.name}; here is {before.stage.source.name}")
 
+    def action_source_switch(self) -> None:
+        """Choose another of the sources that are open; all of them go on."""
+        if len(self.openings) == 1:
+            self.app.notify("only one cluster is open: --attach may be given several times")
+            return
+        choices = [_choice(opening.stage) for opening in reversed(self.openings)]
+        menu = MenuScreen(self.stage, "switch to", choices, 1)
+
+        def chosen(index: int | None) -> None:
+            if index:
+                self.show(self.openings[-1 - index])
+
+        self.app.push_screen(menu, chosen)
+
+    def show(self, opening: Opening) -> None:
+        """Show one of the open sources."""
+        self.leave_overlays()
+        self.openings[-1].mode = self.mode_here
+        self.openings.remove(opening)
+        self.openings.append(opening)
+        self.last_mode = opening.mode
+        self.app.switch_mode(self.mode_of(opening.mode))
+        self.app.post_message(SourceShown())
+
     async def _forget(self, opening: Opening) -> None:
         for mode in self.screens(opening.stage):
             await self.app.remove_mode(mode + opening.suffix)
@@ -171,3 +213,17 @@ class OpenSources:
         for opening in reversed(self.openings):
             opening.close()
         del self.openings[1:]
+
+
+def _choice(stage: Stage) -> str:
+    """A source by its name, and how it is."""
+    counts, source = stage.source.present.counts(), stage.source
+    wrong = [
+        f"{getattr(counts, state.name)} {state.label}"
+        for state in ALERTING
+        if getattr(counts, state.name)
+    ]
+    how = ", ".join(wrong) or "healthy"
+    if source.stale_us is not None:
+        how = f"LOST {age(source.stale_us)} ago; {how} then"
+    return f"{source.name}: {counts.brokers_up}/{counts.brokers} brokers, {how}"

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from emulator.releases.config import resolve
 from sessions.model.cluster_view import ClusterView
+from sessions.model.quorum import GONE
 from sessions.model.states import BrokerState, PartitionState, QuorumState
 
 UNCLEAN: Final = "unclean.leader.election.enable"
@@ -107,7 +108,7 @@ def _of_broker(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     number, name = broker.id, f"broker {broker.id}"
     if broker.state == "frozen":
         yield Fault(f"thaw {name}", statement("broker thaw", number))
-    if broker.state in ("crashed", "stopped"):
+    if broker.state in GONE:
         yield Fault(f"start {name}", statement("broker start", number))
         yield Fault(f"start {name} with empty disks", f"broker start {number} --clean", name)
         return
@@ -127,7 +128,7 @@ def _of_rack(view: ClusterView, broker: BrokerState) -> Iterator[Fault]:
     alive = [
         each.id
         for each in view.state.brokers.values()
-        if each.rack == broker.rack and each.state not in ("crashed", "stopped")
+        if each.rack == broker.rack and each.state not in GONE
     ]
     if broker.rack and len(alive) > 1:
         crashes = "; ".join(statement("broker crash", each) for each in sorted(alive))
@@ -168,7 +169,7 @@ def _of_controller(quorum: QuorumState, number: int) -> Iterator[Fault]:
     shown = f"{name} (active)" if active else name
     if state == "frozen":
         yield Fault(f"thaw {shown}", f"controller thaw {number}")
-    if state in ("crashed", "stopped"):
+    if state in GONE:
         yield Fault(f"start {shown}", f"controller start {number}")
     else:
         yield Fault(f"crash {shown}", f"controller crash {number}", name)

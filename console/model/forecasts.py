@@ -5,7 +5,7 @@ computed in a thread, one after another.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from console.model.background_job import Job, Tell
 from emulator.inputs.statements import Statement
@@ -26,7 +26,7 @@ class Foresight:
     def __init__(self, source: Source, *, in_background: bool = False) -> None:
         """Forecast from the current state of the source's cluster."""
         self.in_background = in_background
-        self._source: Any = source
+        self._source = source
         self._outlook: Outlook | None = None
         self._found: dict[str, Effect] = {}
         self._failed: dict[str, str] = {}
@@ -37,12 +37,12 @@ class Foresight:
     @property
     def possible(self) -> bool:
         """Whether there is a cluster to copy."""
-        return hasattr(self._source, "outlook")
+        return self._source.foresees
 
     @property
     def time_us(self) -> int:
         """The virtual time from which the forecast starts."""
-        here: int = self._source.last_time_us
+        here = self._source.last_time_us
         return here if self._outlook is None else self._outlook.time_us
 
     def known(self, statement: str) -> Effect | None:
@@ -71,6 +71,7 @@ class Foresight:
         given = self._source.statements_of(statement)
         if self._outlook is None:
             self._outlook = self._source.outlook()
+            assert self._outlook is not None
         if self.in_background:
             self._go_on_behind(statement, given)
             return self.is_settled(statement)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 
 from console.model.exploration import Explored, Question, Watch
+from emulator.cluster_image.image import ClusterImage
 from emulator.inputs.conditions import Subject
 from sessions.grammar.event_patterns import EventPattern
 from sessions.sources.source import Source
@@ -96,6 +97,9 @@ class Library(Protocol):
 
         If the release does not support the question, the summary says so.
         """
+
+    def rehearse(self, image: ClusterImage, tell: Tell) -> str:
+        """Rehearse the failures of a cluster in this state; returns lines, the verdict first."""
 
     def save_script(self, source: Source, name: str) -> str:
         """Write a source's statements as a script; return a sentence that names the file."""

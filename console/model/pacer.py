@@ -5,7 +5,6 @@ fast. It never decides what happens, only how far to go in a frame, and it does 
 so that keys stay quick.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from sessions.sources.source import Source
@@ -34,6 +33,8 @@ class Pacer:
     def __init__(self, source: Source, *, paused: bool = False, speed: float = 1.0) -> None:
         self.source = source
         self.paused = paused
+        if paused:
+            source.stand_still()
         self.speed = speed
         self.managed = 0.0
         self.came_from = source.seq
@@ -44,7 +45,7 @@ class Pacer:
         """Advance by a frame of ``wall_seconds``; return how many events were applied."""
         if self.paused:
             return 0
-        if self.source.read_only and self.source.at_tail:
+        if not self.source.goes_on and self.source.at_tail:
             self.paused = True
             return 0
         before_us = self.source.time_us
@@ -78,13 +79,11 @@ class Pacer:
 
     def toggle(self) -> None:
         """Pause or continue; playing at the end of a recording restarts it from its beginning."""
-        if self.paused and self.source.read_only and self.source.at_tail:
+        if self.paused and not self.source.goes_on and self.source.at_tail:
             self.source.seek_seq(0)
         self.paused = not self.paused
         if self.paused:
-            stop: Callable[[], object] | None = getattr(self.source, "stand_still", None)
-            if stop is not None:
-                stop()
+            self.source.stand_still()
 
     def step(self, events: int) -> None:
         """Pause, and move by single events."""
@@ -108,12 +107,12 @@ class Pacer:
     def live(self) -> None:
         """Go to the end of what exists and follow it."""
         self.source.to_tail()
-        self.paused = self.source.read_only
+        self.paused = not self.source.goes_on
 
     @property
     def mode(self) -> str:
         """``LIVE`` follows the cluster, ``PAUSED`` holds its cursor, ``REPLAY`` shows the past."""
-        if self.source.kind == "REPLAY":
+        if not self.source.goes_on:
             return "REPLAY"
         if self.paused:
             return "PAUSED"

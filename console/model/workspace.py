@@ -102,6 +102,11 @@ class Stage:
         return self.source.read_only or self.guarded
 
     @property
+    def foresees(self) -> bool:
+        """Whether it is a running cluster, to which nothing is sent: what would happen is shown."""
+        return self.source.read_only and self.source.foresees
+
+    @property
     def recording(self) -> Path | None:
         """The file that is being recorded to; None without ``--record``."""
         recorder = getattr(self.source, "recorder", None)
@@ -113,8 +118,7 @@ class Stage:
     @property
     def present(self) -> ClusterView:
         """The read model where statements take effect: at the end of a live cluster."""
-        found: ClusterView = getattr(self.source, "present", self.view)
-        return found
+        return self.source.present
 
     @property
     def view(self) -> ClusterView:

@@ -15,7 +15,7 @@ from console.render.lines import Line, Span, cut, data, fit, join_ends, line, wi
 from console.render.state_words import WORD_OF, glyph_of
 from sessions.model.health import ALERTING
 from sessions.model.quorum import controllers_running
-from sessions.text import clean, clock, number
+from sessions.text import age, clean, clock, number
 
 TABS: Final = (
     ("1", "overview", "Overview"),
@@ -82,9 +82,10 @@ def header_line(stage: Stage, width: int) -> Line:
 
 
 def _title(stage: Stage, *, named: bool) -> Line:
-    seed = stage.view.state.seed
+    state = stage.view.state
     name = Span(f" {source_name(stage)}", "strong") if named else ""
-    return line(name, Span(f" seed {seed}", "muted"))
+    run = f" {state.version}" if state.is_observed else f" seed {state.seed}"
+    return line(name, Span(run, "muted"))
 
 
 def _time(stage: Stage, *, roomy: bool) -> Line:
@@ -93,9 +94,15 @@ def _time(stage: Stage, *, roomy: bool) -> Line:
     sign = glyphs.pause if pacer.paused else glyphs.play
     end = f"/{number(source.last_seq)}" if roomy and not source.at_tail else ""
     gap = "  " if roomy else " "
+    stale_us = source.stale_us
+    pace = (
+        Span(f" {mode} {sign} ", f"mode-{mode.lower()}")
+        if stale_us is None
+        else Span(f" LOST {age(stale_us)} ", "error")
+    )
     return line(
         " " if roomy else "",
-        Span(f" {mode} {sign} ", f"mode-{mode.lower()}"),
+        pace,
         f" {_speed(stage)}{gap}",
         Span(clock(source.time_us), "strong"),
         f"{gap}#{number(source.seq)}{end}",
@@ -179,20 +186,22 @@ def _watched(stage: Stage) -> Line:
     return line(Span(f"  {stage.glyphs.watched} {description.word} {description.text}", "accent"))
 
 
-def footer_line(context: str, width: int, *, read_only: bool, more: str) -> Line:
+def footer_line(
+    context: str, width: int, *, read_only: bool, more: str, foresees: bool = False
+) -> Line:
     """The most useful keys of a screen, as many as fit; what cannot be done now is faint."""
     spans: list[Span] = []
     room = width - 1
     for action in footer_actions(context):
-        entry = _footer_entry(action, read_only=read_only)
+        entry = _footer_entry(action, read_only=read_only, foresees=foresees)
         if width_of(entry) <= room:
             spans += entry
             room -= width_of(entry)
     return cut((Span(" "), *spans), width, more)
 
 
-def _footer_entry(action: Action, *, read_only: bool) -> Line:
-    refused = refusal(action, read_only=read_only) is not None
+def _footer_entry(action: Action, *, read_only: bool, foresees: bool) -> Line:
+    refused = refusal(action, read_only=read_only, foresees=foresees) is not None
     keys = action.shown or key_name(action.keys[0])
     return line(
         Span(keys, "faint" if refused else "key", action.id),

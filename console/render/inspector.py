@@ -17,7 +17,7 @@ from console.render.state_words import STATE_WORDS, glyph_of
 from console.render.tapes import tape_order
 from console.render.why_sentence import sentence
 from sessions.model.metadata_image import RECOVERY_WORDS, Metadata
-from sessions.model.states import PartitionState, ReplicaState
+from sessions.model.states import UNKNOWN, PartitionState, ReplicaState
 from sessions.model.truths import truths
 from sessions.model.waiting import Wait, wait_for, wait_of
 from sessions.text import age, brackets, broker_list, clock, number, plain
@@ -38,15 +38,19 @@ ELR_FEATURE: Final = "eligible.leader.replicas.version"
 
 def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The whole inspector for one partition."""
-    sections = [
-        heading(stage, partition),
-        replica_table(stage, partition, width),
-        epoch_caches(partition),
-        znode(stage, partition),
-        disagreements(stage, partition),
-        audit(partition),
-        why(stage, partition, width),
-    ]
+    told = [heading(stage, partition), replica_table(stage, partition, width)]
+    if stage.view.state.is_observed:  # what brokers know themselves is told to nobody
+        recorded = [] if stage.metadata is None else _metadata(stage.metadata, partition)
+        sections = [*told, recorded, why(stage, partition, width)]
+    else:
+        sections = [
+            *told,
+            epoch_caches(partition),
+            znode(stage, partition),
+            disagreements(stage, partition),
+            audit(partition),
+            why(stage, partition, width),
+        ]
     rows: list[Line] = []
     for section in sections:
         if section:
@@ -139,6 +143,8 @@ def _times(wait: Wait, role: str) -> list[Line]:
 
 def _written(stage: Stage, partition: PartitionState) -> Line:
     """The other epoch that was written with the state: the controller's, in KRaft its own."""
+    if partition.zk_version == UNKNOWN:
+        return ()
     if stage.metadata is None:
         return line(Span("  controller epoch ", "muted"), plain(partition.controller_epoch))
     return line(Span("  partition epoch ", "muted"), plain(partition.zk_version))
@@ -304,6 +310,8 @@ def znode(stage: Stage, partition: PartitionState) -> list[Line]:
 def _metadata(metadata: Metadata, partition: PartitionState) -> list[Line]:
     node = metadata.nodes.get(f"/topics/{partition.topic}/{partition.partition}")
     title = Span("METADATA", "title")
+    if node is None and not metadata.taken:
+        return []
     if node is None:
         return [line(title, Span(" no record of it", "muted"))]
     value = node.value

@@ -234,6 +234,8 @@ class Strips:
     # ---- rates
 
     def _rates(self) -> list[Row]:
+        if self.stage.view.state.is_observed:
+            return []  # clients are told of none of this
         rows = []
         for name, label, role in self.per_second:
             rows.append(self._rate(name, label, role, number(self._rate_at(name, -2))))

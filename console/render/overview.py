@@ -6,14 +6,18 @@ from typing import Final
 from console.model.history import sparkline
 from console.model.workspace import Stage
 from console.render.authority import controller_words, sentences
-from console.render.lines import BLANK, Line, Span, cut, fit, line
+from console.render.lines import BLANK, Line, Span, cut, fit, line, wrap
 from console.render.state_words import WORD_OF, glyph_of
 from emulator.audit.invariants import INVARIANTS
+from sessions.model.clients import behind_by_group
 from sessions.model.health import COUNTED, Counts
 from sessions.text import clean, clock, number, plural
 
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
+UNTOLD: Final = ("unclean", "diverged", "lost")
+"""Counts that no client of a cluster is told."""
+UNTOLD_SENTENCE: Final = "Clients are not told what is lost or diverged."
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 SECONDS_MAX: Final = 120
@@ -43,9 +47,14 @@ def health_lines(stage: Stage, width: int) -> list[Line]:
             top=counts.brokers,
         ),
     ]
+    untold = UNTOLD if stage.view.state.is_observed else ()
     for _, name in COUNTED:
-        value = getattr(counts, name)
         word = WORD_OF[name]
+        if name in untold:
+            label = Span(fit(word.label, LABEL_WIDTH), "muted")
+            rows.append(line("   ", label, Span(f"{'-':>{FIGURE_WIDTH}}", "muted")))
+            continue
+        value = getattr(counts, name)
         rows.append(
             _count_line(
                 stage,
@@ -95,6 +104,8 @@ def _bars(bars: str, zero: str, role: str) -> list[Span]:
 def control_lines(stage: Stage, width: int) -> list[Line]:
     """Controller, audit, expectations, clients, configuration."""
     state = stage.view.state
+    if state.is_observed:
+        return [cut(row, width, stage.glyphs.more) for row in observed_lines(stage, width)]
     rows = [
         _pair("controller", *controller_words(stage)),
         *_waiting(stage),
@@ -108,6 +119,29 @@ def control_lines(stage: Stage, width: int) -> list[Line]:
         *_links(stage),
     ]
     return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def observed_lines(stage: Stage, width: int) -> list[Line]:
+    """What a cluster that runs outside says of itself, and what it tells no client."""
+    state = stage.view.state
+    lags = behind_by_group(stage.view)
+    late = {group: lag for group, lag in lags.items() if lag}
+    worst = max(late, key=late.__getitem__, default="")
+    note = f"{clean(worst)} the most: {number(late[worst])} records" if late else ""
+    return [
+        _pair("controller", *controller_words(stage)),
+        *_waiting(stage),
+        _pair("cluster", state.version or "?"),
+        BLANK,
+        _pair("groups", f"{len(state.groups)}, {len(late)} behind", "warning" * bool(late), note),
+        BLANK,
+        *(line(Span(f" {row}", "muted")) for row in wrap(UNTOLD_SENTENCE, width - 2)),
+        *(
+            line(Span(f" {row}", "warning"))
+            for note in stage.source.notes
+            for row in wrap(clean(note), width - 2)
+        ),
+    ]
 
 
 def audit_lines(stage: Stage) -> list[Line]:

@@ -64,29 +64,32 @@ class TimeBar:
     def __init__(self) -> None:
         self._key: tuple[int, int] = (-1, -1)
         self._bars: list[Bar] = []
-        self.end_us = 0
+        self.begin_us = self.end_us = 0
 
     def lines(self, stage: Stage, width: int, rows: int = 2) -> list[Line]:
         """The bars, and below them the ends, bookmarks and the cursor; in one row, both in one."""
         columns = max(1, width - MARGIN - 1)
-        end_us = max(1, stage.source.last_time_us)
+        self.begin_us = stage.source.first_time_us
+        end_us = max(1, stage.source.last_time_us - self.begin_us)
         grown = end_us // max(1, self.end_us // columns)
         if (columns, grown) != self._key or end_us < self.end_us:
             self.end_us = end_us
             self._key = (columns, end_us // max(1, end_us // columns))
-            self._bars = bars_of(stage.source.samples(), columns, end_us)
+            samples = [(seq, us - self.begin_us, each) for seq, us, each in stage.source.samples()]
+            self._bars = bars_of(samples, columns, end_us)
         if rows == 1:
             return [self._bar_line(stage, self.column_of(stage.source.time_us, columns))]
         return [self._bar_line(stage), self._mark_line(stage, columns)]
 
     def column_of(self, time_us: int, columns: int) -> int:
         """The column of a time."""
-        return min(columns - 1, time_us * columns // max(1, self.end_us))
+        gone_us = max(0, time_us - self.begin_us)
+        return min(columns - 1, gone_us * columns // max(1, self.end_us))
 
     def time_at(self, column: int, width: int) -> int:
         """The time of a column of the screen."""
         columns = max(1, width - MARGIN - 1)
-        return max(0, column - MARGIN) * self.end_us // columns
+        return self.begin_us + max(0, column - MARGIN) * self.end_us // columns
 
     def _bar_line(self, stage: Stage, cursor: int | None = None) -> Line:
         spans = bar_spans(self._bars, stage.glyphs.sparks, stage.glyphs)
@@ -100,7 +103,7 @@ class TimeBar:
         """Draw bookmarks, verdicts in words where there is room, and the cursor over everything."""
         source, glyphs = stage.source, stage.glyphs
         row: list[Span] = [Span(" ")] * columns
-        place(row, 0, short_clock(0), "faint")
+        place(row, 0, short_clock(source.first_time_us), "faint")
         end = short_clock(source.last_time_us)
         place(row, columns - len(end) - 1, end, "faint")
         for mark in source.bookmarks():

@@ -190,8 +190,17 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
             rows = self.time_bar.size.height
             self.time_bar.show(self.time_bar.bar.lines(stage, width, rows))
         context = "prompt" if self.prompt.is_open else self.context
-        read_only = stage.read_only
-        self.footer.show([footer_line(context, width, read_only=read_only, more=stage.glyphs.more)])
+        self.footer.show(
+            [
+                footer_line(
+                    context,
+                    width,
+                    read_only=stage.read_only,
+                    foresees=stage.foresees,
+                    more=stage.glyphs.more,
+                )
+            ]
+        )
         if width < SIZE_NEEDED[0] or height < SIZE_NEEDED[1]:
             needed = f"needs {SIZE_NEEDED[0]}x{SIZE_NEEDED[1]}"
             lines = ("tidegauge", needed, f"this is {width}x{height}")

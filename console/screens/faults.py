@@ -69,7 +69,11 @@ class FaultsScreen(ConsoleScreen):
         effect = text_of(self.list.effect(fault)) or "not predicted yet"
         rows = [Row(line(Span(f": {fault.statement}", "key")))]
         rows += [Row(line(row)) for row in wrap(effect, width)]
-        if fault.confirm:
+        if self.stage.read_only:
+            rows.append(
+                Row(line(Span("this is a forecast: nothing is sent to the cluster", "muted")))
+            )
+        elif fault.confirm:
             rows.append(Row(line(Span(f"asks for a name first: {fault.confirm}", "muted"))))
         rows += [Row(line(Span(row, "muted"))) for row in wrap(self._marking(), width)]
         known = self.list.foresight.known(fault.statement)
@@ -97,6 +101,9 @@ class FaultsScreen(ConsoleScreen):
         """Show what the fault would do under other conditions."""
         fault = self.list.fault
         if fault is None or not self.list.foresight.possible:
+            return
+        if self.stage.foresees:
+            self.app.notify("only a fault of an emulated cluster is compared, which has a past")
             return
         if self.list.is_large:
             self.app.notify(f"more than {MANY_PARTITIONS:,} partitions take too long to compare")

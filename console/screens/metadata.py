@@ -19,6 +19,11 @@ from console.widgets.text import TextView
 from sessions.model.metadata_image import MetadataNode
 from sessions.text import plural
 
+UNREADABLE = (
+    "Clients cannot read the metadata log; the quorum tells who has how much of it.",
+    "'tidegauge postmortem' reads a copy of the folder __cluster_metadata-0",
+)
+"""What is said of a running cluster, and the way to see more."""
 CHILDREN_MAX = 64
 """The most children of a node whose events are looked for together."""
 
@@ -60,6 +65,11 @@ class MetadataScreen(TreeScreen[MetadataNode]):
         if node is None:
             detail.entitle("node")
             self.detail.show(nothing_lines(*self._why_empty(), self.detail.columns))
+            return
+        if self.stage.view.state.is_observed and not (metadata and metadata.taken):
+            detail.entitle("node")
+            why = nothing_lines(*UNREADABLE, self.detail.columns)
+            self.detail.show(why)
             return
         detail.entitle(node.path)
         self.detail.show(node_lines(node, self.detail.columns, self.stage.glyphs))

@@ -36,6 +36,7 @@ AUDITED = (
     ("diverged", Link("partitions", "diverged>0")),
     ("read, then lost", Link("lost", "")),
     ("clients", Link("clients", "")),
+    ("groups", Link("groups", "")),
 )
 """What the audit's figures link to."""
 HEALTH_LINKS: tuple[Link | None, ...] = (

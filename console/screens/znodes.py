@@ -46,6 +46,8 @@ class ZnodesScreen(TreeScreen[ZnodeState]):
         node = self.tree_view.selected
         if node is None:
             why, hint = "No path matches.", "esc clears the filter"
+            if self.stage.view.state.is_observed:
+                why, hint = "Clients are not told what is in ZooKeeper.", "O lists consumer groups"
             if self.stage.view.state.quorum is not None:
                 why, hint = "This cluster has no ZooKeeper.", "4 shows its metadata"
             detail.entitle("znode")

@@ -48,7 +48,9 @@ class FaultView(PickView):
         """Show these faults and start predicting them; select the one of ``statement``."""
         self.offered = faults
         self.foresight.give_up()
-        self.foresight = Foresight(self.stage.source, in_background=self.is_large)
+        self.foresight = Foresight(
+            self.stage.source, in_background=self.is_large or self.stage.foresees
+        )
         if faults:
             self.key = statement or faults[0].statement
         self.list_faults()

@@ -18,7 +18,7 @@ CHANGE: Final = 1
 FAULT: Final = 2
 """Level of what goes wrong, or is broken on purpose."""
 
-BROKEN_STATES: Final = frozenset({"crashed", "frozen", "stopped"})
+BROKEN_STATES: Final = frozenset({"crashed", "fenced", "frozen", "stopped"})
 """The states of a broker's or controller's process that does not run."""
 
 

@@ -11,7 +11,7 @@ class BrokerStateChanged(Event, frozen=True, label="BROKER", row=Row("faults", k
     """A broker process changed its state.
 
     ``state`` is ``starting``, ``running``, ``controlled_shutdown``, ``frozen``, ``stopped`` or
-    ``crashed``; in the history of a real cluster also ``fenced``: the controller has not heard from
+    ``crashed``; of a real cluster also ``fenced``: the controller has not heard from
     it for a session, and nobody knows why.
     """
 

@@ -11,6 +11,8 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.states import ConnectionState
 
 US_PER_MS: Final = 1_000
+DEAD: Final = "Dead"
+"""The state of a group that is no more."""
 
 
 def behind(view: ClusterView, positions: Mapping[str, int]) -> dict[str, int]:
@@ -22,6 +24,15 @@ def behind(view: ClusterView, positions: Mapping[str, int]) -> dict[str, int]:
         if leader is not None:
             found[tp] = max(0, leader.high_watermark - position)
     return found
+
+
+def behind_by_group(view: ClusterView) -> dict[str, int]:
+    """Return how many committed records each consumer group has yet to read."""
+    return {
+        name: sum(behind(view, group.offsets).values())
+        for name, group in view.state.groups.items()
+        if group.state != DEAD
+    }
 
 
 def positions_of(view: ClusterView, connection: ConnectionState) -> Mapping[str, int]:

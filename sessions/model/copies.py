@@ -9,6 +9,7 @@ from copy import copy
 from typing import Any, Final
 
 from sessions.model.states import (
+    UNKNOWN,
     BrokerState,
     ConnectionState,
     ConsumerState,
@@ -49,6 +50,13 @@ def new_replica(broker: int, seq: int, has_epochs: bool) -> ReplicaState:
     """An empty replica; ``log`` and ``remote_leo`` are replaced when something comes into them."""
     epochs = _NONE if has_epochs else None
     return ReplicaState(broker, "offline", 0, 0, 0, epochs, _NONE, -1, -1, False, _NOBODY, seq)
+
+
+def unknown_replica(broker: int, seq: int) -> ReplicaState:
+    """A replica of a cluster that runs outside: no client is told what it has."""
+    return ReplicaState(
+        broker, "offline", UNKNOWN, UNKNOWN, UNKNOWN, None, _NONE, -1, -1, False, _NOBODY, seq
+    )
 
 
 def new_znode(path: str, data: str | None, zxid: int, time_us: int, owner: int) -> ZnodeState:

@@ -15,6 +15,7 @@ from emulator import events
 from emulator.events import CLIENTS, ZOOKEEPER, Event
 from emulator.events.fields import meaning_of, type_of
 from emulator.protocol.details import PARTITION_VALUES
+from sessions.model.states import NO_SEED, UNKNOWN
 from sessions.text import brackets, clean, hexadecimal, number
 
 
@@ -133,13 +134,11 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.RecordsRead: "{tp}@{broker} read {count} from {offset} for {follower}",
     events.LogStartOffsetChanged: "{tp}@{broker} log start {log_start}",
     events.IsrChangeStarted: "{tp}@{broker} asks to {change} to {isr} for {replica}",
-    events.IsrChanged: "{tp}@{broker} ISR {isr}, v{zk_version}",
     events.ReplicaFetchPaused: "{tp}@{broker} fetching {condition}",
     events.SessionCreated: "session {session} for {host}, timeout {timeout_ms}ms",
     events.SessionEnded: "session {session} of {host} {reason}",
     events.WatchFired: "notified {host}: {kind} {path}",
     events.ZkConnectionChanged: "broker {broker} {state} (ZooKeeper)",
-    events.PartitionStateChanged: "{tp} leader {leader}, epoch {leader_epoch}, ISR {isr}, v{zk_version}",
     events.PartitionStateRemoved: "{tp} no longer has a state",
     events.ControllerElected: "controller {broker} elected, epoch {epoch}",
     events.ControllerResigned: "controller {broker} resigned, epoch {epoch}: {reason}",
@@ -150,7 +149,6 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.ElectionFailed: "{tp} no leader ({strategy}): {reason}",
     events.TransactionRecordWritten: "transaction {transactional_id} writes its state to {tp}@{broker}",
     events.TransactionMarkerWritten: "{tp}@{broker} {values} of producer {producer_id} epoch {producer_epoch}",
-    events.GroupStateChanged: "group {group} {state}, generation {generation} ({broker})",
     events.MemberJoined: "{consumer} joined group {group} as {member}",
     events.MemberLeft: "{consumer} is out of group {group}: {reason}",
     events.GroupEpochBumped: "group {group} epoch {generation}: {reason} ({broker})",
@@ -183,8 +181,34 @@ def _(event: events.ClusterCreated) -> str:
     mode = ", stepwise" if event.stepwise else ""
     if not event.brokers:
         return f"history of a cluster, release {event.version}"
+    if event.seed == NO_SEED:
+        return f"cluster of {len(event.brokers)} brokers seen, release {event.version}"
     size = f"cluster of {len(event.brokers)} brokers made"
     return f"{size}, release {event.version}, seed {event.seed}{mode}"
+
+
+@sentence
+def _(event: events.PartitionStateChanged) -> str:
+    epoch = "" if event.leader_epoch == UNKNOWN else f", epoch {event.leader_epoch}"
+    state = f"leader {_leader(event.leader)}{epoch}, ISR {brackets(event.isr)}"
+    return f"{event.tp} {state}{_version(event.zk_version)}"
+
+
+@sentence
+def _(event: events.GroupStateChanged) -> str:
+    generation = "" if event.generation == UNKNOWN else f", generation {event.generation}"
+    return f"group {event.group} {event.state}{generation} ({event.broker})"
+
+
+@sentence
+def _(event: events.IsrChanged) -> str:
+    isr = f"ISR {brackets(event.isr)}{_version(event.zk_version)}"
+    return f"{replica(event.tp, event.broker)} {isr}"
+
+
+def _version(zk_version: int) -> str:
+    """No client is told the version of a partition's state."""
+    return "" if zk_version == UNKNOWN else f", v{zk_version}"
 
 
 @sentence

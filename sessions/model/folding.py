@@ -168,7 +168,11 @@ class Model:
         partition.changed = seq
         replica = partition.replica_states.get(broker)
         if replica is None:
-            replica = copies.new_replica(broker, seq, self.has_epochs)
+            replica = (
+                copies.unknown_replica(broker, seq)
+                if self.state.is_observed
+                else copies.new_replica(broker, seq, self.has_epochs)
+            )
             partition.replica_states[broker] = replica
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.replica(replica)

@@ -99,8 +99,13 @@ def path_of(kind: str, data: Plain) -> str:
 
 
 def end_of(state: QuorumState) -> int:
-    """The end of the committed log, as far as it says anything."""
-    return state.log[-1].offset + 1 if state.log else 0
+    """The end of the committed log, as far as it says anything.
+
+    Of a log that is not known, it is how far the leader has it.
+    """
+    if state.log:
+        return state.log[-1].offset + 1
+    return 0 if state.leader is None else state.fetched.get(state.leader, 0)
 
 
 def record_of(committed: CommittedRecord) -> AnyRecord:

@@ -11,8 +11,8 @@ from sessions.model.metadata_image import Metadata
 from sessions.model.metadata_log import end_of
 from sessions.model.states import CommittedRecord, QuorumState, ViewState
 
-GONE: Final = ("stopped", "crashed")
-"""States of processes that are down."""
+GONE: Final = ("stopped", "crashed", "fenced")
+"""States of processes that are down, or that the cluster takes for down."""
 
 
 class Member(Struct, frozen=True):
@@ -50,7 +50,17 @@ def member_of(view: ViewState, metadata: Metadata, host: int) -> Member:
         is_leader = False
         end = quorum.applied.get(host, -1)
         role, state = broker_role(metadata, host), view.brokers[host].state
+    if view.is_observed and not quorum.log:
+        return _observed(quorum, host, role, state, is_leader=is_leader)
     return Member(host, role, state, end, _behind(quorum.log, end), is_leader)
+
+
+def _observed(quorum: QuorumState, host: int, role: str, state: str, *, is_leader: bool) -> Member:
+    """Return a host as the quorum's leader tells clients; they cannot read the log itself."""
+    if host not in quorum.controllers:
+        role = "active" if state == "running" else "fenced"
+    end = quorum.fetched.get(host, -1)
+    return Member(host, role, state, end, max(0, end_of(quorum) - end), is_leader)
 
 
 def controllers_running(quorum: QuorumState) -> int:

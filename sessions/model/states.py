@@ -13,6 +13,10 @@ from msgspec import Struct, field
 from emulator.simulation.packed_list import PackedList
 
 US_PER_SECOND: Final = 1_000_000
+NO_SEED: Final = -1
+"""The seed of a cluster that runs outside: nothing in it is drawn here."""
+UNKNOWN: Final = -1
+"""An offset, epoch or version of a cluster that runs outside, which its clients are not told."""
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):
@@ -400,3 +404,8 @@ class ViewState(Struct, array_like=True):
     quorum: QuorumState | None = None
     connections: dict[int, ConnectionState] = field(default_factory=dict)
     groups: dict[str, GroupState] = field(default_factory=dict)
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether this is a cluster that runs outside, of which only clients' answers are known."""
+        return self.seed == NO_SEED

@@ -29,14 +29,13 @@ from emulator.wire.metadata.batches import MetadataBatch
 from emulator.wire.metadata.control_records import LeaderChangeMessage
 from emulator.wire.metadata.translation import translate, uuid_text
 from emulator.wire.types import Message
+from sessions.model.states import NO_SEED
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.witnesses import Witness, Witnesses
 
 US_PER_MS: Final = 1_000
 US_PER_DAY: Final = 86_400_000_000
 NOBODY: Final = -1
-NO_SEED: Final = -1
-"""The seed of a cluster that runs outside: nothing in it is drawn here."""
 _FENCED: Final = 1
 _UNFENCED: Final = -1
 _NOTHING: Final = NoOpRecord()

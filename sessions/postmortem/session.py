@@ -10,7 +10,8 @@ from msgspec import Struct
 from emulator.inputs.statements import CreateCluster
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
-from sessions.postmortem.events import NO_SEED, midnight_before
+from sessions.model.states import NO_SEED
+from sessions.postmortem.events import midnight_before
 from sessions.postmortem.incident import Incident, Progress, Rules, begin_of, examine, release_of
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place

@@ -156,7 +156,7 @@ class Outlook:
 
     What would happen anyway is computed once for all of them. Until it is copied the cluster must
     be paused: ``release`` is called when it may continue. Copying a large one takes seconds, and
-    may be done in a thread.
+    may be done in a thread. ``time_us`` is the time in the source from which it looks ahead.
     """
 
     def __init__(
@@ -164,7 +164,6 @@ class Outlook:
     ) -> None:
         """Look ahead from here; ``view`` has seen all events of the runner's cluster."""
         self.time_us = runner.now_us
-        self.until_us = runner.now_us + horizon_us(runner.cluster.spec)
         self._runner, self._view = runner, view.copy()
         self._release = release
 
@@ -176,6 +175,12 @@ class Outlook:
         finally:
             if self._release is not None:
                 self._release()
+
+    @property
+    def until_us(self) -> int:
+        """How far it looks, in the virtual time of the copy."""
+        runner = self.begin.runner
+        return runner.now_us + horizon_us(runner.cluster.spec)
 
     @cached_property
     def plain(self) -> "Copy":
@@ -200,7 +205,7 @@ class Forecast:
         self._plain = outlook.plain
         self._now = self._tried.view.counts()
         self._seq = self._tried.view.seq
-        self._begin_us, self._until_us = outlook.time_us, outlook.until_us
+        self._begin_us, self._until_us = outlook.begin.runner.now_us, outlook.until_us
         self._refused = ""
         self._left = deque(statements)
         self._given: Ticket | None = None

@@ -1,7 +1,7 @@
 """The source that is a live cluster: it runs at the end of its own recording."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from time import perf_counter
 from typing import Final
@@ -10,20 +10,13 @@ from emulator.events import Event
 from emulator.inputs.statements import Statement
 from emulator.scenario.runner import Advance, Runner, Ticket
 from emulator.zookeeper.watches import Watches
-from sessions.format.bookmarks import bookmark
-from sessions.format.chunks import Chunks
 from sessions.format.errors import SessionIncompleteError
-from sessions.format.file import SessionFile
-from sessions.format.keyframes import EMPTY
-from sessions.format.schema import SUFFIX
 from sessions.grammar.event_patterns import looked_up
 from sessions.model.cluster_view import ClusterView
-from sessions.model.health import Counts
-from sessions.model.states import Bookmark
-from sessions.model.touches import object_name
-from sessions.playback.cursor import MS_PER_SECOND, US_PER_SECOND, Cursor, Reply
+from sessions.playback.cursor import MS_PER_SECOND, US_PER_SECOND, Reply
 from sessions.recording.recorder import Recorder
 from sessions.sources.forecast import Outlook
+from sessions.sources.growing import GrowingSource
 from sessions.sources.pacing import advance_for
 
 Asked = Statement | Reply | Callable[[ClusterView], Reply]
@@ -56,7 +49,7 @@ class Errand:
         return self.ticket is not None and not self.ticket.done
 
 
-class LiveSource:
+class LiveSource(GrowingSource):
     """A cluster with its recorder, which must have seen every event of it.
 
     While the cursor is at the end, the view is the recorder's, and time passes by running the
@@ -69,64 +62,20 @@ class LiveSource:
 
     def __init__(self, runner: Runner, recorder: Recorder, parse: Parse) -> None:
         """Begin at the end; ``parse`` turns a line into statements."""
+        super().__init__(recorder)
         self.runner = runner
         self.cluster = runner.cluster
-        self.recorder = recorder
-        self.name = recorder.path.name.removesuffix(SUFFIX)
         self._parse = parse
-        self._session = SessionFile(recorder.path, check=False)
-        self._chunks = Chunks(self._session, lambda: recorder.tail)
-        recorder.chunk_listeners.append(self._chunks.remember)
-        recorder.drop_listeners.append(self._session.refresh)
-        recorder.run_for_long()
-        self._past: Cursor | None = None
         self._still = Lock()
         self._errands: list[Errand] = []
         self._finished: list[tuple[str, Reply]] = []
-        self._samples: list[tuple[int, int, Counts]] = []
 
     # ---- the cursor
-
-    @property
-    def view(self) -> ClusterView:
-        """The read model at the cursor."""
-        return self.recorder.view if self._past is None else self._past.replay.view
-
-    @property
-    def seq(self) -> int:
-        """The last event that the view has seen."""
-        return self.view.seq
-
-    @property
-    def time_us(self) -> int:
-        """The cursor's virtual time."""
-        return self.cluster.now_us if self._past is None else self._past.replay_us
-
-    @property
-    def first_seq(self) -> int:
-        """The first event that is kept."""
-        return self.recorder.extent.first_seq
-
-    @property
-    def last_seq(self) -> int:
-        """The last event that has happened."""
-        return self.recorder.view.seq
 
     @property
     def last_time_us(self) -> int:
         """The cluster's virtual time."""
         return self.cluster.now_us
-
-    @property
-    def trouble(self) -> str:
-        """Why the recording has ended, if it could not be written."""
-        failure = self.recorder.failure
-        return "" if failure is None else f"The recording has ended: {failure}"
-
-    @property
-    def at_tail(self) -> bool:
-        """Whether the cursor is at the end, where the cluster runs."""
-        return self._past is None
 
     @property
     def is_held(self) -> bool:
@@ -139,15 +88,11 @@ class LiveSource:
         """Play for a frame: run the cluster, or move through its past; return how much passed."""
         self.recorder.tick()
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
-        past = self._past
-        if past is None and self.is_held:
+        if self.at_tail and self.is_held:
             return 0
-        if past is None:
+        if self.at_tail:
             return self._run(self.cluster.now_us + duration_us, budget_ms / MS_PER_SECOND)
-        passed = past.play(duration_us, self.last_time_us, budget_ms)
-        if past.replay.seq >= self.last_seq:
-            self.to_tail()
-        return passed
+        return self.play_past(duration_us, budget_ms)
 
     def step(self, n: int) -> None:
         """Move by ``n`` events, back if negative; at the end the cluster is run for them.
@@ -167,67 +112,7 @@ class LiveSource:
                     self._go_on()
         self.seek_seq(goal)
 
-    def seek_seq(self, seq: int) -> None:
-        """Go to right after an event (0: before the first)."""
-        if seq >= self.last_seq:
-            self.to_tail()
-        else:
-            self._enter_past().seek_seq(seq)
-
-    def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time."""
-        if time_us >= self.last_time_us:
-            self.to_tail()
-        else:
-            self._enter_past().seek_time(time_us)
-
-    def to_tail(self) -> None:
-        """Go to the end, where the cluster runs."""
-        self._past = None
-
-    def _enter_past(self) -> Cursor:
-        if self._past is None:
-            self._session.refresh()
-            self._past = Cursor(self._chunks)
-            known = self.recorder.last_snapshot
-            if known is not EMPTY:
-                self._past.replay.start_from(known)
-        return self._past
-
     # ---- reading
-
-    def events(self, first: int, last: int) -> Sequence[Event]:
-        """The events numbered ``first`` to ``last``, as far as they exist."""
-        return self._chunks.events(first, last)
-
-    def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        """The next (1) or previous (-1) event that touches one of the objects."""
-        return self._chunks.touching(set(map(object_name, objects)), seq, direction)
-
-    def bookmarks(self) -> Sequence[Bookmark]:
-        """All named places so far."""
-        return self.recorder.bookmarks
-
-    def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        """Name a place, the cursor's if none is given; the cluster does not notice."""
-        place = self.seq if seq is None else min(seq, self.last_seq)
-        mark = bookmark(name, note, place, self._chunks.time_of(place))
-        self.recorder.put_bookmark(mark)
-        return mark
-
-    def remove_bookmark(self, seq: int) -> bool:
-        """Remove the bookmark at an event; return False if there is none."""
-        return self.recorder.remove_bookmark(seq)
-
-    def flush(self) -> None:
-        """Flush all events to the session's file."""
-        self.recorder.flush()
-
-    def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        """Where the counts changed so far."""
-        known = self._samples[-1][0] if self._samples else 0
-        self._samples += self._session.summary(known)
-        return [*self._samples, *self.recorder.view.settle_history()]
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
         """Who watches which znode after an event: in the cluster itself, or in another one."""
@@ -264,11 +149,6 @@ class LiveSource:
         finished, self._finished = self._finished, []
         return finished
 
-    @property
-    def present(self) -> ClusterView:
-        """The read model at the end, where the cluster is, wherever the cursor is."""
-        return self.recorder.view
-
     def outlook(self) -> Outlook:
         """Copy the current cluster, to look ahead from; it is paused until it has been copied."""
         self._still.acquire()
@@ -295,12 +175,6 @@ class LiveSource:
             ValueError: the line is wrong.
         """
         return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
-
-    def close(self) -> None:
-        """Read no more; the cluster and its recorder are the caller's."""
-        self.recorder.chunk_listeners.remove(self._chunks.remember)
-        self.recorder.drop_listeners.remove(self._session.refresh)
-        self._session.close()
 
     # ---- running
 

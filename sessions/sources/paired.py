@@ -23,6 +23,8 @@ class TwinSource:
 
     kind = LiveSource.kind
     read_only = False
+    goes_on = True
+    foresees = True
 
     def __init__(self, front: LiveSource, behind: LiveSource) -> None:
         """Begin where the front run is."""
@@ -66,6 +68,26 @@ class TwinSource:
         return self.front.last_time_us
 
     @property
+    def first_time_us(self) -> int:
+        """When the front run began."""
+        return self.front.first_time_us
+
+    @property
+    def image(self) -> None:
+        """They do not run outside."""
+        return
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Nothing is left out."""
+        return ()
+
+    @property
+    def stale_us(self) -> int | None:
+        """Its end is the present."""
+        return None
+
+    @property
     def trouble(self) -> str:
         """Why a recording has ended, if it could not be written."""
         return self.front.trouble or self.behind.trouble
@@ -102,6 +124,12 @@ class TwinSource:
             self.behind.seek_seq(self.pairing.reached(self.place)[1])
 
     # ---- moving
+
+    def keep_up(self) -> None:
+        """Nothing happens unless they are advanced."""
+
+    def stand_still(self) -> None:
+        """Both stand still unless they are advanced."""
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
         """Play for a frame; at the end both clusters continue."""

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from emulator.events import Event
+from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
-from sessions.model.states import Bookmark
+from sessions.model.states import NO_SEED, Bookmark
 from sessions.model.touches import object_name
 from sessions.playback.cursor import US_PER_SECOND, Cursor, Reply
 
@@ -24,6 +25,8 @@ class ReplaySource:
 
     kind = "REPLAY"
     read_only = True
+    goes_on = False
+    foresees = False
 
     def __init__(self, path: Path | str) -> None:
         """Open the session with the cursor at its beginning.
@@ -36,6 +39,8 @@ class ReplaySource:
         self.session = SessionFile(path, check=False)
         self.name = self.session.origin.name
         self._cursor = Cursor(Chunks(self.session))
+        is_observed = self.session.origin.seed == NO_SEED
+        self._first_us = self._cursor.chunks.time_of(self.first_seq) if is_observed else 0
 
     @property
     def view(self) -> ClusterView:
@@ -68,6 +73,31 @@ class ReplaySource:
         return self.session.last_us
 
     @property
+    def first_time_us(self) -> int:
+        """When it begins: the recording of a cluster that runs outside has times of day."""
+        return self._first_us
+
+    @property
+    def present(self) -> ClusterView:
+        """Nothing goes on: what is shown."""
+        return self.view
+
+    @property
+    def image(self) -> None:
+        """It is of the past."""
+        return
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Nothing is left out."""
+        return ()
+
+    @property
+    def stale_us(self) -> int | None:
+        """It is of the past anyway."""
+        return None
+
+    @property
     def trouble(self) -> str:
         """What of the recording cannot be read."""
         return self.session.damage
@@ -76,6 +106,20 @@ class ReplaySource:
     def at_tail(self) -> bool:
         """Whether the cursor is at the last event."""
         return self.seq >= self.last_seq
+
+    def keep_up(self) -> None:
+        """What is written meanwhile is noticed at its end."""
+
+    def stand_still(self) -> None:
+        """It stands still unless it is advanced."""
+
+    def outlook(self) -> None:
+        """There is no cluster to look ahead from."""
+        return
+
+    def statements_of(self, text: str) -> Sequence[Statement]:
+        """None can be given."""
+        return ()
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
         """Play for a frame; says how many events passed."""

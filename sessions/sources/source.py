@@ -7,12 +7,15 @@ still can be walked backwards at once; it is run only while the cursor is at its
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from emulator.cluster_image.image import ClusterImage
 from emulator.events import Event
+from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
 from sessions.playback.cursor import Reply
+from sessions.sources.forecast import Outlook
 from sessions.sources.live import LiveSource
 from sessions.sources.recorded import ReplaySource
 
@@ -30,6 +33,10 @@ class Source(Protocol):
     kind: str
     name: str
     read_only: bool
+    goes_on: bool
+    """Whether there is a cluster behind it, which goes on at the end of what exists."""
+    foresees: bool
+    """Whether it can look ahead from its end (:meth:`outlook`)."""
 
     @property
     def view(self) -> ClusterView:
@@ -56,12 +63,35 @@ class Source(Protocol):
         """The virtual time at which what exists ends."""
 
     @property
+    def first_time_us(self) -> int:
+        """The time at which what exists begins."""
+
+    @property
+    def present(self) -> ClusterView:
+        """The read model at the end, wherever the cursor is."""
+
+    @property
+    def image(self) -> ClusterImage | None:
+        """The cluster at its end as an image; None where it does not run outside."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the cluster behind it does not answer, a sentence each."""
+
+    @property
+    def stale_us(self) -> int | None:
+        """How old its end is, if the cluster behind it does not answer now; else None."""
+
+    @property
     def trouble(self) -> str:
         """What cannot be read or written, in a sentence; empty while all is well."""
 
     @property
     def at_tail(self) -> bool:
         """Whether the cursor is at the end of what exists."""
+
+    def keep_up(self) -> None:
+        """Take notice of what has happened since, wherever the cursor is."""
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
         """Play for a frame at ``speed`` virtual seconds a second; says how many events passed."""
@@ -120,3 +150,16 @@ class Source(Protocol):
 
     def submit(self, text: str) -> Reply:
         """Give a statement to the cluster."""
+
+    def stand_still(self) -> None:
+        """Let the cursor stay where it is until it is moved again."""
+
+    def outlook(self) -> Outlook | None:
+        """Look ahead from the end, on a copy; None where there is no cluster to copy."""
+
+    def statements_of(self, text: str) -> Sequence[Statement]:
+        """The statements that a line asks for.
+
+        Raises:
+            ValueError: the line is wrong.
+        """

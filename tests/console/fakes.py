@@ -6,6 +6,7 @@ from typing import Any
 
 from emulator import events
 from emulator.events import Event
+from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark, merged
 from sessions.model.cluster_view import ClusterView
@@ -39,6 +40,12 @@ class ListSource:
         self.kind = kind
         self.name = "hand-made"
         self.read_only = kind == "REPLAY"
+        self.goes_on = kind == "LIVE"
+        self.foresees = False
+        self.first_time_us = 0
+        self.image = None
+        self.notes: Sequence[str] = ()
+        self.stale_us: int | None = None
         self.history = list(history)
         self.view = ClusterView()
         self.by_hand: dict[int, Bookmark | None] = {}
@@ -52,6 +59,22 @@ class ListSource:
     @property
     def seq(self) -> int:
         return self.view.seq
+
+    @property
+    def present(self) -> ClusterView:
+        return self.view
+
+    def keep_up(self) -> None:
+        """Nothing happens meanwhile."""
+
+    def stand_still(self) -> None:
+        """It stands still anyway."""
+
+    def outlook(self) -> None:
+        """There is nothing to look ahead from."""
+
+    def statements_of(self, text: str) -> Sequence[Statement]:
+        return ()
 
     @property
     def time_us(self) -> int:

@@ -10,6 +10,9 @@ from sessions.model.handlers.replicas import process_ended, process_paused
 from sessions.model.health import SERVING
 from sessions.model.states import BrokerState, LinkState
 
+ENDED: Final = ("stopped", "crashed", "fenced")
+"""States in which nothing of a broker counts but its disk; a running cluster calls it fenced."""
+
 
 def cluster_created(model: Model, event: events.ClusterCreated) -> None:
     """Add the cluster's brokers; none is running yet."""
@@ -17,11 +20,13 @@ def cluster_created(model: Model, event: events.ClusterCreated) -> None:
     state.version, state.seed = event.version, event.seed
     state.stepwise, state.config = event.stepwise, event.config
     model.release_changed()
+    if state.is_observed:
+        state.znodes.clear()  # nobody tells a client of any
     racks: list[Any] = list(event.racks) or [None] * len(event.brokers)
     for broker, rack in zip(event.brokers, racks, strict=False):
         state.brokers[broker] = BrokerState(broker, rack or None, changed=event.seq)
     profile = PROFILES.get(event.version)
-    if profile is not None and not profile.has("zookeeper_config_node"):
+    if not (state.is_observed or profile is None or profile.has("zookeeper_config_node")):
         _without_config_node(model, event.seq)
     model.count_brokers()
 
@@ -43,7 +48,7 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
     elif not broker.silent_us:
         broker.silent_us = event.time_us
     model.count_brokers()
-    if event.state in ("stopped", "crashed"):
+    if event.state in ENDED:
         broker.zk_connection = "disconnected"
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)

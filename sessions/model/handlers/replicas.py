@@ -184,7 +184,8 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
         replica.leader_epoch = replica.leader = -1
         replica.remote_leo = {}
         replica.isr = replica.zk_version = None
-        replica.high_watermark = min(max(0, replica.checkpointed_hw), replica.log_end_offset)
+        if not model.state.is_observed:
+            replica.high_watermark = min(max(0, replica.checkpointed_hw), replica.log_end_offset)
 
 
 def process_paused(model: Model, broker: int, seq: int) -> None:

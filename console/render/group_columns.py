@@ -1,0 +1,192 @@
+"""The table of consumer groups, a row for each committed offset: how far it is behind."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from console.model.filters import NO_VALUE, Field
+from console.model.group_lag import LagTimes
+from console.model.workspace import Stage
+from console.render.columns import Cell, Column
+from console.render.lines import shorten_partition
+from sessions.model.states import GroupState
+from sessions.text import age, clean, number
+
+SEPARATOR = " "
+"""Between a partition and its group in the key of a row: no topic's name has one."""
+
+
+class GroupRow(Struct, frozen=True):
+    """A group's offset of a partition; ``tp`` is empty for a group without offsets.
+
+    ``end`` is the partition's high watermark (None: not known).
+    """
+
+    group: GroupState
+    tp: str
+    committed: int | None
+    end: int | None
+
+    @property
+    def lag(self) -> int | None:
+        """How many records the group has yet to read; None if that is not known."""
+        if self.committed is None or self.end is None:
+            return None
+        return max(0, self.end - self.committed)
+
+
+class GroupRows:
+    """The offsets of all groups at the time cursor."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.times = LagTimes(stage.source)
+        self.columns: Sequence[Column[GroupRow]] = self._columns()
+        self.fields: Mapping[str, Field[GroupRow]] = {
+            "group": Field(lambda each: each.group.name, "word"),
+            "state": Field(lambda each: each.group.state, "word"),
+            "partition": Field(lambda each: each.tp, "word"),
+            "members": Field(lambda each: len(each.group.members)),
+            "committed": Field(lambda each: _or_nothing(each.committed)),
+            "end": Field(lambda each: _or_nothing(each.end)),
+            "lag": Field(lambda each: _or_nothing(each.lag)),
+        }
+        self._turn = -1
+        self._keys: tuple[str, ...] = ()
+
+    def _columns(self) -> list[Column[GroupRow]]:
+        quiet = self.stage.glyphs.no_record
+
+        def lag_cell(each: GroupRow) -> Cell:
+            lag = each.lag
+            if not lag:
+                return ("-" if lag is None and each.tp else quiet if each.tp else ""), "faint"
+            return number(lag), "warning"
+
+        def time_cell(each: GroupRow) -> Cell:
+            if not each.lag or each.committed is None:
+                return (quiet if each.lag == 0 else ""), "faint"
+            since, is_older = self.times.since(each.tp, each.committed)
+            if since is None:
+                return "-", "muted"
+            text = age(self.stage.source.time_us - since)
+            return f">{text}" if is_older else text, "warning"
+
+        return [
+            Column(
+                "group",
+                "GROUP",
+                14,
+                lambda each: (clean(each.group.name), "strong"),
+                lambda each: (each.group.name, each.tp),
+                grows=True,
+                sticky=True,
+            ),
+            Column(
+                "state",
+                "STATE",
+                9,
+                lambda each: (clean(each.group.state), ""),
+                lambda each: each.group.state,
+                drop=3,
+            ),
+            Column(
+                "members",
+                "MEMBERS",
+                7,
+                lambda each: (number(len(each.group.members)), "muted"),
+                lambda each: -len(each.group.members),
+                right=True,
+                drop=4,
+            ),
+            Column(
+                "partition",
+                "TOPIC-PART",
+                16,
+                lambda each: (clean(each.tp), ""),
+                lambda each: each.tp,
+                shorten=shorten_partition,
+            ),
+            Column(
+                "committed",
+                "COMMITTED",
+                10,
+                lambda each: (number(each.committed) if each.tp else "", ""),
+                lambda each: -(each.committed or 0),
+                right=True,
+                drop=1,
+            ),
+            Column(
+                "end",
+                "END",
+                10,
+                lambda each: (number(each.end) if each.tp else "", ""),
+                lambda each: -(each.end or 0),
+                right=True,
+                drop=2,
+            ),
+            Column("lag", "LAG", 8, lag_cell, lambda each: -(each.lag or 0), right=True),
+            Column("time", "BEHIND", 7, time_cell, right=True),
+        ]
+
+    # ---- rows
+
+    def keys(self) -> Sequence[str]:
+        """By group, topic and number."""
+        if self._turn != self.stage.turn:
+            self._turn = self.stage.turn
+            groups = self.stage.view.state.groups
+            self._keys = tuple(
+                f"{tp}{SEPARATOR}{name}"
+                for name, group in sorted(groups.items())
+                for tp in sorted(group.offsets) or ("",)
+            )
+        return self._keys
+
+    def generation(self) -> Hashable:
+        """Changes when groups or offsets come or go."""
+        return self.keys()
+
+    def row(self, key: str) -> GroupRow:
+        """The offset at the time cursor."""
+        tp, _, name = key.partition(SEPARATOR)
+        group = self.stage.view.state.groups[name]
+        partition = self.stage.view.partitions.get(tp)
+        leader = None if partition is None else partition.leader_replica
+        end = None if leader is None or leader.high_watermark < 0 else leader.high_watermark
+        return GroupRow(group, tp, group.offsets.get(tp), end)
+
+    def rows(self) -> Sequence[GroupRow]:
+        """All of them."""
+        return [self.row(key) for key in self.keys()]
+
+    def version(self, key: str) -> Hashable:
+        """Its lag in time moves without an event."""
+        return self.stage.source.seq, self.stage.source.time_us
+
+    def text(self, key: str) -> str:
+        """Group, partition and state."""
+        each = self.row(key)
+        return f"{each.group.name}\n{each.tp}\n{each.group.state}".lower()
+
+    def texts(self) -> Sequence[str]:
+        """The same of all."""
+        return [self.text(key) for key in self.keys()]
+
+    def is_fault(self, key: str) -> bool:
+        """Whether it has something to read."""
+        return bool(self.row(key).lag)
+
+    def value_of(self, column: Column[GroupRow]) -> Callable[[str], Any]:
+        """As the column says; lag in time as lag in records."""
+        value = column.value or (lambda each: -(each.lag or 0))
+        return lambda key: value(self.row(key))
+
+    def values(self, column: Column[GroupRow]) -> list[Any]:
+        """The same of all."""
+        return [self.value_of(column)(key) for key in self.keys()]
+
+
+def _or_nothing(value: int | None) -> int | float:
+    return NO_VALUE if value is None else value

@@ -1,0 +1,112 @@
+"""Consumer groups: how far each is behind, in records and in time."""
+
+from collections.abc import Collection, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from console.actions.bindings import bindings_for
+from console.model.workspace import Stage
+from console.render.empty import nothing_lines
+from console.render.group_columns import SEPARATOR, GroupRow, GroupRows
+from console.screens.base import ConsoleScreen
+from console.screens.broker import open_last_touch
+from console.screens.page import choose_sort
+from console.widgets.event_log import EventView
+from console.widgets.virtual_table import VirtualTable
+from sessions.text import number, plural
+
+
+class GroupTable(VirtualTable[GroupRow]):
+    """The committed offsets."""
+
+    filter_hint: ClassVar[str] = "words, re:pattern, !not, or lag>10, group=payments, state=Stable"
+
+    def follow(self, changed: Collection[str]) -> None:
+        """Repaint lags, which change with time alone."""
+        super().follow(changed)
+        self.refresh_lines_of(self.in_sight())
+
+
+class GroupsScreen(ConsoleScreen):
+    """Table, and the events of the selected group."""
+
+    context: ClassVar[str] = "groups"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("groups")]
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.rows = GroupRows(stage)
+        self.table = GroupTable(stage, self.rows, id="table")
+        self.log_view = EventView(stage, id="log")
+
+    def compose_body(self) -> ComposeResult:
+        """The table, and the selected group's events below."""
+        yield self.pane(self.table, "groups")
+        yield self.pane(self.log_view, "events", "log")
+
+    def trail(self) -> str:
+        """What is listed."""
+        return "groups"
+
+    def show_panes(self, changed: Collection[str]) -> None:
+        """Update the table first: the selection depends on it."""
+        self.table.follow(changed)
+        table, log = self.panes
+        groups = self.stage.view.state.groups
+        behind = sum(row.lag or 0 for row in self.rows.rows())
+        table.entitle(
+            "groups",
+            [
+                plural(len(groups), "group"),
+                f"{number(behind)} behind" if behind else "all read",
+                "behind only" if self.table.faults_only else "",
+                f"filter {self.table.filter.text}" if self.table.filter else "",
+                self.table.columns_shown(),
+            ]
+            if groups
+            else [],
+        )
+        group = self._group()
+        if group is None:
+            self.table.empty = nothing_lines(*self._why_empty(), self.table.columns)
+        if log.display:
+            self.log_view.show_touching([] if group is None else [f"group.{group}"])
+            self.log_view.follow()
+        log.entitle("events" if group is None else f"events of {group}", [self.log_view.status()])
+
+    def _group(self) -> str | None:
+        key = self.table.selected
+        return None if key is None else key.partition(SEPARATOR)[2]
+
+    def _why_empty(self) -> tuple[str, str]:
+        if not self.rows.keys():
+            return "There is no consumer group at this time.", "L goes to the end"
+        if self.table.filter:
+            return f"No group matches {self.table.filter.text!r}.", "esc clears the filter"
+        return "No group is behind.", "f shows all"
+
+    def selection(self) -> Sequence[str]:
+        """The selected partition, if the group has an offset there."""
+        key = self.table.selected
+        tp = "" if key is None else key.partition(SEPARATOR)[0]
+        return (tp,) if tp else ()
+
+    def action_drill(self) -> None:
+        """Open the partition; in the log, the event."""
+        pane = self.current_pane
+        if pane is not None and pane.view is self.log_view:
+            self.open_event_of(self.log_view)
+        elif chosen := self.selection():
+            self.open("partition", chosen[0])
+
+    def action_why(self) -> None:
+        """Open the last event of the group, with what led to it."""
+        group = self._group()
+        if group is not None:
+            open_last_touch(self, f"group.{group}")
+
+    def action_sort_menu(self) -> None:
+        """Choose a column."""
+        choose_sort(self, self.table)

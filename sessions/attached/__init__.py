@@ -1,0 +1,1 @@
+"""A running cluster that is looked at again and again: what it says, and what has changed."""

@@ -1,0 +1,355 @@
+"""The difference between two looks at a running cluster, as events.
+
+The events are those that the emulator has, where they mean the same. What a client cannot know is
+in none of them: a follower's high watermark, epoch caches, why a leader was elected. Whatever
+changed more than once between two looks is told as one change.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from emulator import events
+from emulator.cluster_image.image import (
+    NO_LEADER,
+    Broker,
+    ClusterImage,
+    Group,
+    Partition,
+    Topic,
+)
+from emulator.events import Event
+from emulator.protocol.record_batch import NO_RECORDS
+from emulator.releases.config import known_settings
+from sessions.model.states import NO_SEED, UNKNOWN
+
+SEEN: Final = "seen"
+"""The occasion of a high watermark that a client was told."""
+DEFAULT: Final = "<default>"
+"""The name of a configuration of all brokers."""
+NO_IMAGE: Final = ClusterImage()
+
+
+class _Alive(Struct, frozen=True):
+    """The brokers that are alive, and those among them that were not at the last look."""
+
+    brokers: set[int]
+    risen: set[int]
+
+
+class Changes:
+    """Tells what changes from look to look; events are numbered from 1 on."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self.seq = 0
+        self.image = NO_IMAGE
+        self._time_us = 0
+        self._told: list[Event] = []
+        self._ends: dict[tuple[str, int], int] = {}
+        self._down: dict[int, int] = {}
+        self._applied: dict[int, int] = {}
+        self._settings: frozenset[str] = frozenset()
+
+    def look(
+        self, image: ClusterImage, log_ends: Mapping[int, int], version: str, time_us: int
+    ) -> list[Event]:
+        """Return what is different now; ``version`` is the release, by its full number.
+
+        ``log_ends`` is how far each node has the metadata log.
+        """
+        before, self.image = self.image, image
+        self._time_us = time_us
+        self._told = []
+        self._settings = known_settings(version)
+        self._down = {}
+        if not self.seq:
+            self._cluster(image, version)
+        if image is not before:
+            self._controllers(before, image)
+            self._brokers(before, image)
+            self._configs(before, image)
+            self._topics(before, image)
+            self._groups(before, image)
+        self._quorum_progress(image, log_ends)
+        return self._told
+
+    def _tell(self, kind: type[Event], *fields: Any, cause: int = 0) -> int:
+        self.seq += 1
+        self._told.append(kind(self.seq, self._time_us, cause, *fields))
+        return self.seq
+
+    # ---- nodes
+
+    def _cluster(self, image: ClusterImage, version: str) -> None:
+        brokers = [broker.id for broker in image.brokers]
+        racks = [broker.rack or "" for broker in image.brokers]
+        config = self._common(image)
+        self._tell(events.ClusterCreated, version, NO_SEED, brokers, racks, config, False)
+
+    def _controllers(self, before: ClusterImage, now: ClusterImage) -> None:
+        if now.quorum is not None and now.quorum != before.quorum:
+            known = before.quorum
+            states = {each.id: each.up for each in known.controllers} if known else {}
+            leader, epoch = now.quorum.leader, now.quorum.epoch or 0
+            is_other = known is None or (known.leader, known.epoch) != (leader, now.quorum.epoch)
+            for each in now.quorum.controllers:
+                if each.up is not None and each.up is not states.get(each.id):
+                    word = "running" if each.up else "stopped"
+                    self._tell(events.ControllerStateChanged, each.id, word)
+            if is_other and leader is not None:
+                for each in now.quorum.controllers:
+                    if each.id != leader and each.up is not False:
+                        role = events.QuorumRoleChanged
+                        self._tell(role, each.id, "follower", epoch, leader)
+                if leader != NO_LEADER:
+                    self._tell(events.QuorumRoleChanged, leader, "leader", epoch, leader)
+                self._applied = {}
+        if now.controller is not None and now.controller != before.controller:
+            broker = now.controller.broker
+            if broker is not None and broker != NO_LEADER:
+                self._tell(events.ControllerElected, broker, UNKNOWN, UNKNOWN)
+
+    def _quorum_progress(self, image: ClusterImage, log_ends: Mapping[int, int]) -> None:
+        if image.quorum is None or image.quorum.leader in (None, NO_LEADER):
+            return
+        for node, end in sorted(log_ends.items()):
+            if self._applied.get(node) != end:
+                self._applied[node] = end
+                self._tell(events.QuorumProgressChanged, image.quorum.leader, node, end)
+
+    def _brokers(self, before: ClusterImage, now: ClusterImage) -> None:
+        known = {broker.id: _state(broker) for broker in before.brokers}
+        for broker in now.brokers:
+            state = _state(broker)
+            if known.get(broker.id) != state:
+                seq = self._tell(events.BrokerStateChanged, broker.id, state)
+                if state != "running":
+                    self._down[broker.id] = seq
+
+    # ---- configurations
+
+    def _configs(self, before: ClusterImage, now: ClusterImage) -> None:
+        if before is not NO_IMAGE:
+            old, new = self._common(before), self._common(now)
+            self._config_changes("broker", DEFAULT, old, new)
+        known = {broker.id: broker for broker in before.brokers}
+        for broker in now.brokers:
+            earlier = known.get(broker.id)
+            if earlier is not None and (earlier.configs, earlier.static_configs) == (
+                broker.configs,
+                broker.static_configs,
+            ):
+                continue
+            old = {} if earlier is None else _own_config(earlier, self._common(before))
+            new = _own_config(broker, self._common(now))
+            self._config_changes("broker", str(broker.id), old, new)
+
+    def _common(self, image: ClusterImage) -> dict[str, str]:
+        """What is set for all brokers: dynamically, or in every ``server.properties``.
+
+        Only what has an effect on replication is told.
+        """
+        static = [broker.static_configs for broker in image.brokers if broker.static_configs]
+        counts = Counter(pair for each in static for pair in each.items())
+        common = {key: value for (key, value), count in counts.items() if count == len(static)}
+        common |= image.configs or {}
+        return {key: common[key] for key in sorted(common) if key in self._settings}
+
+    def _config_changes(
+        self, entity: str, name: str, old: Mapping[str, str], new: Mapping[str, str]
+    ) -> None:
+        for key in sorted(old.keys() | new.keys()):
+            value = new.get(key, "")
+            if old.get(key, "") != value:
+                self._tell(events.ConfigChanged, entity, name, key, value)
+
+    # ---- topics and partitions
+
+    def _topics(self, before: ClusterImage, now: ClusterImage) -> None:
+        known = {topic.name: topic for topic in before.topics}
+        for topic in now.topics:
+            earlier = known.pop(topic.name, None)
+            if earlier is topic:
+                continue
+            if earlier is not None and earlier.id != topic.id:
+                self._gone(earlier)
+                earlier = None
+            self._topic(earlier, topic, before, now)
+        for gone in known.values():
+            self._gone(gone)
+
+    def _gone(self, topic: Topic) -> None:
+        """A topic and all its logs are no more."""
+        cause = self._tell(events.TopicDeleted, topic.name)
+        for partition in topic.partitions:
+            tp = f"{topic.name}-{partition.partition}"
+            for broker in partition.replicas:
+                self._ends.pop((tp, broker), None)
+                self._tell(events.LogDeleted, tp, broker, cause=cause)
+
+    def _topic(
+        self, before: Topic | None, now: Topic, was: ClusterImage, image: ClusterImage
+    ) -> None:
+        assigned = [list(each.replicas) for each in now.partitions]
+        if before is None:
+            self._tell(events.TopicCreated, now.name, assigned, now.configs or {})
+        else:
+            first = len(before.partitions)
+            if len(assigned) > first:
+                self._tell(events.PartitionsAdded, now.name, first, assigned[first:])
+            if before.configs != now.configs:
+                self._config_changes("topic", now.name, before.configs or {}, now.configs or {})
+        known = {} if before is None else {each.partition: each for each in before.partitions}
+        alive = _Alive(_alive(image), _alive(image) - _alive(was))
+        for partition in now.partitions:
+            earlier = known.get(partition.partition)
+            if earlier is not partition or not alive.risen.isdisjoint(partition.replicas):
+                self._partition(now.name, earlier, partition, alive)
+
+    def _partition(
+        self, topic: str, before: Partition | None, now: Partition, alive: _Alive
+    ) -> None:
+        tp = f"{topic}-{now.partition}"
+        was = before or Partition(now.partition, now.replicas, isr=())
+        if (was.replicas, was.adding or (), was.removing or ()) != (
+            now.replicas,
+            now.adding or (),
+            now.removing or (),
+        ):
+            moving = list(now.adding or ()), list(now.removing or ())
+            self._tell(events.ReplicasAssigned, tp, list(now.replicas), *moving)
+        leader, epoch = _led(now)
+        isr = list(now.isr or ())
+        cause = self._cause(was, now)
+        is_new_leader = before is None or (was.leader, was.leader_epoch) != (
+            now.leader,
+            now.leader_epoch,
+        )
+        if is_new_leader or was.isr != now.isr:
+            state = (tp, leader, epoch, isr, UNKNOWN, UNKNOWN)
+            seq = self._tell(events.PartitionStateChanged, *state, cause=cause)
+            self._roles(tp, was, now, alive, all_roles=is_new_leader, cause=seq)
+            if was.isr != now.isr and leader != NO_LEADER:
+                self._tell(events.IsrChanged, tp, leader, isr, UNKNOWN, cause=seq)
+        elif alive.risen or was.replicas != now.replicas:
+            self._roles(tp, was, now, alive, all_roles=False, cause=0)
+        self._offsets(tp, was, now)
+
+    def _cause(self, was: Partition, now: Partition) -> int:
+        """The broker that went down meanwhile, if that is why it lost its leader or a replica."""
+        lost = {broker for broker in was.isr or () if broker not in (now.isr or ())}
+        if was.leader is not None and was.leader != now.leader:
+            lost.add(was.leader)
+        return next((self._down[broker] for broker in sorted(lost) if broker in self._down), 0)
+
+    def _roles(
+        self,
+        tp: str,
+        was: Partition,
+        now: Partition,
+        alive: _Alive,
+        *,
+        all_roles: bool,
+        cause: int,
+    ) -> None:
+        """Who leads and who follows, as far as it is another than before."""
+        leader, epoch = _led(now)
+        for broker in now.replicas:
+            is_news = all_roles or broker in alive.risen or broker not in was.replicas
+            if broker in alive.brokers and is_news:
+                role = "leader" if broker == leader else "follower"
+                kind = events.ReplicaRoleChanged
+                self._tell(kind, tp, broker, role, leader, epoch, cause=cause)
+        for broker in was.replicas:
+            if broker not in now.replicas:
+                self._ends.pop((tp, broker), None)
+                self._tell(events.LogDeleted, tp, broker, cause=cause)
+
+    def _offsets(self, tp: str, was: Partition, now: Partition) -> None:
+        leader, epoch = _led(now)
+        if leader == NO_LEADER:
+            return
+        if now.log_start is not None and now.log_start != was.log_start:
+            self._tell(events.LogStartOffsetChanged, tp, leader, now.log_start)
+        end = now.high_watermark
+        if end is None:
+            return
+        self._reaches(tp, leader, end, epoch)
+        if end != was.high_watermark or leader != was.leader:
+            previous = UNKNOWN if was.high_watermark is None else was.high_watermark
+            self._tell(events.HighWatermarkChanged, tp, leader, end, previous, SEEN)
+        for log in now.logs:
+            if log.lag is not None and log.broker != leader and not log.future:
+                self._reaches(tp, log.broker, max(0, end - log.lag), epoch)
+
+    def _reaches(self, tp: str, broker: int, end: int, epoch: int) -> None:
+        """A replica has the log up to ``end``; what it had beyond is told by nobody."""
+        known = self._ends.get((tp, broker), 0)
+        if end > known or (tp, broker) not in self._ends:
+            count = end - known
+            self._tell(events.RecordsAppended, tp, broker, known, count, epoch, NO_RECORDS)
+            self._ends[tp, broker] = end
+
+    # ---- groups
+
+    def _groups(self, before: ClusterImage, now: ClusterImage) -> None:
+        if before.groups is now.groups:
+            return
+        known = {group.id: group for group in before.groups}
+        for group in now.groups:
+            earlier = known.pop(group.id, None)
+            if group != earlier:
+                self._group(earlier or Group(group.id), group)
+        for gone in known.values():
+            self._group(gone, Group(gone.id, state="Dead", coordinator=gone.coordinator))
+
+    def _group(self, was: Group, now: Group) -> None:
+        broker = NO_LEADER if now.coordinator is None else now.coordinator
+        if (was.state, was.coordinator) != (now.state, now.coordinator):
+            self._tell(events.GroupStateChanged, now.id, broker, now.state or "", UNKNOWN)
+        old = {member.id: member for member in was.members}
+        new = {member.id: member for member in now.members}
+        for member in new.keys() - old.keys():
+            name = new[member].client_id or member
+            self._tell(events.MemberJoined, now.id, broker, name, member)
+        for member in old.keys() - new.keys():
+            name = old[member].client_id or member
+            self._tell(events.MemberLeft, now.id, broker, name, member, "no longer a member")
+        offsets = {f"{each.topic}-{each.partition}": each.offset for each in was.offsets}
+        for each in now.offsets:
+            tp = f"{each.topic}-{each.partition}"
+            if each.offset is not None and offsets.pop(tp, None) != each.offset:
+                self._tell(events.OffsetCommitted, now.id, tp, broker, each.offset)
+            offsets.pop(tp, None)
+        for tp, offset in offsets.items():
+            self._tell(events.OffsetExpired, now.id, tp, broker, offset or 0)
+
+
+def _led(partition: Partition) -> tuple[int, int]:
+    """The leader and its epoch, -1 for what there is not, or what is not known."""
+    leader, epoch = partition.leader, partition.leader_epoch
+    return (
+        NO_LEADER if leader is None else leader,
+        UNKNOWN if epoch is None else epoch,
+    )
+
+
+def _state(broker: Broker) -> str:
+    """A broker's state as the cluster has it, which does not know why it is gone."""
+    if broker.up:
+        return "running"
+    return "fenced" if broker.fenced else "stopped"
+
+
+def _alive(image: ClusterImage) -> set[int]:
+    return {broker.id for broker in image.brokers if broker.up}
+
+
+def _own_config(broker: Broker, common: Mapping[str, str]) -> dict[str, str]:
+    """What a broker has beside, or instead of, what is set for all."""
+    own = {**(broker.static_configs or {}), **(broker.configs or {})}
+    dynamic = broker.configs or {}
+    return {key: value for key, value in own.items() if key in dynamic or common.get(key) != value}

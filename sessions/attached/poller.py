@@ -1,0 +1,136 @@
+"""Looks at a running cluster from a thread of its own, so that whoever shows it never waits.
+
+What has changed is put into a queue as events. A connection that is lost is made again.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from threading import Event as Signal
+from threading import Lock, Thread
+from time import monotonic, time
+from typing import Final
+
+from emulator.cluster_image.assumptions import complete
+from emulator.cluster_image.image import ClusterImage
+from emulator.events import Event
+from sessions.attached.changes import Changes
+from sessions.attached.observer import LostError, Observer
+from sessions.own_cluster.read_only_client import ReadOnlyClient
+from sessions.own_cluster.reading import SourceError
+from sessions.text import US_PER_SECOND
+
+EVERY_S: Final = 2.0
+"""How often a cluster is looked at."""
+SECONDS_PER_DAY: Final = 86_400
+REQUEST_TIMEOUT_MS: Final = 10_000
+JOIN_S: Final = 1.0
+"""How long a thread that waits for a response is waited for at the end."""
+
+Connect = Callable[[], ReadOnlyClient]
+
+
+class Poller:
+    """One cluster, looked at every few seconds.
+
+    Its times are microseconds since midnight (UTC) of the day on which it began, so that they read
+    like a clock.
+    """
+
+    def __init__(self, address: str, properties: dict[str, str], every_s: float = EVERY_S) -> None:
+        """Connect, and look for the first time.
+
+        Raises:
+            SourceError: kafka-python is not installed, or the cluster cannot be reached.
+        """
+        self.address = address
+        self.every_s = every_s
+        self._properties = properties
+        self._began = monotonic()
+        self._began_us = int(time() % SECONDS_PER_DAY * US_PER_SECOND)
+        self._changes = Changes()
+        self._news: deque[Event] = deque()
+        self._lock = Lock()
+        self._stop = Signal()
+        self._thread: Thread | None = None
+        self.looked_us = self.began_us
+        self.lost = ""
+        """Why the cluster does not answer; empty while it does."""
+        self._client = self._connected()
+        try:
+            self._observer = Observer(self._client)
+            self._observer.look()
+        except LostError as error:
+            self._client.close()
+            raise SourceError(f"{address} does not answer: {error}") from error
+        self.release = complete(self.image).image.release or ""
+        self._take_look()
+
+    @property
+    def began_us(self) -> int:
+        """When it began."""
+        return self._began_us
+
+    @property
+    def now_us(self) -> int:
+        """The time now."""
+        return self._began_us + int((monotonic() - self._began) * US_PER_SECOND)
+
+    @property
+    def image(self) -> ClusterImage:
+        """What the cluster said last."""
+        return self._observer.image
+
+    @property
+    def notes(self) -> list[str]:
+        """What the cluster does not answer."""
+        return self._observer.notes
+
+    def start(self) -> None:
+        """Go on looking, until :meth:`close`."""
+        self._thread = Thread(target=self._run, name=f"poll {self.address}", daemon=True)
+        self._thread.start()
+
+    def news(self) -> list[Event]:
+        """Return the events since the last call."""
+        with self._lock:
+            found = list(self._news)
+            self._news.clear()
+        return found
+
+    def close(self) -> None:
+        """Look no more."""
+        self._stop.set()
+        if self._thread is None:
+            self._client.close()
+        else:
+            self._thread.join(JOIN_S)
+
+    def _connected(self) -> ReadOnlyClient:
+        return ReadOnlyClient(self.address, self._properties, request_timeout_ms=REQUEST_TIMEOUT_MS)
+
+    def _run(self) -> None:
+        while not self._stop.wait(self.every_s):
+            self.look()
+        self._client.close()
+
+    def look(self) -> None:
+        """Look once; reconnect if no node answers."""
+        try:
+            if self.lost:
+                self._client.close()
+                self._client = self._connected()
+                self._observer = Observer(self._client, self._observer.image)
+            self._observer.look()
+        except (LostError, SourceError) as error:
+            self.lost = str(error)
+            return
+        self.lost = ""
+        self._take_look()
+
+    def _take_look(self) -> None:
+        observer = self._observer
+        now_us = self.now_us
+        found = self._changes.look(observer.image, observer.log_ends, self.release, now_us)
+        with self._lock:
+            self._news.extend(found)
+            self.looked_us = now_us
