@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from emulator.metadata_log.metadata_version import METADATA_VERSION
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS, METADATA_VERSION
 from emulator.metadata_log.records import FeatureLevelRecord
 from emulator.quorum_controller.explanation.match import Attempt, Match, NoRule
 from emulator.quorum_controller.explanation.observed import other_of
@@ -44,18 +44,22 @@ def match_feature(attempt: Attempt) -> Match:
         lowest, highest = levels.get(name, (0, 0))
         if not lowest <= level <= highest:
             raise NoRule(f"{node} supports {name} {lowest} to {highest}, not {level}")
+    because = f"an administrator changed {name} to {level}"
+    if name not in (METADATA_VERSION, ELIGIBLE_LEADER_REPLICAS):
+        return Match(1, Rule.FEATURES, because)
     direction = UpgradeType.UPGRADE
     if level < image.features.get(name, 0):
         direction = UpgradeType.SAFE_DOWNGRADE
+    release = attempt.hypothesis.release
     try:
-        records = update_features(
-            attempt.context, attempt.hypothesis.release, {name: level}, direction
-        ).records
+        records = update_features(attempt.context, release, {name: level}, direction).records
     except ApiException as refused:
+        if level == 0:  # 3.9 knows the ELR's feature, which is always 0 there
+            return Match(1, Rule.FEATURES, because)
         raise NoRule(str(refused).rstrip(".")) from None
-    if records[-1:] != [record] or not attempt.begins_with(records):
+    if not attempt.begins_with(records):
         raise NoRule(f"{name} {level} needs {len(records) - 1} configurations to be set before")
-    return Match(len(records), Rule.FEATURES, f"an administrator changed {name} to {level}")
+    return Match(len(records), Rule.FEATURES, because)
 
 
 def match_producer_ids(attempt: Attempt) -> Match:
@@ -141,7 +145,7 @@ def match_other(attempt: Attempt) -> Match:
         }
         if before is not None or _binding(message) in known:
             raise NoRule("there is such an access control entry already")
-    elif value is not None and value == before:
+    elif isinstance(message, wire.ClientQuotaRecord) and value is not None and value == before:
         raise NoRule(f"it sets what is so already: {name}")
     return Match(1, rule, "an administrator asked for it")
 

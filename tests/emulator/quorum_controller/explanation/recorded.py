@@ -1,8 +1,9 @@
-"""Metadata logs of real clusters, 4 brokers and 1 or 3 controllers, through 20 random faults each.
+"""Metadata logs of real clusters, 4 brokers and 1 or 3 controllers, through random faults.
 
-A file is named after the release and the seed of its faults: brokers were killed, stopped, frozen
-and started again, controllers replaced, partitions reassigned, leaders elected, topics created,
-grown, configured and deleted.
+A file is named after the release and the seed of its faults, of which there were 20 to 60: brokers
+were killed, stopped, frozen and started again, with their disks or with new ones, and unregistered;
+controllers were replaced; partitions were reassigned and leaders elected; topics were created,
+grown, configured and deleted; features, quotas and credentials were changed.
 """
 
 import gzip

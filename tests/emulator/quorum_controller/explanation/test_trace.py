@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from emulator.metadata_log.records import FENCE, NO_LEADER_CHANGE, UNFENCE
 from emulator.quorum_controller.explanation.rules import Rule
+from emulator.quorum_controller.explanation.trace import Explainer
 from emulator.wire.metadata import messages as wire
 from tests.emulator.quorum_controller.explanation.mutations import Log, mutants
 from tests.emulator.quorum_controller.explanation.recorded import (
@@ -18,7 +19,7 @@ from tests.emulator.quorum_controller.explanation.recorded import (
     unexplained,
 )
 
-MUTANTS_EACH = 12
+MUTANTS_EACH = 10
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,6 +36,17 @@ def test_a_rule_explains_each_record_of_a_real_log(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_release_that_wrote_a_log_explains_it(name: str) -> None:
     assert unexplained(batches_of(name), name.split("-", maxsplit=1)[0]) == []
+
+
+def test_what_a_log_does_not_name_is_concluded_from_it() -> None:
+    """These brokers were started with unclean.leader.election.enable=true."""
+    explainer = Explainer()
+    found = [each for batch in batches_of("4.1.2-5") for each in explainer.feed(batch)]
+
+    assert explainer.hypothesis.release == "4.1.2"
+    assert explainer.hypothesis.configuration == "unclean.leader.election.enable=true"
+    concluded = [each for each in found if "must be set" in each.because]
+    assert len(concluded) == 1
 
 
 def test_95_of_100_mutated_records_are_found() -> None:
