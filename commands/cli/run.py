@@ -139,26 +139,15 @@ def _read(script: Callable[[], "Script"], limit_us: int | None) -> "Script":
 
 def _script(file: str, text: str | None, given: dict[str, str], options: list[str]) -> "Script":
     from commands.language.parser import COMMAND_LINE, parse_script, read_text
+    from commands.runs.notes import with_notes
 
     if bool(file) == (text is not None):
         raise CommandError(ExitCode.USAGE, "'tidegauge run' needs a FILE, - or -c, and only one")
     if text is not None:
-        return _with_notes(parse_script(text, COMMAND_LINE, given, options))
+        return with_notes(parse_script(text, COMMAND_LINE, given, options))
     source = standard_input() if file == "-" else read_text(Path(file))
-    script = _with_notes(parse_script(source, file, given, options))
+    script = with_notes(parse_script(source, file, given, options))
     return _on_a_named_release(script, source, given, options)
-
-
-def _with_notes(script: "Script") -> "Script":
-    """Say which settings of a script are taken for others."""
-    from emulator.releases.config import MISSPELT
-
-    named = dict(script.spec.config)
-    for step in script.steps:
-        named |= getattr(getattr(step, "input", None), "config", {})
-    for name in sorted(named.keys() & MISSPELT.keys()):
-        streams.narrate(f"NOTE: '{name}' is taken for '{MISSPELT[name]}', as Kafka spells it")
-    return script
 
 
 def _on_a_named_release(

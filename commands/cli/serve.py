@@ -106,6 +106,7 @@ def serve(
     which the first line of each connection must have (TIDEGAUGE_CONTROL_TOKEN sets it). ctrl-c or
     SIGTERM stops the server after all responses are sent.
     """
+    from commands.runs.notes import with_notes
     from commands.runs.recording import recorder
     from commands.runs.serve import Service, token
     from commands.runs.serve import serve as run
@@ -137,7 +138,7 @@ def serve(
             config=config,
             image=image if file else None,
         )
-        script = script_to_serve(file or image or "", given, options)
+        script = with_notes(script_to_serve(file or image or "", given, options))
     recording = None
     if record is not None and script is not None:
         recording = recorder(script, Path(record), named(variables))

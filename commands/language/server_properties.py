@@ -5,19 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from commands.language.images import located
-from emulator.releases.config import MISSPELT, known_settings
+from emulator.releases.config import MISSPELT, in_milliseconds, known_settings
 from sessions.grammar.words import BadWord
 from sessions.text import clean
 
 SIZE_MAX: Final = 1 << 20
 """A longer file is no server.properties."""
-MS_PER_MINUTE: Final = 60_000
-COARSER: Final = {
-    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
-    "log.retention.hours": ("log.retention.ms", 60 * MS_PER_MINUTE),
-    "log.roll.hours": ("log.roll.ms", 60 * MS_PER_MINUTE),
-}
-"""Names of the same value in coarser units, finest first: a finer one takes precedence."""
 _ENTRY: Final = re.compile(r"((?:[^\\=:\s]|\\.)+)\s*[=:\s]?\s*(.*)", re.DOTALL)
 
 
@@ -54,11 +47,8 @@ def effective(properties: dict[str, str], version: str) -> dict[str, str]:
         for name, value in properties.items()
         if value and (name in known or name in MISSPELT)
     }
-    for coarse, (name, factor) in COARSER.items():
-        value = properties.get(coarse, "")
-        if name in known and value.lstrip("-").isdigit():
-            found.setdefault(name, str(int(value) * factor if int(value) > 0 else int(value)))
-    return found
+    finest = in_milliseconds({name: value for name, value in properties.items() if value})
+    return found | {name: finest[name] for name in finest.keys() & known - found.keys()}
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

@@ -59,6 +59,8 @@ LABELS: Final = {
     "delete.topic.enable": "KIP-162",
     "message.max.bytes": "KAFKA-4203",
     "group.initial.rebalance.delay.ms": "KIP-134",
+    "group.min.session.timeout.ms": "KafkaConfig",
+    "group.max.session.timeout.ms": "KafkaConfig",
     "replica.selector.class": "KIP-392",
     "log.message.timestamp.type": "KIP-32",
     "replica.fetch.response.max.bytes": "KIP-74",

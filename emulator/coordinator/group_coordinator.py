@@ -159,7 +159,10 @@ class GroupCoordinator:
 
     def join(self, _client: int, request: int, message: JoinGroupRequest) -> None:
         """Add or rejoin a member; respond when all members have joined."""
-        error = self.refusal(message.group)
+        error, config = self.refusal(message.group), self.context.config
+        shortest, longest = config.group_min_session_timeout_us, config.group_max_session_timeout_us
+        if error == NONE and not shortest <= message.session_timeout_us <= longest:
+            error = "INVALID_SESSION_TIMEOUT"
         if error != NONE:
             self.respond(request, JoinGroupResponse(request, message.group, error))
         elif not self.consumers.make_way(message.group):

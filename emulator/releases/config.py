@@ -28,10 +28,20 @@ from emulator.releases.config_names import (
     Setting,
 )
 from emulator.releases.profiles import PROFILES, Profile
-from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest
+from emulator.releases.versions import has_no_zookeeper, is_since, is_until, nearest, numbers_of
 
 MISSPELT: Final = {"replica.log.time.max.ms": "replica.lag.time.max.ms"}
 """Misspelt settings in the documents and Kafka's spelling: accepted, with a note."""
+MS_PER_MINUTE: Final = 60_000
+COARSER: Final = {
+    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
+    "log.retention.hours": ("log.retention.ms", 60 * MS_PER_MINUTE),
+    "log.roll.hours": ("log.roll.ms", 60 * MS_PER_MINUTE),
+}
+"""Names of the same value in coarser units, finest first: a finer one takes precedence."""
+SECURITY: Final = frozenset({"sasl.enabled.mechanisms"})
+"""Names that have an effect on clients that authenticate."""
+FIRST_DESCRIBED: Final = numbers_of("0.11.0.0")
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
 _MICROSECONDS: Final[dict[Kind, int]] = {
@@ -140,6 +150,8 @@ class BrokerConfig(Struct, frozen=True):
     transactional_id_expiration_us: int
     transaction_expiry_interval_us: int
     transaction_verification: bool
+    group_min_session_timeout_us: int
+    group_max_session_timeout_us: int
     group_initial_rebalance_delay_us: int
     consumer_session_timeout_us: int
     consumer_min_session_timeout_us: int
@@ -323,8 +335,47 @@ def with_effect(values: Mapping[str, str], version: str) -> dict[str, str]:
     return {name: value for name, value in values.items() if name in known}
 
 
+def in_milliseconds(values: Mapping[str, str]) -> dict[str, str]:
+    """Return values with those of minutes and hours under the name that has milliseconds.
+
+    Raises:
+        ConfigError: such a value is no integer.
+    """
+    found = {name: text for name, text in values.items() if name not in COARSER}
+    for coarse, (name, factor) in COARSER.items():
+        if text := values.get(coarse, ""):
+            try:
+                number = int(text)
+            except ValueError:
+                raise ConfigError(f"{coarse} must be an integer, not {text!r}.") from None
+            found.setdefault(name, str(number * factor if number > 0 else number))
+    return found
+
+
+def without_effect(names: Iterable[str], version: str) -> dict[str, str]:
+    """Return those of a broker's names that change nothing here, and why, as far as it is known."""
+    profile = profile_of(version)
+    return {
+        name: WITHOUT_EFFECT.get(name, "")
+        for name in names
+        if name not in COARSER and name not in SECURITY and _other(name, profile) is not None
+    }
+
+
+def _other(name: str, profile: Profile) -> BrokerConfigKey | None:
+    """A configuration of the release that is none of :data:`SETTINGS`; None if it is one of them.
+
+    The releases before 0.11 did not describe theirs, so they take those of 0.11.
+    """
+    if MISSPELT.get(name, name) in _BY_NAME:
+        return None
+    return broker_configs(max(profile.numbers, FIRST_DESCRIBED)).get(name)
+
+
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     """Resolve a broker's configuration; an empty override is ignored.
+
+    Names that the release has, but that have no effect here, are checked and left out.
 
     Raises:
         ConfigError: an unknown version or name, or an invalid value.
@@ -334,8 +385,10 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     for setting in SETTINGS:
         default = setting.default(profile.numbers)
         values[setting.attribute] = _in_microseconds(setting, default)
-    for name, text in overrides.items():
-        if text:
+    for name, text in in_milliseconds(overrides).items():
+        if text and (key := _other(name, profile)) is not None:
+            _check_type(key, text)
+        elif text:
             setting = _find(name, profile)
             values[setting.attribute] = _in_microseconds(setting, _parse(setting, text))
     config = convert(values, BrokerConfig)
@@ -515,7 +568,8 @@ def consumer_defaults(version: str) -> ConsumerDefaults:
 def _find(name: str, profile: Profile) -> Setting:
     setting = _BY_NAME.get(MISSPELT.get(name, name))
     if setting is None:
-        raise _unknown(name, _BY_NAME)
+        others = broker_configs(max(profile.numbers, FIRST_DESCRIBED))
+        raise _unknown(name, [*_BY_NAME, *others])
     _check_release(name, setting, profile)
     return setting
 
@@ -545,8 +599,6 @@ def _find_for_topic(name: str) -> Setting:
 
 
 def _unknown(name: str, names: Iterable[str]) -> ConfigError:
-    if name in WITHOUT_EFFECT:
-        return ConfigError(f"{name} is Kafka's, but has no effect here: {WITHOUT_EFFECT[name]}.")
     if name in PRODUCERS:
         return ConfigError(f"{name} belongs to producers: give it to produce as an option.")
     return ConfigError(f"There is no configuration {name!r}{nearest_hint(name, names)}.")

@@ -375,6 +375,22 @@ SETTINGS: Final = (
         since="3.6",
     ),
     Setting(
+        "group.min.session.timeout.ms",
+        "group_min_session_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 6_000),),
+        "a member of a group may have no shorter session timeout",
+        since="0.9.0",
+    ),
+    Setting(
+        "group.max.session.timeout.ms",
+        "group_max_session_timeout_us",
+        "milliseconds",
+        ((_SINCE_EVER, 30_000), ("0.10.1", 300_000), ("2.3", 1_800_000)),
+        "a member of a group may have no longer session timeout",
+        since="0.9.0",
+    ),
+    Setting(
         "group.initial.rebalance.delay.ms",
         "group_initial_rebalance_delay_us",
         "milliseconds",
@@ -674,7 +690,7 @@ SETTINGS: Final = (
         since=_KRAFT,
     ),
 )
-"""Every name with an effect here; brokers accept all of them, topics those ``per_topic``."""
+"""Every name with an effect here; topics have those ``per_topic``, too."""
 
 WITHOUT_EFFECT: Final = {
     "inter.broker.protocol.version": "brokers speak the newest protocol of their release, and"
@@ -690,7 +706,7 @@ WITHOUT_EFFECT: Final = {
     "reserved.broker.max.id": "no ids are generated",
     "zookeeper.connection.timeout.ms": "a broker tries until ZooKeeper answers",
 }
-"""Kafka's names that have no effect here, and why; they are rejected rather than ignored."""
+"""Why some of Kafka's names have no effect here; whoever sets them is told."""
 
 PRODUCERS: Final = frozenset(
     {

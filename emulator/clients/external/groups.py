@@ -13,8 +13,6 @@ from emulator.wire.messages import membership as wire
 from emulator.wire.types import Message
 
 US_PER_MS: Final = 1_000
-SESSION_TIMEOUT_MS: Final = range(6_000, 1_800_001)
-"""group.min.session.timeout.ms to group.max.session.timeout.ms."""
 SKIPS_SINCE: Final = 9
 """The first JoinGroup version that tells a leader not to assign (KIP-814)."""
 OF_MEMBERS: Final = ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID")
@@ -37,8 +35,6 @@ class JoinGroup:
         error = NONE
         if not request.group_id:
             error = "INVALID_GROUP_ID"
-        elif request.session_timeout_ms not in SESSION_TIMEOUT_MS:
-            error = "INVALID_SESSION_TIMEOUT"
         elif not request.protocol_type or not request.protocols:
             error = "INCONSISTENT_GROUP_PROTOCOL"
         if error != NONE:

@@ -48,6 +48,7 @@ class Bench:
             config["group.initial.rebalance.delay.ms"] = "0"
         self.lab = Lab(version, brokers=brokers, config=config)
         self.lab.do(CreateTopic(topic="__consumer_offsets", assignment=[list(range(brokers))]))
+        self.lab.do(CreateTopic(topic="t", assignment=[[0]] * 3))
         self.lab.wait(100)
         self.inbox = Inbox()
         self.lab.cluster.kernel.actors[CLIENTS] = self.inbox

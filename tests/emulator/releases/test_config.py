@@ -16,6 +16,7 @@ from emulator.releases.config import (
     profile_of,
     resolve,
     validate,
+    without_effect,
 )
 from emulator.releases.config_names import INT_MAX, PRODUCERS, SETTINGS, WITHOUT_EFFECT
 from emulator.releases.profiles import VERSIONS
@@ -94,9 +95,10 @@ def test_a_value_is_parsed_in_its_own_unit() -> None:
         ("min.insync.replicas", "two", "an integer, not 'two'"),
         ("controlled.shutdown.max.retries", str(INT_MAX + 1), f"{INT_MAX} or less"),
         ("delete.topic.enable", "yes", "true or false, not 'yes'"),
-        ("num.replica.fetchers", "3", "has no effect here: a broker has one fetcher"),
-        ("inter.broker.protocol.version", "2.3", "--version gives another release"),
-        ("queued.max.requests", "1", "handling a request takes no time"),
+        ("num.io.thread", "3", "nearest is 'num.io.threads'"),
+        ("num.io.threads", "many", "must be a number, not 'many'"),
+        ("log.retention.hours", "long", "an integer, not 'long'"),
+        ("log.cleaner.enable", "yes", "true or false, not 'yes'"),
         ("acks", "all", "give it to produce"),
         ("replica.lag.max.messages", "10", "0.8.2 was the last version"),
     ],
@@ -275,3 +277,27 @@ def test_values_without_effect_are_checked_as_brokers_do(
     for value in wrong:
         with pytest.raises(ConfigError, match=name):
             check_without_effect(name, value)
+
+
+def test_a_broker_takes_all_that_its_release_has_and_says_what_changes_nothing() -> None:
+    names = {"num.io.threads": "16", "log.dirs": "/data", "num.replica.fetchers": "3"}
+    assert resolve("3.9", names) == resolve("3.9", {})
+    assert without_effect([*names, "min.insync.replicas", "log.retention.hours"], "3.9") == {
+        "num.io.threads": "",
+        "log.dirs": "",
+        "num.replica.fetchers": "a broker has one fetcher for each leader",
+    }
+    assert without_effect(["num.io.threads"], "0.8.2") == {"num.io.threads": ""}
+
+
+@pytest.mark.parametrize(
+    ("values", "hours"),
+    [
+        ({"log.retention.hours": "5"}, 5),
+        ({"log.retention.hours": "5", "log.retention.minutes": "120"}, 2),
+        ({"log.retention.hours": "5", "log.retention.ms": "3600000"}, 1),
+    ],
+)
+def test_the_finest_unit_holds(values: dict[str, str], hours: int) -> None:
+    assert resolve("3.9", values).log_retention_us == hours * 3_600_000_000
+    assert resolve("3.9", {"log.retention.hours": "-1"}).log_retention_us < 0

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from emulator.common.errors import ERRORS
+from emulator.inputs.statements import CreateTopic
 from emulator.wire.messages.committed_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -69,7 +70,9 @@ class Member:
 
 @pytest.fixture
 def lab() -> WireLab:
-    return WireLab.made(config={"group.initial.rebalance.delay.ms": "500"})
+    lab = WireLab.made(config={"group.initial.rebalance.delay.ms": "500"})
+    lab.run(CreateTopic(topic="t", partitions=2))
+    return lab
 
 
 @pytest.fixture
