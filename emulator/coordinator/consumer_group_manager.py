@@ -70,7 +70,6 @@ class ConsumerGroupManager:
         self.context = context
         self.metadata = metadata
         self.kernel = context.kernel
-        self.hashes_metadata = context.profile.has("group_metadata_hash")
 
     @property
     def is_enabled(self) -> bool:
@@ -81,7 +80,15 @@ class ConsumerGroupManager:
     @property
     def rules(self) -> Rules:
         """The rules that the configuration gives now."""
-        return Rules(self.context.config.consumer_group_max_size, self.hashes_metadata)
+        config, profile = self.context.config, self.context.profile
+        waits = profile.has("target_assignments_wait")
+        return Rules(
+            config.consumer_group_max_size,
+            profile.has("group_metadata_hash"),
+            profile.has("unsubscribed_partitions_revoked"),
+            config.consumer_assignment_interval_us if waits else None,
+            profile.has("preferred_assignor_bumps_epoch"),
+        )
 
     def topic(self, name: str) -> TopicMetadata | None:
         """A topic as this broker knows it."""
@@ -135,10 +142,10 @@ class ConsumerGroupManager:
             raise Refused(requests.NO_GROUP, f"Group {message.group} is not a consumer group.")
         if not message.member_id:
             message = replace(message, member_id=random_uuid(self.kernel.random_below))
-        consumers = ConsumerGroup(message.group) if group is None else group.consumer
-        consumers = consumers or ConsumerGroup(message.group)
+        consumers = None if group is None else group.consumer
+        consumers = consumers or requests.new_group(message.group, self.rules)
         is_new = message.member_id not in consumers.members
-        outcome = requests.heartbeat(consumers, message, self, self.rules)
+        outcome = requests.heartbeat(consumers, message, self, self.rules, self.kernel.now)
         group = group or self.metadata.make(message.group)
         if group.consumer is None:
             group.consumer = consumers
@@ -153,6 +160,7 @@ class ConsumerGroupManager:
             outcome.member.epoch,
             self.heartbeat_interval_ms(message.group),
             outcome.assignment,
+            self.names(consumers) if outcome.assignment else {},
         )
         self._write(group, outcome.records, answer)
         self._keep_session(consumers, outcome.member, was=before.get(outcome.member.id))
@@ -380,7 +388,7 @@ class ConsumerGroupManager:
                     member.host,
                     member.topics,
                     member.regex,
-                    member.assigned,
+                    self._owned(member),
                     consumers.target.get(member.id, {}),
                     member.classic is not None,
                 )
@@ -388,6 +396,15 @@ class ConsumerGroupManager:
             ],
             self.names(consumers),
         )
+
+    def _owned(self, member: Member) -> Partitions:
+        """What a member is said to own: from 4.3 on also what it has still to revoke."""
+        if not self.context.profile.has("revoking_partitions_described"):
+            return member.assigned
+        return {
+            topic: sorted({*member.assigned.get(topic, ()), *member.revoking.get(topic, ())})
+            for topic in {**member.assigned, **member.revoking}
+        }
 
     # ---- settings
 
@@ -514,6 +531,7 @@ def _copy(group: ConsumerGroup) -> ConsumerGroup:
         dict(group.sessions),
         dict(group.revocations),
         group.resolving,
+        group.assigned_at_us,
     )
 
 

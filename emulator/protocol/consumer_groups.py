@@ -33,7 +33,10 @@ class ConsumerGroupHeartbeatRequest(Message, frozen=True):
 
 
 class ConsumerGroupHeartbeatResponse(Message, frozen=True):
-    """The member's epoch and, if it is told, its assignment: partition numbers by topic id."""
+    """The member's epoch and, if it is told, its assignment: partition numbers by topic id.
+
+    ``names`` are the names of these topics.
+    """
 
     request: int
     group: str

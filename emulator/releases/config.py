@@ -159,6 +159,7 @@ class BrokerConfig(Struct, frozen=True):
     consumer_heartbeat_interval_us: int
     consumer_min_heartbeat_interval_us: int
     consumer_max_heartbeat_interval_us: int
+    consumer_assignment_interval_us: int
     consumer_group_max_size: int
     rack_aware_reads: bool
     log_append_time: bool

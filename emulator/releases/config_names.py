@@ -453,6 +453,14 @@ SETTINGS: Final = (
         since="3.7",
     ),
     Setting(
+        "group.consumer.assignment.interval.ms",
+        "consumer_assignment_interval_us",
+        "milliseconds",
+        ((_SINCE_EVER, 1_000),),
+        "the shortest time between two assignments of a consumer group (KIP-1263)",
+        since="4.3",
+    ),
+    Setting(
         "group.consumer.max.size",
         "consumer_group_max_size",
         "integer",

@@ -43,7 +43,7 @@ class Members:
         body = {"topics": wanted, "allow_auto_topic_creation": False}
 
         def attempt() -> bool:
-            found = self.c.ask(0, "Metadata", body, version=12)
+            found = self.c.ask(self.broker, "Metadata", body, version=12)
             if isinstance(found, str) or any(row["error_code"] for row in found["topics"]):
                 return False
             self.names.update((row["topic_id"].hex(), row["name"]) for row in found["topics"])
@@ -226,8 +226,8 @@ class Members:
         self.c.do(f"topic create t --replica-assignment {partitions}")
         self.c.do("wait until t-0.leader == 0")
         self.c.wait(3)
-        self.learn("t")
         self.find()
+        self.learn("t")
 
 
 def _refusals(m: Members, say: Callable[[str, Plain], None]) -> None:

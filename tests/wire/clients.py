@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 WAIT_SECONDS = 30.0
@@ -189,6 +189,40 @@ class Confluent(Client):
             if message is not None and message.error() is None:
                 consumer.commit(message=message, asynchronous=False)
                 tell(record(message.partition(), message.offset(), message.value()))
+
+
+class ConfluentOfConsumerProtocol(Confluent):
+    """confluent-kafka with ``group.protocol=consumer`` (KIP-848): its callbacks tell changes."""
+
+    def follow(self, group: str, topic: str, tell: Callable[[dict[str, Any]], None]) -> None:
+        from confluent_kafka import Consumer
+
+        consumer = Consumer(
+            self._config(
+                group_id=group,
+                group_protocol="consumer",
+                auto_offset_reset="earliest",
+                enable_auto_commit=False,
+            )
+        )
+        owned: set[int] = set()
+
+        def assigned(_consumer: object, partitions: list[Any]) -> None:
+            owned.update(each.partition for each in partitions)
+            consumer.incremental_assign(partitions)
+            tell({"assigned": sorted(owned)})
+
+        def revoked(_consumer: object, partitions: list[Any]) -> None:
+            owned.difference_update(each.partition for each in partitions)
+            consumer.incremental_unassign(partitions)
+            tell({"assigned": sorted(owned)})
+
+        consumer.subscribe([topic], on_assign=assigned, on_revoke=revoked)
+        while True:
+            message: Any = consumer.poll(1.0)
+            if message is not None and message.error() is None:
+                tell(record(message.partition(), message.offset(), message.value()))
+                consumer.commit(message=message, asynchronous=False)
 
 
 class ConfluentSender(Sender):
@@ -521,6 +555,9 @@ CLIENTS: dict[str, type[Client]] = {
     "kafka-python": KafkaPython,
     "aiokafka": Aiokafka,
 }
+NEW_PROTOCOL: Final = "confluent-kafka, group.protocol=consumer"
+FOLLOWERS: Final = CLIENTS | {NEW_PROTOCOL: ConfluentOfConsumerProtocol}
+"""The clients that can follow a topic, by protocol."""
 
 
 # ---- a member of a group, in a process that can be killed
@@ -537,7 +574,7 @@ def say(line: dict[str, Any]) -> None:
 
 def main(name: str, servers: str, group: str, topic: str) -> None:
     """Follow a topic, and print a JSON line for each thing that happens."""
-    CLIENTS[name](servers).follow(group, topic, say)
+    FOLLOWERS[name](servers).follow(group, topic, say)
 
 
 if __name__ == "__main__":

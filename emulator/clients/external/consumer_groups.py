@@ -6,6 +6,7 @@ from typing import Final
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.ids import uuid_bytes, uuid_text
+from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.wire.messages import consumer_groups as wire
@@ -18,6 +19,10 @@ CLASSIC, CONSUMER = 0, 1
 
 class ConsumerGroupHeartbeat:
     """ConsumerGroupHeartbeat: completed when what it changes is replicated."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Add the ids that members are told to ``known_ids``: they ask for these topics next."""
+        self.known_ids = known_ids
 
     def ask(self, call: Call) -> list[AnyMessage]:
         """Send the heartbeat to the coordinator."""
@@ -48,6 +53,7 @@ class ConsumerGroupHeartbeat:
         """Return the member's epoch and, if it is told, its assignment."""
         (found,) = responses
         assert isinstance(found, protocol.ConsumerGroupHeartbeatResponse)
+        self.known_ids.add(found.names)
         assignment = found.assignment
         return wire.ConsumerGroupHeartbeatResponse(
             error_code=ERRORS[found.error].code,
@@ -69,6 +75,10 @@ class ConsumerGroupHeartbeat:
 class ConsumerGroupDescribe:
     """ConsumerGroupDescribe."""
 
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Add the ids that clients are told to ``known_ids``."""
+        self.known_ids = known_ids
+
     def ask(self, call: Call) -> list[AnyMessage]:
         """Request the named groups."""
         request = call.message
@@ -79,6 +89,8 @@ class ConsumerGroupDescribe:
         """Return each group's description with its members."""
         (found,) = responses
         assert isinstance(found, protocol.ConsumerGroupDescribeResponse)
+        for group in found.groups.values():
+            self.known_ids.add(group.names)
         return wire.ConsumerGroupDescribeResponse(
             groups=[_group(name, group) for name, group in found.groups.items()]
         )

@@ -137,6 +137,13 @@ class TopicIds:
         self._by_id = {uuid_bytes(text): name for text, name in self.names.items()}
         self._by_name = {name: topic_id for topic_id, name in self._by_id.items()}
 
+    def add(self, names: Mapping[str, str]) -> None:
+        """Store topic ids that clients were told in another way, with the topics' names."""
+        new = {text: name for text, name in names.items() if uuid_bytes(text) not in self._by_id}
+        if new:
+            self.names.update(new)
+            self._index()
+
     def learn(self, found: ClusterMetadataResponse) -> None:
         """Store a broker's topic ids; a re-created topic does not keep its old id."""
         for name, topic in found.topics.items():

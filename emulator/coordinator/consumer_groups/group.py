@@ -86,7 +86,8 @@ class ConsumerGroup(Struct, array_like=True):
     ``subscribed`` are the topics of its subscriptions as they were at the group's epoch;
     ``metadata_hash`` replaces their record from 4.1 on (KIP-1101). ``sessions`` and ``revocations``
     are the times by which members must send a heartbeat, and have revoked their partitions (with
-    the epoch in which they began to).
+    the epoch in which they began to). ``assigned_at_us`` is when the target was computed, 0 if the
+    next one need not wait.
     """
 
     name: str
@@ -100,6 +101,7 @@ class ConsumerGroup(Struct, array_like=True):
     sessions: dict[str, int] = field(default_factory=dict)
     revocations: dict[str, tuple[int, int]] = field(default_factory=dict)
     resolving: bool = False
+    assigned_at_us: int = 0
 
     @property
     def state(self) -> str:
@@ -167,8 +169,8 @@ class ConsumerGroup(Struct, array_like=True):
                 self.epoch, self.metadata_hash = epoch, metadata_hash
             case SubscriptionMetadataRecord(topics=topics):
                 self.subscribed = {} if topics is None else dict(topics)
-            case TargetEpochRecord(epoch=epoch):
-                self.assignment_epoch = epoch
+            case TargetEpochRecord(epoch=epoch, at_us=at_us):
+                self.assignment_epoch, self.assigned_at_us = epoch, at_us
             case RegularExpressionRecord(regex=regex, topics=None):
                 self.regexes.pop(regex, None)
             case RegularExpressionRecord(regex=regex, topics=topics, at_us=at_us, version=version):

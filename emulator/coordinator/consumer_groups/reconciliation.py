@@ -1,9 +1,9 @@
 """A member's next current assignment on its way to the target assignment.
 
-Source: ``CurrentAssignmentBuilder`` 4.0.
+Source: ``CurrentAssignmentBuilder`` 4.0 and 4.4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from emulator.coordinator.consumer_groups.assignors.specification import Partitions
 from emulator.coordinator.consumer_groups.group import (
@@ -21,21 +21,42 @@ def reconcile(
     target_epoch: int,
     owners: Mapping[tuple[str, int], int],
     owned: Mapping[str, Sequence[int]] | None,
+    unsubscribed: Container[str] = (),
+    *,
+    gives_up: bool = False,
 ) -> Member:
     """Return the member with its next assignment; the same member if nothing changes.
 
     ``owners`` has the partitions that members own or are revoking; ``owned`` are those that the
-    member says it owns, None if it does not say.
+    member says it owns, None if it does not say. ``unsubscribed`` are topics to which the member
+    does not subscribe, whatever the target says; it ``gives_up`` what it has of them now
+    (KAFKA-19431).
     """
-    if member.state == STABLE:
-        if member.epoch == target_epoch:
-            return member
-        return _next(member, member.epoch, target, target_epoch, owners, owned)
+    wanted = {topic: numbers for topic, numbers in target.items() if topic not in unsubscribed}
+    if member.state == STABLE and member.epoch == target_epoch:
+        return _without(member, owned, unsubscribed) if gives_up else member
     if member.state == UNREVOKED:
         if _still_owns(member.revoking, owned):
-            return member
-        return _next(member, member.epoch + 1, target, target_epoch, owners, owned)
-    return _next(member, member.epoch, target, target_epoch, owners, owned)
+            return _without(member, owned, unsubscribed) if gives_up else member
+        return _next(member, member.epoch + 1, wanted, target_epoch, owners, owned)
+    return _next(member, member.epoch, wanted, target_epoch, owners, owned)
+
+
+def _without(
+    member: Member, owned: Mapping[str, Sequence[int]] | None, topics: Container[str]
+) -> Member:
+    """The member without partitions of some topics, which it has to revoke if it owns them."""
+    gone = {topic: numbers for topic, numbers in member.assigned.items() if topic in topics}
+    if not gone:
+        return member
+    kept = {topic: numbers for topic, numbers in member.assigned.items() if topic not in gone}
+    revoking = {
+        topic: sorted({*member.revoking.get(topic, ()), *gone.get(topic, ())})
+        for topic in {**member.revoking, **gone}
+    }
+    if _still_owns(revoking, owned):
+        return _changed(member, UNREVOKED, member.epoch, kept, revoking)
+    return _changed(member, member.state, member.epoch, kept, member.revoking)
 
 
 def _still_owns(revoking: Partitions, owned: Mapping[str, Sequence[int]] | None) -> bool:

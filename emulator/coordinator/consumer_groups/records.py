@@ -73,10 +73,14 @@ class MemberRecord(
 class TargetEpochRecord(
     Struct, frozen=True, tag="consumer_group_target_epoch", tag_field="record", omit_defaults=True
 ):
-    """Key version 6: the epoch of the target assignment; -1 is a tombstone."""
+    """Key version 6: the epoch of the target assignment; -1 is a tombstone.
+
+    ``at_us`` is when it was computed (4.3, KIP-1263).
+    """
 
     group: str
     epoch: int
+    at_us: int = 0
 
 
 class TargetAssignmentRecord(

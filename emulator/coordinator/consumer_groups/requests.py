@@ -66,11 +66,17 @@ class Rules(NamedTuple):
     """What a release and the configuration say about consumer groups.
 
     ``hashes_metadata``: the group's record has a hash of the topics' metadata in place of a record
-    of its own (4.1, KIP-1101).
+    of its own (4.1, KIP-1101). ``drops_unsubscribed``: a member gives up topics as soon as it does
+    not subscribe to them (4.2, KAFKA-19431). ``interval_us`` is the time between two target
+    assignments of a group, None before 4.3 (KIP-1263). ``bumps_for_assignor``: the group's epoch is
+    bumped if its members prefer another assignor (4.4).
     """
 
     max_size: int
     hashes_metadata: bool
+    drops_unsubscribed: bool = False
+    interval_us: int | None = None
+    bumps_for_assignor: bool = False
     assignors: tuple[str, ...] = tuple(ASSIGNORS)
 
 
@@ -141,6 +147,7 @@ def heartbeat(
     request: ConsumerGroupHeartbeatRequest,
     topics: Topics,
     rules: Rules,
+    now_us: int,
 ) -> Outcome:
     """Add or update a member, and move it towards the target assignment.
 
@@ -170,19 +177,27 @@ def heartbeat(
     others = {m.id: m for m in group.members.values() if static is None or m.id != static.id}
     members = others | {name: new}
     subscribed = subscribed_topics(group, members, topics)
+    default = rules.assignors[0]
+    wants_other = group.preferred_assignor(default) != preferred_assignor(members, default)
+    if rules.bumps_for_assignor and wants_other:
+        bumps = bumps or "another assignor is preferred"
     epoch, reason = _epoch(group, subscribed, rules, bumps, records)
     target = group.target.get(static.id if static is not None else name, {})
     target_epoch = group.assignment_epoch
-    if epoch > group.assignment_epoch:
+    if epoch > group.assignment_epoch and _may_compute(group, rules, now_us):
         computed = _target(group, members, subscribed, static, rules)
-        records += _target_records(group, members, computed, epoch)
+        records += _target_records(group, rules, members, computed, epoch, now_us)
         target, target_epoch = computed.get(name, {}), epoch
     member = new
-    if not new.is_reconciled_to(target_epoch):
+    changes = (old.topics, old.regex) != (new.topics, new.regex)
+    gives_up = changes and rules.drops_unsubscribed
+    if gives_up or not new.is_reconciled_to(target_epoch):
         owners = group.partition_epochs()
         if static is not None and static.id != name:
             owners = _without(owners, static)
-        member = reconcile(new, target, target_epoch, owners, request.owned)
+        left = _unsubscribed(group, new, target, topics) if rules.drops_unsubscribed else set()
+        owned = request.owned
+        member = reconcile(new, target, target_epoch, owners, owned, left, gives_up=gives_up)
     if member != new:
         records.append(current_assignment_record(group.name, member))
     is_full = joins or (
@@ -192,6 +207,21 @@ def heartbeat(
     )
     told = is_full or member.assigned != old.assigned
     return Outcome(records, member, member.assigned if told else None, reason, resolves)
+
+
+def _may_compute(group: ConsumerGroup, rules: Rules, now_us: int) -> bool:
+    """Whether a target assignment may follow the last one already."""
+    interval_us = rules.interval_us or 0
+    return not group.assigned_at_us or now_us >= group.assigned_at_us + interval_us
+
+
+def _unsubscribed(
+    group: ConsumerGroup, member: Member, target: Partitions, topics: Topics
+) -> set[str]:
+    """The ids of topics that a member has or is to get, but does not subscribe to."""
+    found = (topics.topic(name) for name in topics_of(group, member))
+    subscribed = {topic.id for topic in found if topic is not None}
+    return {*member.assigned, *target} - subscribed
 
 
 def _without(owners: dict[tuple[str, int], int], member: Member) -> dict[tuple[str, int], int]:
@@ -422,9 +452,11 @@ def _target(
 
 def _target_records(
     group: ConsumerGroup,
+    rules: Rules,
     members: Mapping[str, Member],
     computed: Mapping[str, Partitions],
     epoch: int,
+    now_us: int,
 ) -> list[Record]:
     """The records of a target assignment: of members with another one, then its epoch."""
     records: list[Record] = []
@@ -432,10 +464,17 @@ def _target_records(
         target = computed.get(name, {})
         if name not in group.target or target != group.target[name]:
             records.append(TargetAssignmentRecord(group.name, name, target))
-    return [*records, TargetEpochRecord(group.name, epoch)]
+    at_us = 0 if rules.interval_us is None else now_us
+    return [*records, TargetEpochRecord(group.name, epoch, at_us)]
 
 
 # ---- leaving
+
+
+def new_group(name: str, rules: Rules) -> ConsumerGroup:
+    """A group without members; from 4.3 on its first epoch has an empty target assignment."""
+    first = 0 if rules.interval_us is None else 1
+    return ConsumerGroup(name, first, first or -1)
 
 
 def leave(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> Member:
@@ -479,6 +518,8 @@ def remove(group: ConsumerGroup, member: Member, topics: Topics, rules: Rules) -
         records.append(SubscriptionMetadataRecord(group.name, subscribed))
     metadata_hash = hash_of(subscribed) if rules.hashes_metadata else 0
     records.append(GroupEpochRecord(group.name, group.epoch + 1, metadata_hash))
+    if not members and rules.interval_us is not None:
+        records.append(TargetEpochRecord(group.name, group.epoch + 1))
     return Outcome(records, member, None, "a member left")
 
 
