@@ -9,8 +9,9 @@ A fenced block of a page is one of
 - ``console spark``: needs Spark, and its lines are some of those that are printed;
 - ``tide line``: what one may type behind ``:`` in the console.
 
-After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide,
-and docs/statements.md anew; with ``spark`` as a word more, what Spark's jobs print too.
+After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide
+and the questions, and docs/statements.md anew; with ``spark`` as a word more, what Spark's jobs
+print too.
 """
 
 import os
@@ -42,7 +43,8 @@ KRAFT = ROOT / "docs" / "kraft.md"
 OWN_CLUSTER = ROOT / "docs" / "own-cluster.md"
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
-PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+QUESTIONS = sorted((ROOT / "docs" / "questions").glob("*.md"))
+PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 
 FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 HEREDOC = re.compile(r"^cat > (?P<name>\S+) <<'EOF'\n(?P<text>.*?)^EOF\n", re.DOTALL | re.MULTILINE)
@@ -151,7 +153,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", [GUIDE, EXPLORER, KRAFT, OWN_CLUSTER], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [GUIDE, EXPLORER, KRAFT, OWN_CLUSTER, *QUESTIONS], ids=lambda page: page.stem
+)
 def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
     for kind, text in blocks(page):
@@ -253,7 +257,7 @@ def test_the_page_of_statements_is_the_one_that_their_declarations_give() -> Non
     assert all(f"\n## {name}\n" in page for name, _ in leaves(program()))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_links_to_is_there(page: Path) -> None:
     links = LINK.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
@@ -303,5 +307,6 @@ def rewritten(page: str) -> str:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as scratch, chdir(scratch):
-        GUIDE.write_text(rewritten(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
+        for chosen in (GUIDE, *QUESTIONS):
+            chosen.write_text(rewritten(chosen.read_text(encoding="utf-8")), encoding="utf-8")
     STATEMENTS.write_text(statements_page(), encoding="utf-8")

@@ -25,18 +25,17 @@ from commands.runs.narration import told
 from commands.runs.recording import recorder
 from commands.runs.run import started
 from commands.runs.script_runner import ScriptRunner
-from console.model.why import chain
+from commands.runs.why import answer, go_to, troubles
 from console.model.workspace import Stage
-from console.render.cause_chain import chain_lines
 from console.render.effects import change_rows, effect_words
 from console.render.lines import text_of
-from console.render.why_sentence import sentence
 from console.styles.glyphs import ASCII
 from emulator.events import Event
 from emulator.scenario.outcome import Outcome
 from sessions.format.errors import SessionError
 from sessions.grammar.event_patterns import pattern
-from sessions.grammar.words import BadWord, moment, nearest
+from sessions.grammar.places import place
+from sessions.grammar.words import BadWord
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
 from sessions.sources.recorded import ReplaySource
@@ -47,8 +46,6 @@ CHARACTERS_MAX: Final = 16_000
 """Length of one answer."""
 EVENTS_MAX: Final = 200
 """Events that one answer lists."""
-WIDTH: Final = 160
-"""Columns of a chain of causes."""
 TROUBLES_MAX: Final = 8
 """Partitions that are explained without being asked about."""
 RECORDED_BYTES_MAX: Final = 256 << 20
@@ -229,53 +226,24 @@ class Workbench:
             WorkbenchError: there is no such partition or event.
         """
         stage = self._staged()
-        with self._at(at):
-            if subject.removeprefix("#").isdecimal():
-                number = int(subject.removeprefix("#"))
-                if stage.reader.get(number) is None:
-                    last = stage.source.last_seq
-                    raise WorkbenchError(f"there is no event {number}; the last is {last}")
-                return limited("\n".join(self._chain(number)))
-            state = stage.view.state
-            partition = state.partitions.get(subject)
-            if partition is None:
-                hint = nearest(subject, state.partitions)
-                raise WorkbenchError(f"there is no partition '{subject}'{hint}")
-            number = stage.explainer.seq(state, partition)
-            text = sentence(stage, partition, chain(stage.reader, number))
-            status = stage.view.status(partition).replace("_", " ")
-            lines = [f"{subject} is {status}" + (f": {text}" if text else "")]
-            return limited("\n".join([*lines, *self._chain(number)]))
-
-    def _chain(self, number: int) -> list[str]:
-        links = chain(self._staged().reader, number)
-        return [text_of(each) for each in chain_lines(links, WIDTH, ASCII)]
+        with self._at(at), _refusals():
+            return limited("\n".join(answer(stage, subject).lines()))
 
     def _troubles(self) -> Iterator[str]:
-        """Yield why partitions are not healthy, for the first of them."""
-        stage = self._staged()
-        state = stage.view.state
-        unhealthy = [
-            each for each in state.partitions.values() if stage.view.status(each) != "healthy"
-        ]
-        for partition in unhealthy[:TROUBLES_MAX]:
-            number = stage.explainer.seq(state, partition)
-            text = sentence(stage, partition, chain(stage.reader, number))
-            if text:
-                yield f"{partition.name}: {text}"
-        if len(unhealthy) > TROUBLES_MAX:
-            yield f"{len(unhealthy) - TROUBLES_MAX} more partitions are not healthy"
+        """Yield why partitions are not healthy, for the first of them, and how many more."""
+        answers = troubles(self._staged(), TROUBLES_MAX + 1)
+        yield from (each.headline for each in answers[:TROUBLES_MAX])
+        if len(answers) > TROUBLES_MAX:
+            yield "more partitions are not healthy"
 
     @contextmanager
     def _at(self, at: str) -> Iterator[None]:
-        """Have the cursor at a moment, ``12s`` or ``#345``, and then at the end again."""
+        """Have the cursor at a moment, ``12s``, ``-3m`` or ``#345``, and then at the end again."""
         source = self._opened()
         try:
-            if at.startswith("#") and at[1:].isdecimal():
-                source.seek_seq(int(at[1:]))
-            elif at:
+            if at:
                 with _refusals():
-                    source.seek_time(moment(at))
+                    go_to(source, place(at))
             yield
         finally:
             if at:

@@ -81,9 +81,7 @@ async def test_why_did_the_isr_shrink() -> None:
     async with working() as assistant:
         await assistant("start_cluster", script=SAFE, release="2.4")
         answer = await assistant("perform", statements="broker freeze 2; wait 20s")
-        assert (
-            "orders-0: ISR lost 2: it lost its ZooKeeper session, after 'broker freeze 2'" in answer
-        )
+        assert "orders-0 is at min isr: ISR lost 2: it lost its ZooKeeper session" in answer
         why = await assistant("why", subject="orders-0")
         assert re.search(r"INPUT broker freeze 2", why)
         assert why.rstrip().splitlines()[-1].endswith("ISR [0,1], v1")
@@ -173,7 +171,7 @@ async def test_tools_that_only_look_say_so() -> None:
     ("tool", "arguments", "sentence"),
     [
         ("why", {"subject": "orders-7"}, "there is no partition 'orders-7'"),
-        ("why", {"subject": "#99999999"}, "there is no event 99999999"),
+        ("why", {"subject": "#99999999"}, "there is no event 99,999,999"),
         ("perform", {"statements": "brokr crash 1"}, "did you mean 'broker'?"),
         ("show_table", {"table": "prtitions"}, "did you mean 'partitions'?"),
         ("list_events", {"matching": "IsrChange"}, "did you mean 'IsrChanged'?"),
