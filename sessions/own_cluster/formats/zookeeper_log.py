@@ -140,6 +140,8 @@ def read_transactions(content: Content) -> Iterator[Transaction | Torn]:
             return
         checksum, length = _ENTRY_HEADER.unpack(head)
         if not length:
+            if checksum:
+                yield Torn(at)
             return
         if not 0 < length <= _ENTRY_BYTES_MAX:
             raise FormatError(f"is damaged: the entry at byte {at:,} would have {length:,} bytes")

@@ -15,6 +15,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec import Struct
+
 from sessions.own_cluster.content import Content
 from sessions.own_cluster.formats.znodes import Znode, image_of
 from sessions.own_cluster.reading import Authority, FormatError, Reading
@@ -28,7 +30,6 @@ _LONG: Final = struct.Struct(">q")
 _STAT: Final = struct.Struct(">qqqqqiiiqq")
 """The permissions' id; czxid, mzxid, ctime, mtime; version, cversion, aversion; the owner of an
 ephemeral znode; pzxid."""
-_CZXID, _DATA_VERSION = 1, 5
 _PART_BYTES_MAX: Final = 64 << 20
 _COUNT_MAX: Final = 1_000_000
 _KEPT: Final = ("/brokers", "/config", "/admin", "/consumers", "/controller", "/cluster", "/latest")
@@ -46,8 +47,25 @@ def read(content: Content) -> Reading:
     Raises:
         FormatError: it is truncated or damaged, or there is no Kafka in it.
     """
-    image = image_of(_znodes(_Parts(content)))
+    image = image_of(
+        Znode(found.path, found.data, found.version, found.czxid)
+        for found in read_znodes(content)
+        if any(part in found.path for part in _KEPT)
+    )
     return Reading(content.name, NAME, Authority.METADATA, image)
+
+
+class SnapshotZnode(Struct, frozen=True):
+    """A znode with its statistics; times are in milliseconds, ``owner`` a session (0: none)."""
+
+    path: str
+    data: bytes | None
+    czxid: int
+    mzxid: int
+    ctime_ms: int
+    mtime_ms: int
+    version: int
+    owner: int
 
 
 Buffer = bytes | None
@@ -82,9 +100,15 @@ class _Parts:
         return None if size == -1 else self.take(size)
 
 
-def _znodes(parts: _Parts) -> Iterator[Znode]:
-    _, version, _ = _HEADER.unpack(parts.take(_HEADER.size))
-    if version != _VERSION:
+def read_znodes(content: Content) -> Iterator[SnapshotZnode]:
+    """Yield the znodes of a snapshot.
+
+    Raises:
+        FormatError: it is truncated or damaged.
+    """
+    parts = _Parts(content)
+    magic, version, _ = _HEADER.unpack(parts.take(_HEADER.size))
+    if magic != MAGIC or version != _VERSION:
         raise FormatError(f"has the unknown version {version}")
     for _ in range(parts.count("sessions")):
         parts.take(_LONG.size + _INT.size)
@@ -97,6 +121,7 @@ def _znodes(parts: _Parts) -> Iterator[Znode]:
     while (raw := parts.buffer()) != b"/":
         path = (raw or b"").decode("utf-8", "replace")
         data = parts.buffer()
-        stat = _STAT.unpack(parts.take(_STAT.size))
-        if any(part in path for part in _KEPT):
-            yield Znode(path, data, stat[_DATA_VERSION], stat[_CZXID])
+        _, czxid, mzxid, ctime, mtime, data_version, _, _, owner, _ = _STAT.unpack(
+            parts.take(_STAT.size)
+        )
+        yield SnapshotZnode(path, data, czxid, mzxid, ctime, mtime, data_version, owner)

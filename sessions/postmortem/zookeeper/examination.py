@@ -1,0 +1,342 @@
+"""One pass over a transaction log: its events, its timeline, and what it meant for users."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
+
+from emulator.events import Event
+from emulator.inputs.statements import CreateCluster
+from emulator.metadata_log.image import (
+    Change,
+    MetadataDelta,
+    MetadataImage,
+    TopicIdPartition,
+)
+from emulator.metadata_log.records import (
+    AnyRecord,
+    BrokerRegistrationChangeRecord,
+    LeaderChangeMessage,
+    PartitionRecord,
+    RegisterBrokerRecord,
+)
+from emulator.wire.metadata.batches import MetadataBatch
+from emulator.zookeeper import data as znodes
+from sessions.format.metadata import Origin
+from sessions.format.schema import SUFFIX
+from sessions.own_cluster.formats.zookeeper_log import Transaction
+from sessions.own_cluster.reading import SourceError
+from sessions.postmortem.events import NO_SEED, US_PER_MS, Applied, midnight_before
+from sessions.postmortem.impact import Impact
+from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
+from sessions.postmortem.places import Place
+from sessions.postmortem.timeline import Entry, Timeline
+from sessions.postmortem.zookeeper.events import ZnodeEvents
+from sessions.postmortem.zookeeper.log_copies import TransactionLog
+from sessions.postmortem.zookeeper.records import RecordWriter
+from sessions.postmortem.zookeeper.znode_tree import ZnodeChange, ZnodeTree
+from sessions.recording.recorder import Recorder
+from sessions.text import clean
+
+MODE: Final = "zk"
+_EXPIRED: Final = "its ZooKeeper session expired"
+_CLOSED: Final = "it closed its ZooKeeper session"
+_FORMATS: Final = (
+    ("ids", 1, "0.8.2"),
+    ("ids", 2, "0.9.0"),
+    ("ids", 3, "0.10.0"),
+    ("ids", 4, "1.1"),
+    ("topics", 2, "2.4"),
+    ("ids", 5, "2.7"),
+    ("topics", 3, "2.8"),
+    ("states", 2, "3.2"),
+)
+"""The first release that writes a version of a znode's format, oldest first."""
+
+
+class _Version(Struct):
+    version: int = 1
+    leader_recovery_state: int | None = None
+
+
+class Overview(Struct):
+    """What a first look at a log tells: the release, at least, and the sessions of brokers."""
+
+    release: str = _FORMATS[0][2]
+    begin_ms: int | None = None
+    chroots: dict[str, None] = field(default_factory=dict)
+    brokers_of: dict[int, int] = field(default_factory=dict)
+    formats: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def chroot(self) -> str:
+        """What is in front of the paths of Kafka, such as ``/kafka``; usually nothing."""
+        return next(iter(self.chroots), "")
+
+
+class ZnodeTimeline(Timeline):
+    """The timeline in the words of a cluster with ZooKeeper."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        super().__init__()
+        self.transaction: Transaction | None = None
+
+    def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
+        source = f"zookeeper zxid 0x{applied.batch.base_offset:x}"
+        at = applied.batch.base_offset
+        self.add(Entry(applied.time_us, kind, what, because, source, at))
+
+    def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
+        match record:
+            case LeaderChangeMessage(leader_id=broker):
+                return "controller", f"broker {broker} becomes the controller", ""
+            case RegisterBrokerRecord(broker_id=broker):
+                return "broker", f"broker {broker} registers", "its process has started"
+            case BrokerRegistrationChangeRecord(broker_id=broker):
+                why = _CLOSED if self.transaction and self.transaction.cxid else _EXPIRED
+                return "broker", f"the registration of broker {broker} is gone", why
+            case _:
+                return super()._of_record(record)
+
+
+def overview_of(log: TransactionLog) -> Overview:
+    """Look at a log once.
+
+    Raises:
+        SourceError: there is no Kafka in it, or more than one.
+    """
+    found = Overview()
+    tree = log.start()
+    for path, znode in tree.znodes.items():
+        _look(found, path, znode.data, znode.owner)
+    for transaction in log.transactions(tree.zxid):
+        if found.begin_ms is None:
+            found.begin_ms = transaction.time_ms
+        for operation in transaction.operations:
+            _look(found, operation.path, operation.data, transaction.session)
+    for kind, version, release in _FORMATS:
+        if found.formats.get(kind, 0) >= version:
+            found.release = release
+    if not found.chroots or found.begin_ms is None:
+        raise SourceError(f"{clean(log.name)}: there is no Kafka in it (no /brokers/ids)")
+    if len(found.chroots) > 1:
+        named = ", ".join(clean(chroot or "/") for chroot in found.chroots)
+        raise SourceError(f"{clean(log.name)}: it has {len(found.chroots)} clusters ({named})")
+    return found
+
+
+def _look(found: Overview, path: str, data: bytes | None, session: int) -> None:
+    for known in (znodes.BROKER_IDS, znodes.TOPICS):
+        chroot, is_kafka, _ = path.partition(known)
+        if is_kafka:
+            found.chroots[chroot] = None
+    above, _, name = path.rpartition("/")
+    if above.endswith(znodes.BROKER_IDS):
+        if name.isdecimal():
+            found.brokers_of[session] = int(name)
+        _see(found, "ids", data)
+    elif above.endswith(znodes.TOPICS):
+        _see(found, "topics", data)
+    elif name == "state" and data and b"leader_recovery_state" in data:
+        found.formats["states"] = 2
+
+
+def _see(found: Overview, kind: str, data: bytes | None) -> None:
+    try:
+        version = msgspec.json.decode(data or b"", type=_Version).version
+    except msgspec.DecodeError:
+        return
+    found.formats[kind] = max(found.formats.get(kind, 0), version)
+
+
+def examine(
+    log: TransactionLog,
+    observers: Sequence[Callable[[Event], None]] = (),
+    *,
+    until: Place | None = None,
+    progress: Progress | None = None,
+    overview: Overview | None = None,
+) -> Incident:
+    """Read a history once; ``observers`` receive its events.
+
+    Raises:
+        SourceError: there is no Kafka in it.
+    """
+    overview = overview_of(log) if overview is None else overview
+    return _Examination(log, overview, observers, until or Place(), progress).run()
+
+
+def record(
+    log: TransactionLog,
+    path: Path,
+    sources: Sequence[str],
+    program: str,
+    *,
+    until: Place | None = None,
+    progress: Progress | None = None,
+) -> Incident:
+    """Read a history once, and write its session.
+
+    Raises:
+        SourceError: there is no Kafka in it.
+        SessionError: the file exists or cannot be written.
+    """
+    overview = overview_of(log)
+    begin_us = (overview.begin_ms or 0) * US_PER_MS
+    zero_us = midnight_before(begin_us)
+    origin = Origin(
+        name=path.name.removesuffix(SUFFIX),
+        program=program,
+        version=overview.release,
+        seed=NO_SEED,
+        cluster=CreateCluster(version=overview.release),
+        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
+        sources=list(sources),
+        wall_clock_us=zero_us,
+    )
+    with Recorder(path, origin) as recorder:
+        incident = examine(log, [recorder], until=until, progress=progress, overview=overview)
+        recorder.follow(_Ended(incident.end_us - zero_us))
+    return incident
+
+
+class _Ended(Struct, frozen=True):
+    now_us: int
+    steps: int = 0
+    state_hash: str = ""
+
+
+def _key(record: PartitionRecord) -> TopicIdPartition:
+    return TopicIdPartition(record.topic_id, record.partition_id)
+
+
+class _Examination:
+    def __init__(
+        self,
+        log: TransactionLog,
+        overview: Overview,
+        observers: Sequence[Callable[[Event], None]],
+        until: Place,
+        progress: Progress | None,
+    ) -> None:
+        self.log = log
+        self.overview = overview
+        self.until = until
+        self.progress = progress
+        self.timeline, self.impact = ZnodeTimeline(), Impact()
+        self.image, self.tree = MetadataImage(), log.start()
+        self.writer = RecordWriter(self.image)
+        begin_us = (overview.begin_ms or 0) * US_PER_MS
+        self.events = ZnodeEvents(observers, begin_us, overview.release, overview.brokers_of)
+        self.incident = Incident(
+            overview.release, self.image, self.timeline, self.impact, [], begin_us, begin_us
+        )
+
+    def run(self) -> Incident:
+        incident, tree = self.incident, self.tree
+        incident.mode = MODE
+        self._begin(tree)
+        for transaction in self.log.transactions(tree.zxid):
+            time_us = transaction.time_ms * US_PER_MS
+            if self.until.is_before(transaction.zxid, time_us):
+                break
+            incident.records += len(transaction.operations)
+            incident.batches += 1
+            changes = [
+                change
+                for change in map(self._inside, tree.apply(transaction))
+                if change is not None
+            ]
+            self.events.take(transaction, changes)
+            if changes:
+                self._apply(transaction, changes)
+            if self.progress is not None and incident.batches % TOLD_EVERY == 0:
+                self.progress(incident.records)
+        incident.nodes = sorted({*self.image.brokers})
+        incident.end_us = self.events.now_us
+        incident.notes += [*self.log.notes, *self._notes()]
+        return incident
+
+    def _begin(self, tree: ZnodeTree) -> None:
+        inside = {
+            path.removeprefix(self.overview.chroot): znode
+            for path, znode in tree.znodes.items()
+            if path.startswith(self.overview.chroot)
+        }
+        self.events.begin(inside)
+        changes = [ZnodeChange(path, None, inside[path]) for path in sorted(inside)]
+        if changes:
+            start = Transaction(tree.zxid, self.overview.begin_ms or 0, 0, 0, 0, ())
+            self._apply(start, changes, is_snapshot=True)
+
+    def _inside(self, change: ZnodeChange) -> ZnodeChange | None:
+        """A change of a znode of Kafka, with its path as Kafka calls it."""
+        chroot = self.overview.chroot
+        if not chroot:
+            return change
+        if not change.path.startswith(f"{chroot}/"):
+            return None
+        return ZnodeChange(change.path.removeprefix(chroot), change.before, change.after)
+
+    def _apply(
+        self, transaction: Transaction, changes: Sequence[ZnodeChange], *, is_snapshot: bool = False
+    ) -> None:
+        """Apply the changes as records, one after another: each is written for the image then."""
+        delta, records = MetadataDelta(), []
+        for change in changes:
+            for record in self.writer.records([change]):
+                self.image.replay(record, transaction.zxid, None, delta)
+                records.append(record)
+        if not records:
+            return
+        batch = MetadataBatch(transaction.zxid, 0, transaction.time_ms, False, (), ())
+        applied = Applied(batch, tuple(records), self.events.now_us, delta, is_snapshot)
+        self.timeline.transaction = transaction
+        because = {
+            offset: why
+            for offset, record in enumerate(records, transaction.zxid)
+            if isinstance(record, PartitionRecord)
+            and (changed := delta.partitions.get(_key(record)))
+            and (why := self._because(transaction, changed))
+        }
+        self.timeline.take(applied, because)
+        self.impact.take(applied, self.image)
+
+    def _because(self, transaction: Transaction, change: Change) -> str:
+        """Why a partition was changed, as far as znodes tell; empty if the change itself tells."""
+        before, after = change.before, change.after
+        if before is None or after is None:
+            return ""
+        if f"{self.overview.chroot}{znodes.DELETE_TOPICS}/{change.topic}" in self.tree.znodes:
+            return f"topic {change.topic} is being deleted"
+        left = [broker for broker in before.isr if broker not in after.isr]
+        if before.leader != after.leader:
+            left.insert(0, before.leader)
+        gone = next((broker for broker in left if broker in self.events.gone), None)
+        if gone is not None:
+            return f"the registration of broker {gone} is gone"
+        writer = self.overview.brokers_of.get(transaction.session)
+        if writer is None or not left:
+            return ""
+        if writer == before.leader == after.leader and writer != self.events.controller:
+            return ""
+        if writer == self.events.controller:
+            return f"the controller, broker {writer}, wrote it"
+        return f"broker {writer} wrote it"
+
+    def _notes(self) -> Iterator[str]:
+        yield (
+            f"the release is at least {self.incident.release}, by the format of its znodes; the "
+            "transaction log does not say more"
+        )
+        if self.events.set_back_us:
+            yield (
+                f"the clock goes back by up to {self.events.set_back_us / 1e6:.3f} s from one "
+                "transaction to the next: the later one is shown at the time of the earlier one"
+            )
+        if self.timeline.left_out:
+            yield f"the timeline ends after {len(self.timeline.entries):,} entries"
