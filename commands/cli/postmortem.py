@@ -87,9 +87,10 @@ def postmortem(
     """Read a cluster's own history from its metadata log, and check it against the rules.
 
     In KRaft mode __cluster_metadata is an exact history of everything that the controller decided,
-    with wall-clock times. Copies of several nodes become one history; nothing is sent to a cluster
-    and no file is changed. The exit status is 0 if a rule of the release explains every record, and
-    1 otherwise.
+    with wall-clock times. With ZooKeeper its transaction log is one; there are no rules to check it
+    against. Text logs of the nodes say why. Copies of several nodes become one history; nothing is
+    sent to a cluster and no file is changed. The exit status is 0 if a rule of the release explains
+    every record, and 1 otherwise.
     """
     write = None if report is None else _writer(Path(report))
     settings = _settings(changes or [])
@@ -207,6 +208,7 @@ def _examined(
     from sessions.own_cluster.reading import SourceError
     from sessions.postmortem.incident import CHECKED_MAX, examine, read_sources
     from sessions.postmortem.session import record as record_session
+    from sessions.postmortem.zookeeper import examination as zookeeper
 
     def tell(records: int) -> None:
         streams.progress(f"reading .. {records:,} records")
@@ -214,6 +216,14 @@ def _examined(
     rules = None if check is False else Explainer()
     checked_max = None if check else CHECKED_MAX
     try:
+        history = zookeeper.read_sources(paths, zone)
+        if history is not None:
+            transactions, lines = history
+            if record is None:
+                return zookeeper.examine(transactions, lines=lines, until=until, progress=tell)
+            return zookeeper.record(
+                transactions, Path(record), paths, lines=lines, until=until, progress=tell
+            )
         log, lines = read_sources(paths, zone)
         if record is None:
             return examine(

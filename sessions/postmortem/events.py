@@ -111,13 +111,13 @@ class LoggedFacts(MetadataFacts):
         kernel.cause = cause
 
 
-class HistoryEvents:
-    """Turns batches into events for ``observers``.
+class WallClockEvents:
+    """Emits events at wall-clock times, and the lines of text logs.
 
-    Their times are microseconds since the midnight (UTC) before the first batch, ``zero_us``, so
-    that they read like a clock. Time does not go back in a session: a batch with an earlier time
-    than the one before it (the clocks of two controllers differ) has that one's time, and
-    ``set_back_us`` is the largest difference.
+    Their times are microseconds since the midnight (UTC) before the first one, ``zero_us``, so that
+    they read like a clock. Time does not go back in a session: what has an earlier time than what
+    is before it (the clocks of two nodes differ) has that one's time, and ``set_back_us`` is the
+    largest difference.
     """
 
     def __init__(
@@ -127,18 +127,7 @@ class HistoryEvents:
         self.zero_us = midnight_before(begin_us)
         self.set_back_us = 0
         self.kernel = Kernel(KernelState(0, begin_us - self.zero_us), observers)
-        self.metadata = CommittedMetadata()
-        self.facts = LoggedFacts(self.kernel, self.metadata)
-        self.facts.told = self._tell
-        self.controller = NOBODY
-        self.controllers: dict[int, str] = {}
-        self.brokers: dict[int, str] = {}
         self.kernel.emit(events.ClusterCreated, release, NO_SEED, [], [], {}, False)
-
-    @property
-    def image(self) -> MetadataImage:
-        """The metadata after the last batch."""
-        return self.metadata.image
 
     @property
     def now_us(self) -> int:
@@ -164,6 +153,27 @@ class HistoryEvents:
         kind = type(fact).__name__
         text = entry.sentence
         return self.kernel.emit(events.LineLogged, host, tp, entry.source, entry.level, kind, text)
+
+
+class HistoryEvents(WallClockEvents):
+    """Turns the batches of a metadata log into events for ``observers``."""
+
+    def __init__(
+        self, observers: Sequence[Callable[[Event], None]], begin_us: int, release: str
+    ) -> None:
+        """Emit that the cluster is there at ``begin_us``."""
+        super().__init__(observers, begin_us, release)
+        self.metadata = CommittedMetadata()
+        self.facts = LoggedFacts(self.kernel, self.metadata)
+        self.facts.told = self._tell
+        self.controller = NOBODY
+        self.controllers: dict[int, str] = {}
+        self.brokers: dict[int, str] = {}
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata after the last batch."""
+        return self.metadata.image
 
     def take(
         self,

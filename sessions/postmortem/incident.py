@@ -360,9 +360,6 @@ class _Examination:
                 "'--check' checks all"
             )
         if self.text_logs is not None:
-            yield from self.text_logs.notes
-            yield from filter(None, [self.text_logs.zone_note])
-            differences = self.text_logs.clock_differences
-            yield from (each.sentence for each in differences if each.is_significant)
+            yield from self.text_logs.remarks()
         if self.timeline.left_out:
             yield f"the timeline ends after {len(self.timeline.entries):,} entries"

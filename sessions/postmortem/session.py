@@ -21,7 +21,7 @@ from sessions.recording.recorder import Recorder
 PROGRAM: Final = "tidegauge postmortem"
 
 
-class _Ended(Struct, frozen=True):
+class Ended(Struct, frozen=True):
     """What a recorder asks at the end: there is no run, only a history."""
 
     now_us: int
@@ -68,5 +68,5 @@ def record(
             until=until,
             progress=progress,
         )
-        recorder.follow(_Ended(incident.end_us - zero_us))
+        recorder.follow(Ended(incident.end_us - zero_us))
     return incident

@@ -15,11 +15,13 @@ from emulator.metadata_log.records import (
     AnyRecord,
     BrokerRegistrationChangeRecord,
     PartitionChangeRecord,
+    PartitionRecord,
 )
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     ControlledShutdown,
+    Fact,
     HeartbeatFailed,
     IsrExpanded,
     IsrShrunk,
@@ -93,10 +95,14 @@ class Witnesses:
                     return None
                 told = self._recent(self._fenced.get(broker), time_us, SOON_US)
                 return told or self._recent(self._processes.get(broker), time_us)
-            case PartitionChangeRecord(topic_id=topic_id, partition_id=number):
+            case (
+                PartitionChangeRecord(topic_id=topic_id, partition_id=number, isr=isr)
+                | PartitionRecord(topic_id=topic_id, partition_id=number, isr=isr)
+            ):
                 topic = image.topics.get(topic_id)
                 tp = "" if topic is None else f"{topic.name}-{number}"
-                return self._recent(self._partitions.get(tp), time_us, SOON_US)
+                witness = self._recent(self._partitions.get(tp), time_us, SOON_US)
+                return witness if witness is not None and _fits(witness.entry.fact, isr) else None
             case _:
                 return None
 
@@ -107,6 +113,13 @@ class Witnesses:
         if witness is None or abs(time_us - witness.entry.time_us) > within_us:
             return None
         return witness
+
+
+def _fits(fact: Fact, isr: Sequence[int] | None) -> bool:
+    """Whether a leader's change of an ISR is the one that a record makes."""
+    if isinstance(fact, IsrShrunk | IsrExpanded):
+        return isr is not None and {*fact.isr} == {*isr}
+    return True
 
 
 class Lines:

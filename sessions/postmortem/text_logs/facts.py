@@ -7,6 +7,8 @@ them; ``*_ms`` are milliseconds. ``node``, where a fact has it, is the node that
 about, which may be another than the one that wrote the line.
 """
 
+from typing import Final
+
 from msgspec import Struct
 
 Brokers = tuple[int, ...]
@@ -386,7 +388,7 @@ class ProcessState(Fact, frozen=True, kw_only=True, tag="process_state"):
 
     @property
     def sentence(self) -> str:
-        return f"the process {self.state}"
+        return f"the process {_STATES.get(self.state.lower(), self.state)}"
 
 
 class Terminating(Fact, frozen=True, kw_only=True, tag="terminating"):
@@ -595,6 +597,16 @@ class SnapshotWritten(Fact, frozen=True, kw_only=True, tag="snapshot_written"):
     @property
     def sentence(self) -> str:
         return f"wrote a snapshot of the metadata at offset {self.offset}"
+
+
+_STATES: Final = {
+    "starting": "starts",
+    "started": "has started",
+    "shutting down": "shuts down",
+    "shutting_down": "shuts down",
+    "shut down completed": "has shut down",
+    "shutdown": "has shut down",
+}
 
 
 def _listed(brokers: Brokers) -> str:

@@ -79,6 +79,15 @@ class TextLogs(Struct):
             "(--tz ZONE)"
         )
 
+    def remarks(self) -> Iterator[str]:
+        """Yield what should be known about what was read: gaps, zones, clocks that differ."""
+        yield from self.notes
+        if self.zone_note is not None:
+            yield self.zone_note
+        for difference in self.clock_differences:
+            if difference.is_significant:
+                yield difference.sentence
+
     def entries(self, tell: Callable[[str], object] = lambda _: None) -> Iterator[Entry]:
         """Yield what the logs say, in the order of time; each call reads them again."""
         self.progress, self.counts, self.repeated = Progress(), Counter(), 0

@@ -13,20 +13,19 @@ from emulator import events
 from emulator.events import Event
 from emulator.events.base import CLIENTS
 from emulator.protocol import PartitionInfo
-from emulator.simulation.kernel import Kernel, KernelState
 from emulator.zookeeper import data as znodes
 from emulator.zookeeper.metadata import ZnodeFacts
 from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
-from sessions.postmortem.events import NO_SEED, US_PER_MS, midnight_before
+from sessions.postmortem.events import US_PER_MS, WallClockEvents
 from sessions.postmortem.zookeeper.znode_tree import Znode, ZnodeChange
 
 NOBODY: Final = -1
 _BROKERS: Final = f"{znodes.BROKER_IDS}/"
 
 
-class ZnodeEvents:
-    """Turns transactions into events for ``observers``, at times since ``zero_us``.
+class ZnodeEvents(WallClockEvents):
+    """Turns transactions into events for ``observers``.
 
     ``brokers_of`` names the broker of each session that ever registered one.
     """
@@ -39,30 +38,13 @@ class ZnodeEvents:
         brokers_of: Mapping[int, int],
     ) -> None:
         """Emit that the cluster is there at ``begin_us``."""
-        self.zero_us = midnight_before(begin_us)
-        self.set_back_us = 0
-        self.kernel = Kernel(KernelState(0, begin_us - self.zero_us), observers)
+        super().__init__(observers, begin_us, release)
         self.brokers_of = brokers_of
         self.controller = NOBODY
         self.controller_epoch = 0
         self.states: dict[str, PartitionInfo] = {}
         self.facts = ZnodeFacts(self.kernel.emit, self.states, {}, {})
         self.gone: dict[int, int] = {}
-        self.kernel.emit(events.ClusterCreated, release, NO_SEED, [], [], {}, False)
-
-    @property
-    def now_us(self) -> int:
-        """The wall-clock time of the last event."""
-        return self.zero_us + self.kernel.now
-
-    def go_to(self, time_us: int) -> None:
-        """Move to a wall-clock time, unless that is past."""
-        state = self.kernel.state
-        time_us -= self.zero_us
-        if time_us < state.now_us:
-            self.set_back_us = max(self.set_back_us, state.now_us - time_us)
-        else:
-            state.now_us = time_us
 
     def begin(self, tree: Mapping[str, Znode]) -> None:
         """Emit the znodes that exist at the beginning, parents first."""

@@ -1,7 +1,7 @@
 """One pass over a transaction log: its events, its timeline, and what it meant for users."""
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -27,15 +27,29 @@ from emulator.wire.metadata.batches import MetadataBatch
 from emulator.zookeeper import data as znodes
 from sessions.format.metadata import Origin
 from sessions.format.schema import SUFFIX
+from sessions.model.states import NO_SEED
+from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
 from sessions.own_cluster.reading import SourceError
-from sessions.postmortem.events import NO_SEED, US_PER_MS, Applied, midnight_before
+from sessions.postmortem.events import US_PER_MS, Applied, midnight_before
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
+from sessions.postmortem.incident import FOREVER_US, TOLD_EVERY, Incident, Progress
+from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.places import Place
+from sessions.postmortem.session import PROGRAM, Ended
+from sessions.postmortem.text_logs.entries import Entry as Line
+from sessions.postmortem.text_logs.facts import (
+    BrokerFailed,
+    BrokersChanged,
+    ControllerElected,
+    LeftIsr,
+    SessionExpired,
+)
+from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
+from sessions.postmortem.witnesses import Lines, Witness, Witnesses
 from sessions.postmortem.zookeeper.events import ZnodeEvents
-from sessions.postmortem.zookeeper.log_copies import TransactionLog
+from sessions.postmortem.zookeeper.log_copies import TransactionLog, find_transaction_logs
 from sessions.postmortem.zookeeper.records import RecordWriter
 from sessions.postmortem.zookeeper.znode_tree import ZnodeChange, ZnodeTree
 from sessions.recording.recorder import Recorder
@@ -44,6 +58,7 @@ from sessions.text import clean
 MODE: Final = "zk"
 _EXPIRED: Final = "its ZooKeeper session expired"
 _CLOSED: Final = "it closed its ZooKeeper session"
+_IN_ZNODES: Final = (LeftIsr, BrokersChanged, BrokerFailed, ControllerElected)
 _FORMATS: Final = (
     ("ids", 1, "0.8.2"),
     ("ids", 2, "0.9.0"),
@@ -86,16 +101,22 @@ class ZnodeTimeline(Timeline):
         self.transaction: Transaction | None = None
 
     def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
-        source = f"zookeeper zxid 0x{applied.batch.base_offset:x}"
         at = applied.batch.base_offset
+        witness = applied.witnesses.get(offset)
+        source = f"ZooKeeper zxid 0x{at:x}" if witness is None else witness.entry.source
         self.add(Entry(applied.time_us, kind, what, because, source, at))
+
+    def note(self, line: Line) -> None:
+        """Add a line of a text log, unless znodes say the same."""
+        if not isinstance(line.fact, _IN_ZNODES):
+            super().note(line)
 
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
         match record:
             case LeaderChangeMessage(leader_id=broker):
                 return "controller", f"broker {broker} becomes the controller", ""
             case RegisterBrokerRecord(broker_id=broker):
-                return "broker", f"broker {broker} registers", "its process has started"
+                return "broker", f"broker {broker} registers", "it has a new ZooKeeper session"
             case BrokerRegistrationChangeRecord(broker_id=broker):
                 why = _CLOSED if self.transaction and self.transaction.cxid else _EXPIRED
                 return "broker", f"the registration of broker {broker} is gone", why
@@ -103,7 +124,24 @@ class ZnodeTimeline(Timeline):
                 return super()._of_record(record)
 
 
-def overview_of(log: TransactionLog) -> Overview:
+def read_sources(
+    paths: Sequence[str], zone: tzinfo = UTC
+) -> tuple[TransactionLog, TextLogs] | None:
+    """Return the transaction log of which the paths have copies, and the text logs in them.
+
+    None if there is no transaction log.
+
+    Raises:
+        SourceError: a file cannot be read.
+    """
+    log = find_transaction_logs([Path(path) for path in paths])
+    if log is None:
+        return None
+    texts = [Path(path) for path in paths if Path(path).is_dir() or is_text_log(Path(path), path)]
+    return log, find_text_logs(texts, zone)
+
+
+def overview_of(log: TransactionLog, lines: TextLogs | None = None) -> Overview:
     """Look at a log once.
 
     Raises:
@@ -121,6 +159,9 @@ def overview_of(log: TransactionLog) -> Overview:
     for kind, version, release in _FORMATS:
         if found.formats.get(kind, 0) >= version:
             found.release = release
+    if found.begin_ms is not None and lines is not None:
+        firsts = [file.first_us // US_PER_MS for file in lines.files]
+        found.begin_ms = min([found.begin_ms, *firsts])
     if not found.chroots or found.begin_ms is None:
         raise SourceError(f"{clean(log.name)}: there is no Kafka in it (no /brokers/ids)")
     if len(found.chroots) > 1:
@@ -157,25 +198,30 @@ def examine(
     log: TransactionLog,
     observers: Sequence[Callable[[Event], None]] = (),
     *,
+    lines: TextLogs | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
     overview: Overview | None = None,
 ) -> Incident:
     """Read a history once; ``observers`` receive its events.
 
+    ``lines`` are the text logs of its nodes.
+
     Raises:
         SourceError: there is no Kafka in it.
     """
-    overview = overview_of(log) if overview is None else overview
-    return _Examination(log, overview, observers, until or Place(), progress).run()
+    overview = overview_of(log, lines) if overview is None else overview
+    examination = _Examination(log, overview, observers, until or Place(), progress)
+    examination.text_logs = lines
+    return examination.run()
 
 
 def record(
     log: TransactionLog,
     path: Path,
     sources: Sequence[str],
-    program: str,
     *,
+    lines: TextLogs | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
@@ -185,12 +231,12 @@ def record(
         SourceError: there is no Kafka in it.
         SessionError: the file exists or cannot be written.
     """
-    overview = overview_of(log)
+    overview = overview_of(log, lines)
     begin_us = (overview.begin_ms or 0) * US_PER_MS
     zero_us = midnight_before(begin_us)
     origin = Origin(
         name=path.name.removesuffix(SUFFIX),
-        program=program,
+        program=PROGRAM,
         version=overview.release,
         seed=NO_SEED,
         cluster=CreateCluster(version=overview.release),
@@ -199,15 +245,11 @@ def record(
         wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:
-        incident = examine(log, [recorder], until=until, progress=progress, overview=overview)
-        recorder.follow(_Ended(incident.end_us - zero_us))
+        incident = examine(
+            log, [recorder], lines=lines, until=until, progress=progress, overview=overview
+        )
+        recorder.follow(Ended(incident.end_us - zero_us))
     return incident
-
-
-class _Ended(Struct, frozen=True):
-    now_us: int
-    steps: int = 0
-    state_hash: str = ""
 
 
 def _key(record: PartitionRecord) -> TopicIdPartition:
@@ -228,6 +270,9 @@ class _Examination:
         self.until = until
         self.progress = progress
         self.timeline, self.impact = ZnodeTimeline(), Impact()
+        self.text_logs: TextLogs | None = None
+        self.lines, self.witnesses = Lines(()), Witnesses()
+        self.expired: dict[int, Witness] = {}
         self.image, self.tree = MetadataImage(), log.start()
         self.writer = RecordWriter(self.image)
         begin_us = (overview.begin_ms or 0) * US_PER_MS
@@ -239,6 +284,8 @@ class _Examination:
     def run(self) -> Incident:
         incident, tree = self.incident, self.tree
         incident.mode = MODE
+        if self.text_logs is not None:
+            self.lines = Lines(self.text_logs.entries())
         self._begin(tree)
         for transaction in self.log.transactions(tree.zxid):
             time_us = transaction.time_ms * US_PER_MS
@@ -251,11 +298,12 @@ class _Examination:
                 for change in map(self._inside, tree.apply(transaction))
                 if change is not None
             ]
-            self.events.take(transaction, changes)
-            if changes:
-                self._apply(transaction, changes)
+            self._note_until(time_us)
+            self._take(transaction, changes)
             if self.progress is not None and incident.batches % TOLD_EVERY == 0:
                 self.progress(incident.records)
+        if self.until.offset is None:
+            self._note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
         incident.nodes = sorted({*self.image.brokers})
         incident.end_us = self.events.now_us
         incident.notes += [*self.log.notes, *self._notes()]
@@ -271,7 +319,8 @@ class _Examination:
         changes = [ZnodeChange(path, None, inside[path]) for path in sorted(inside)]
         if changes:
             start = Transaction(tree.zxid, self.overview.begin_ms or 0, 0, 0, 0, ())
-            self._apply(start, changes, is_snapshot=True)
+            records, delta = self._replay(start, changes)
+            self._tell(start, records, delta, {}, is_snapshot=True)
 
     def _inside(self, change: ZnodeChange) -> ZnodeChange | None:
         """A change of a znode of Kafka, with its path as Kafka calls it."""
@@ -282,19 +331,58 @@ class _Examination:
             return None
         return ZnodeChange(change.path.removeprefix(chroot), change.before, change.after)
 
-    def _apply(
-        self, transaction: Transaction, changes: Sequence[ZnodeChange], *, is_snapshot: bool = False
-    ) -> None:
-        """Apply the changes as records, one after another: each is written for the image then."""
-        delta, records = MetadataDelta(), []
+    def _note_until(self, time_us: int) -> None:
+        """Tell the lines of text logs up to a time."""
+        for entry in self.lines.until(time_us):
+            seq = self.events.note(entry, self.witnesses.cause_of(entry))
+            self.witnesses.add(seq, entry)
+            if isinstance(entry.fact, SessionExpired) and entry.fact.session is not None:
+                session = int(entry.fact.session, 16)
+                self.expired.setdefault(session, Witness(seq, entry))
+            self.timeline.note(entry)
+            self.impact.note(entry)
+
+    def _take(self, transaction: Transaction, changes: Sequence[ZnodeChange]) -> None:
+        """Apply a transaction, whose cause is the line of a text log that led to it."""
+        records, delta = self._replay(transaction, changes)
+        time_us = transaction.time_ms * US_PER_MS
+        witnesses = self.witnesses.of_records(records, transaction.zxid, time_us, self.image)
+        expired = self.expired.get(transaction.session)
+        if transaction.type == zookeeper_log.CLOSE_SESSION and expired is not None:
+            fenced = (
+                offset
+                for offset, record in enumerate(records, transaction.zxid)
+                if isinstance(record, BrokerRegistrationChangeRecord)
+            )
+            witnesses |= dict.fromkeys(fenced, expired)
+        witness = next(iter(witnesses.values()), None)
+        self.events.take(transaction, changes, 0 if witness is None else witness.seq)
+        if records:
+            self._tell(transaction, records, delta, witnesses)
+
+    def _replay(
+        self, transaction: Transaction, changes: Sequence[ZnodeChange]
+    ) -> tuple[list[AnyRecord], MetadataDelta]:
+        """Apply changes as records, one after another: each is written for the image then."""
+        delta = MetadataDelta()
+        records: list[AnyRecord] = []
         for change in changes:
             for record in self.writer.records([change]):
                 self.image.replay(record, transaction.zxid, None, delta)
                 records.append(record)
-        if not records:
-            return
+        return records, delta
+
+    def _tell(
+        self,
+        transaction: Transaction,
+        records: Sequence[AnyRecord],
+        delta: MetadataDelta,
+        witnesses: Mapping[int, Witness],
+        *,
+        is_snapshot: bool = False,
+    ) -> None:
         batch = MetadataBatch(transaction.zxid, 0, transaction.time_ms, False, (), ())
-        applied = Applied(batch, tuple(records), self.events.now_us, delta, is_snapshot)
+        applied = Applied(batch, tuple(records), self.events.now_us, delta, is_snapshot, witnesses)
         self.timeline.transaction = transaction
         because = {
             offset: why
@@ -338,5 +426,7 @@ class _Examination:
                 f"the clock goes back by up to {self.events.set_back_us / 1e6:.3f} s from one "
                 "transaction to the next: the later one is shown at the time of the earlier one"
             )
+        if self.text_logs is not None:
+            yield from self.text_logs.remarks()
         if self.timeline.left_out:
             yield f"the timeline ends after {len(self.timeline.entries):,} entries"

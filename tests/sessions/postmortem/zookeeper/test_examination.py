@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from emulator import events
 from emulator.zookeeper import data as formats
 from sessions.format.chunks import Chunks
 from sessions.format.file import SessionFile
@@ -16,9 +17,11 @@ from sessions.playback.cursor import Cursor
 from sessions.postmortem.document import as_plain
 from sessions.postmortem.places import Place
 from sessions.postmortem.text_logs import facts
+from sessions.postmortem.text_logs.merging import find_text_logs
 from sessions.postmortem.zookeeper.examination import examine, record
 from sessions.postmortem.zookeeper.log_copies import find_transaction_logs
 from sessions.postmortem.zookeeper.znode_tree import ZnodeTree
+from tests.sessions.postmortem.text_logs.recorded import RECORDINGS as TEXT_LOGS
 from tests.sessions.postmortem.text_logs.recorded import entries
 from tests.sessions.postmortem.zookeeper.recorded import (
     LOG,
@@ -96,7 +99,7 @@ def test_what_leaders_say_in_their_text_logs_is_in_the_history(release: str) -> 
 def test_the_session_has_the_znodes_partitions_and_brokers_of_any_moment(tmp_path: Path) -> None:
     release = "3.5.2"
     path = tmp_path / "incident.tide.db"
-    incident = record(history(release), path, ["version-2"], "tidegauge postmortem")
+    incident = record(history(release), path, ["version-2"])
     assert incident.mode == "zk"
     with SessionFile(path) as session:
         cursor = Cursor(Chunks(session))
@@ -109,6 +112,37 @@ def test_the_session_has_the_znodes_partitions_and_brokers_of_any_moment(tmp_pat
         assert {path: view.state.znodes[path].version for path in expected} == {
             path: each["version"] for path, each in expected.items()
         }
+
+
+def test_lines_of_text_logs_are_causes_of_what_znodes_say(tmp_path: Path) -> None:
+    """From a partition without a leader to the session that ended, and the line that says so."""
+    release = "3.5.2"
+    lines = find_text_logs([TEXT_LOGS / release])
+    path = tmp_path / "incident.tide.db"
+    incident = record(history(release), path, ["inc"], lines=lines)
+    timeline = incident.timeline.entries
+    gone = [entry for entry in timeline if entry.what == "the registration of broker 2 is gone"]
+    file, _, number = gone[1].source.rpartition(":")
+    text = gzip.decompress(Path(file).read_bytes()).split(b"\n")[int(number) - 1]
+    assert b"Expiring session" in text
+    assert any("no time zone" in note for note in incident.notes)
+    with SessionFile(path) as session:
+        told = {event.seq: event for event in session.all_events()}
+    lost = next(
+        event
+        for event in told.values()
+        if isinstance(event, events.PartitionStateChanged)
+        and (event.tp, event.leader) == ("u-2", -1)
+    )
+    causes = []
+    cause = lost.cause
+    while cause:
+        causes.append(told[cause])
+        cause = told[cause].cause
+    kinds = [type(event) for event in causes]
+    assert kinds == [events.SessionEnded, events.LineLogged]
+    assert isinstance(causes[-1], events.LineLogged)
+    assert causes[-1].source == gone[1].source
 
 
 def test_a_snapshot_and_what_follows_it_give_the_same_state(tmp_path: Path) -> None:
