@@ -12,6 +12,8 @@ from emulator import events
 from emulator.clients.assignors import ASSIGNORS, COOPERATIVE
 from emulator.clients.context import ClientContext
 from emulator.clients.group_state import (
+    AWAITING,
+    CONSUMER,
     COUNTING,
     GONE,
     JOINING,
@@ -24,9 +26,12 @@ from emulator.clients.group_state import (
 from emulator.clients.network_client import RESPONSE_US, NetworkClient
 from emulator.clients.state import Consumer
 from emulator.common.errors import NONE
+from emulator.common.names import random_uuid, split
 from emulator.protocol import (
     AnyMessage,
     ConnectionLost,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     GroupResponse,
@@ -46,6 +51,12 @@ JOIN_MARGIN_US: Final = 5_000_000
 """How long a member waits for a JoinGroup response beyond the rebalance timeout."""
 IDLE_US: Final = 1_000_000
 """The retry interval of a member with no waiting statement."""
+LEFT: Final = -1
+"""The epoch with which a member of the protocol `consumer` leaves."""
+AWAITED_HEARTBEATS: Final = 2
+"""For how many heartbeats a new member without partitions waits for some."""
+FENCED: Final = frozenset(("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"))
+"""Errors after which a member of the protocol `consumer` joins again under its id."""
 ELSEWHERE: Final = frozenset(("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT"))
 
 
@@ -93,16 +104,23 @@ class GroupMembers:
             self._count(consumer, membership)
         elif membership.phase == SYNCING:
             self._sync(consumer, membership)
+        elif membership.phase == AWAITING:
+            return
+        elif membership.pending is not None and self._is_free(consumer):
+            self._take_assignment(consumer, membership, membership.pending)
         elif membership.subscribes and self._has_to_join(consumer, membership):
             self._join(consumer, membership)
         else:
             self._steady(consumer, membership)
 
+    def _has_to_join(self, consumer: Consumer, membership: Membership) -> bool:
+        return self._is_free(consumer) and (membership.phase == OUT or membership.rejoin)
+
     @staticmethod
-    def _has_to_join(consumer: Consumer, membership: Membership) -> bool:
+    def _is_free(consumer: Consumer) -> bool:
+        """Whether a consumer reads nothing at the moment, and has nothing to commit."""
         reading = consumer.reading
-        free = reading is None or reading.stage in ("", JOINING, POSITIONS)
-        return free and (membership.phase == OUT or membership.rejoin)
+        return reading is None or reading.stage in ("", JOINING, POSITIONS)
 
     def ask(self, consumer: Consumer, target: int, message: AnyMessage, limit_us: int) -> None:
         """Send the member's request to a broker."""
@@ -172,6 +190,9 @@ class GroupMembers:
         return Subscription([membership.topic], owned)
 
     def _join(self, consumer: Consumer, membership: Membership) -> None:
+        if membership.protocol == CONSUMER:
+            self._join_consumers(consumer, membership)
+            return
         if membership.assignor != COOPERATIVE:
             membership.partitions = []
         message = JoinGroupRequest(
@@ -271,33 +292,135 @@ class GroupMembers:
         elif error == "REBALANCE_IN_PROGRESS":
             membership.phase = OUT
             self.pump(consumer)
-        elif error == "COORDINATOR_LOAD_IN_PROGRESS":
+        elif error in ("COORDINATOR_LOAD_IN_PROGRESS", "STALE_MEMBER_EPOCH"):
             self.pause(consumer)
         else:
             consumer.membership = None
             self._statement_refused(consumer, error)
 
+    # ---- the protocol `consumer`
+
+    def _join_consumers(self, consumer: Consumer, membership: Membership) -> None:
+        """Send the first heartbeat, which joins the group with an id that the member makes."""
+        membership.member_id = membership.member_id or random_uuid(self.kernel.random_below)
+        membership.phase, membership.rejoin, membership.pending = OUT, False, None
+        membership.partitions, membership.generation = [], 0
+        message = ConsumerGroupHeartbeatRequest(
+            membership.group,
+            membership.member_id,
+            0,
+            rebalance_timeout_ms=self.defaults.rebalance_timeout_us // 1_000,
+            topics=[membership.topic],
+            owned={},
+            client=consumer.name,
+        )
+        self.ask_coordinator(consumer, message)
+
+    def _joined_consumers(
+        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+    ) -> None:
+        if response.error != NONE:
+            self.failed(consumer, response.error)
+            return
+        membership.phase, membership.waits = AWAITING, AWAITED_HEARTBEATS
+        membership.heard_us, membership.heartbeat = self.kernel.now, 0
+        self._note_heartbeat(consumer, membership, response)
+        self._next_heartbeat(consumer, membership)
+
+    def _note_heartbeat(
+        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+    ) -> None:
+        """Take the epoch and, if there is one, the assignment of a response."""
+        membership.generation = response.member_epoch
+        membership.interval_us = response.heartbeat_interval_ms * 1_000
+        membership.ids.update({name: topic for topic, name in response.names.items()})
+        if response.assignment is not None:
+            partitions = [
+                f"{response.names[topic]}-{number}"
+                for topic, numbers in response.assignment.items()
+                if topic in response.names
+                for number in numbers
+            ]
+            if self._is_free(consumer) or set(membership.partitions) <= set(partitions):
+                self._take_assignment(consumer, membership, partitions)
+            else:
+                membership.pending = partitions
+        if membership.phase == AWAITING:
+            membership.waits -= 1
+            if membership.partitions or membership.waits < 0:
+                membership.phase = MEMBER
+        self.pump(consumer)
+
+    def _take_assignment(
+        self, consumer: Consumer, membership: Membership, partitions: list[str]
+    ) -> None:
+        """Give up what is not assigned any more, and tell the coordinator so at once."""
+        gave_up = not set(membership.partitions) <= set(partitions)
+        membership.partitions, membership.pending = partitions, None
+        self.kernel.emit(
+            events.AssignmentChanged,
+            membership.group,
+            consumer.name,
+            membership.generation,
+            partitions,
+        )
+        if gave_up and membership.coordinator >= 0 and not membership.heartbeat:
+            self._send_heartbeat(consumer, membership)
+        self.pump(consumer)
+
+    def _send_heartbeat(self, consumer: Consumer, membership: Membership) -> None:
+        message: AnyMessage = HeartbeatRequest(
+            membership.group, membership.generation, membership.member_id
+        )
+        if membership.protocol == CONSUMER:
+            owned: dict[str, list[int]] = {}
+            for tp in membership.partitions:
+                topic, number = split(tp)
+                owned.setdefault(membership.ids[topic], []).append(number)
+            message = ConsumerGroupHeartbeatRequest(
+                membership.group,
+                membership.member_id,
+                membership.generation,
+                owned=owned,
+                client=consumer.name,
+            )
+        membership.heartbeat = self.context.send(membership.coordinator, message)
+
+    def _beaten_consumers(
+        self, consumer: Consumer, membership: Membership, response: ConsumerGroupHeartbeatResponse
+    ) -> None:
+        """Handle the response to a heartbeat; a fenced member has lost its partitions."""
+        membership.heartbeat, membership.heard_us = 0, self.kernel.now
+        if response.error == NONE:
+            self._note_heartbeat(consumer, membership, response)
+            return
+        membership.error = response.error
+        if response.error in FENCED:
+            membership.phase, membership.pending, membership.partitions = OUT, None, []
+        elif not membership.request:
+            self.lost(consumer, membership)
+        self.pump(consumer)
+
     # ---- heartbeats and leaving
 
     def _next_heartbeat(self, consumer: Consumer, membership: Membership) -> None:
         membership.heartbeat_token = self.context.new_id()
-        delay_us = self.defaults.heartbeat_interval_us
+        delay_us = membership.interval_us or self.defaults.heartbeat_interval_us
         self.context.later("heartbeat", consumer.name, membership.heartbeat_token, delay_us)
 
     def beat(self, name: str, token: int) -> None:
         """Send a heartbeat if it is due."""
         consumer = self.context.state.consumers[name]
         membership = consumer.membership
-        if membership is None or membership.heartbeat_token != token or membership.phase != MEMBER:
+        if membership is None or membership.heartbeat_token != token:
+            return
+        if membership.phase not in (MEMBER, AWAITING):
             return
         silent_us = self.kernel.now - membership.heard_us
         if membership.heartbeat and silent_us >= self.defaults.session_timeout_us:
             self.lost(consumer, membership)
         elif membership.coordinator >= 0 and not membership.heartbeat:
-            message = HeartbeatRequest(
-                membership.group, membership.generation, membership.member_id
-            )
-            membership.heartbeat = self.context.send(membership.coordinator, message)
+            self._send_heartbeat(consumer, membership)
         self._next_heartbeat(consumer, membership)
 
     def _beaten(
@@ -316,8 +439,7 @@ class GroupMembers:
         """Leave the group and notify the coordinator if it is known."""
         membership, consumer.membership = consumer.membership, None
         if membership is not None and membership.member_id and membership.coordinator >= 0:
-            message = LeaveGroupRequest(membership.group, membership.member_id)
-            self.context.send(membership.coordinator, message)
+            self.context.send(membership.coordinator, leaving(membership))
 
     # ---- responses, timeouts, connections
 
@@ -327,7 +449,11 @@ class GroupMembers:
             membership = consumer.membership
             if membership is None:
                 continue
-            if isinstance(message, HeartbeatResponse):
+            is_beat = membership.heartbeat and membership.heartbeat == message.request
+            if is_beat and isinstance(message, ConsumerGroupHeartbeatResponse):
+                self.connections.responded(consumer.connections, source)
+                self._beaten_consumers(consumer, membership, message)
+            elif isinstance(message, HeartbeatResponse):
                 if membership.heartbeat == message.request:
                     self.connections.responded(consumer.connections, source)
                     self._beaten(consumer, membership, message)
@@ -344,6 +470,8 @@ class GroupMembers:
                 self._joined(consumer, membership, message)
             case SyncGroupResponse():
                 self._synced(consumer, membership, message)
+            case ConsumerGroupHeartbeatResponse(member_epoch=epoch) if epoch >= 0:
+                self._joined_consumers(consumer, membership, message)
             case _:
                 self._on_statement_response(consumer, membership, message)
 
@@ -394,3 +522,10 @@ class GroupMembers:
             ):
                 membership.request = 0
                 self._unanswered(consumer, membership)
+
+
+def leaving(membership: Membership) -> AnyMessage:
+    """The request with which a member leaves its group."""
+    if membership.protocol == CONSUMER:
+        return ConsumerGroupHeartbeatRequest(membership.group, membership.member_id, LEFT)
+    return LeaveGroupRequest(membership.group, membership.member_id)

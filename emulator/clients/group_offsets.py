@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from emulator.clients.context import ClientContext
-from emulator.clients.group_member import GroupMembers
+from emulator.clients.group_member import GroupMembers, leaving
 from emulator.clients.group_state import (
     COMMITTING,
+    CONSUMER,
     GONE,
     JOINING,
     LEAVING,
@@ -21,7 +24,6 @@ from emulator.common.errors import NONE
 from emulator.common.names import split
 from emulator.protocol import (
     GroupResponse,
-    LeaveGroupRequest,
     MetadataRequest,
     MetadataResponse,
     OffsetCommitRequest,
@@ -30,6 +32,8 @@ from emulator.protocol import (
     OffsetFetchResponse,
 )
 
+EPOCHS_SINCE: Final = 9
+"""The first OffsetCommit version with the epochs of members (KIP-848)."""
 LIMIT_US: Final = 60_000_000
 """The time limit for joining the group and for the commit (default.api.timeout.ms)."""
 RETRIED: Final = frozenset(
@@ -38,9 +42,10 @@ RETRIED: Final = frozenset(
         "COORDINATOR_NOT_AVAILABLE",
         "COORDINATOR_LOAD_IN_PROGRESS",
         "REQUEST_TIMED_OUT",
+        "STALE_MEMBER_EPOCH",
     )
 )
-"""Retriable errors of a commit."""
+"""Retriable errors of a commit; the next heartbeat tells the epoch that a stale one lacks."""
 
 
 class GroupOffsets:
@@ -79,13 +84,15 @@ class GroupOffsets:
         subscribes = wanted.partition is None
         membership = consumer.membership
         if membership is not None and (
-            membership.group != wanted.group or membership.subscribes != subscribes
+            (membership.group, membership.protocol) != (wanted.group, wanted.protocol)
+            or membership.subscribes != subscribes
         ):
             self.members.drop(consumer)
             membership = None
         if membership is None:
             assert wanted.group is not None
             membership = Membership(wanted.group, wanted.topic, wanted.assignor, subscribes)
+            membership.protocol = wanted.protocol
             consumer.membership = membership
         elif (membership.topic, membership.assignor) != (wanted.topic, wanted.assignor):
             membership.topic, membership.assignor, membership.rejoin = (
@@ -113,14 +120,13 @@ class GroupOffsets:
             return
         if reading.stage in (JOINING, POSITIONS):
             self._fetch(consumer, membership, reading)
-        elif reading.stage == READING and (membership.rejoin or membership.phase != MEMBER):
+        elif reading.stage == READING and membership.has_to_stop:
             # Offsets are committed before the member rejoins (onJoinPrepare).
             self._stop_waiting(consumer)
         elif reading.stage == COMMITTING:
             self._commit(consumer, membership, reading)
         elif reading.stage == LEAVING:
-            message = LeaveGroupRequest(membership.group, membership.member_id)
-            self.members.ask_coordinator(consumer, message)
+            self.members.ask_coordinator(consumer, leaving(membership))
 
     # ---- initial positions
 
@@ -176,6 +182,8 @@ class GroupOffsets:
         message = OffsetCommitRequest(
             membership.group, membership.generation, membership.member_id, offsets, epochs
         )
+        if membership.protocol == CONSUMER:
+            message = replace(message, version=EPOCHS_SINCE)
         self.members.ask_coordinator(consumer, message)
 
     def _on_response(

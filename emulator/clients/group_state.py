@@ -10,6 +10,10 @@ OUT: Final = "out"
 COUNTING: Final = "counting"
 SYNCING: Final = "syncing"
 MEMBER: Final = "member"
+AWAITING: Final = "awaiting"
+
+CONSUMER: Final = "consumer"
+"""The protocol with which the coordinator assigns partitions (KIP-848)."""
 
 JOINING: Final = "joining"
 POSITIONS: Final = "positions"
@@ -32,6 +36,10 @@ class Membership(Struct, array_like=True):
     backoff); ``left`` are the brokers still to be asked for the coordinator; ``token``
     distinguishes its timer from older ones. ``heartbeat`` is the heartbeat in flight (0: none).
     ``error`` is the error of the last response.
+
+    With the protocol ``consumer``, ``generation`` is the member's epoch and ``ids`` are the ids of
+    its topics by name. It is AWAITING until it has partitions, but not for longer than ``waits``
+    heartbeats. ``pending`` is an assignment that has to wait until what it has read is committed.
     """
 
     group: str
@@ -57,11 +65,21 @@ class Membership(Struct, array_like=True):
     counting: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     error: str = "NONE"
+    protocol: str = "classic"
+    ids: dict[str, str] = field(default_factory=dict)
+    interval_us: int = 0
+    waits: int = 0
+    pending: list[str] | None = None
 
     @property
     def leads(self) -> bool:
         """Whether it is the group leader, which computes the assignment."""
         return bool(self.member_id) and self.leader == self.member_id
+
+    @property
+    def has_to_stop(self) -> bool:
+        """Whether a read has to end: offsets are committed before partitions are given up."""
+        return self.rejoin or self.phase != MEMBER or self.pending is not None
 
     def forget(self) -> None:
         """Drop the member id, which is unknown to the coordinator: rejoin as a new member."""

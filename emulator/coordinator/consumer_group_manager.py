@@ -160,7 +160,7 @@ class ConsumerGroupManager:
             outcome.member.epoch,
             self.heartbeat_interval_ms(message.group),
             outcome.assignment,
-            self.names(consumers) if outcome.assignment else {},
+            self.names(consumers, outcome.member) if outcome.assignment else {},
         )
         self._write(group, outcome.records, answer)
         self._keep_session(consumers, outcome.member, was=before.get(outcome.member.id))
@@ -349,12 +349,11 @@ class ConsumerGroupManager:
             sorted(consumers.awaited(member)),
         )
 
-    def names(self, consumers: ConsumerGroup) -> dict[str, str]:
-        """The names of topics by id, as far as they still exist."""
+    def names(self, consumers: ConsumerGroup, member: Member | None = None) -> dict[str, str]:
+        """The names of topics by id, as far as they still exist; also those of a new member."""
         found = {topic.id: name for name, topic in consumers.subscribed.items()}
-        for name in {
-            t for m in consumers.members.values() for t in requests.topics_of(consumers, m)
-        }:
+        members = [*consumers.members.values(), *([member] if member is not None else [])]
+        for name in {t for m in members for t in requests.topics_of(consumers, m)}:
             topic = self.topic(name)
             if topic is not None:
                 found[topic.id] = name

@@ -386,6 +386,15 @@ class Consume(Input, frozen=True, kw_only=True, statement="consume"):
         Literal["range", "roundrobin", "cooperative-sticky"],
         option("--assignor", "", "how the group assigns partitions", default="range"),
     ] = "range"
+    protocol: Annotated[
+        Literal["classic", "consumer"],
+        option(
+            "--protocol",
+            "",
+            "group.protocol: with consumer the coordinator assigns partitions (4.0+)",
+            default="classic",
+        ),
+    ] = "classic"
     # Of a member of a group: its position that is out of range is reset to the log start.
     from_beginning: Annotated[
         bool, flag("--from-beginning", "from offset 0; for a group: if it has no valid offset")

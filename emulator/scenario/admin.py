@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from emulator import events
 from emulator.clients.assignors import COOPERATIVE
+from emulator.clients.group_state import CONSUMER
 from emulator.clients.idempotence import idempotence_conflict
 from emulator.clients.state import TransactionState
 from emulator.cluster import Cluster
@@ -358,6 +359,8 @@ class Admin:
             needs(profile, "offsets_for_times", "Consumers find offsets by timestamp")
         if wanted.group is not None:
             needs(profile, "consumer_groups", "Consumer groups exist")
+            if wanted.protocol == CONSUMER:
+                needs(profile, "consumer_group_protocol", "The protocol `consumer` exists")
             if wanted.assignor == COOPERATIVE:
                 needs(profile, "cooperative_rebalance", "The cooperative-sticky assignor exists")
 

@@ -158,6 +158,10 @@ TABLE: list[tuple[str, Meaning]] = [
     ("transaction abort", AbortTransaction()),
     ("consume t --isolation read_committed", Consume(topic="t", isolation="read_committed")),
     ("consume t", Consume(topic="t")),
+    (
+        "consume t --group g --protocol consumer",
+        Consume(topic="t", group="g", protocol="consumer"),
+    ),
     ("consume t --from-beginning", Consume(topic="t", offset=0)),
     (
         "consume t --partition 1 --offset 7 --max 3 --group g --consumer C",

@@ -16,8 +16,11 @@ def consume(wanted: Consume) -> Consume:
     waits = wanted.min_bytes is not None or wanted.max_wait_us is not None
     if wanted.timeout_us is None and waits:
         raise BadWord("takes --min-bytes and --max-wait only with --timeout")
-    if wanted.group is None and (wanted.assignor != "range" or wanted.then != "stay"):
-        raise BadWord("takes --assignor and --then only with --group")
+    is_member = (wanted.assignor, wanted.protocol, wanted.then) != ("range", "classic", "stay")
+    if wanted.group is None and is_member:
+        raise BadWord("takes --assignor, --protocol and --then only with --group")
+    if wanted.protocol == "consumer" and wanted.assignor != "range":
+        raise BadWord("takes --assignor only with --protocol classic")
     if wanted.from_beginning and wanted.group is None:
         return replace(wanted, from_beginning=False, offset=0)
     return wanted
