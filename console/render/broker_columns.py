@@ -12,7 +12,7 @@ from console.render.quorum import AMISS
 from sessions.model.event_text import host
 from sessions.model.quorum import member_of
 from sessions.model.states import BrokerState, LinkState
-from sessions.text import age, clean, hexadecimal, number
+from sessions.text import age, clean, hexadecimal, number, plain
 
 STATE_ROLES: Final = {
     "running": "ok",
@@ -86,7 +86,7 @@ def process_columns(stage: Stage) -> list[Column[BrokerState]]:
 
     def controller_cell(broker: BrokerState) -> Cell:
         epoch = stage.view.state.controller.epoch
-        return (f"epoch {epoch}", "primary") if is_controller(broker) else ("", "")
+        return (f"epoch {plain(epoch)}", "primary") if is_controller(broker) else ("", "")
 
     return [
         Column("state", "STATE", 21, state_cell, lambda b: _state_rank(b.state), sticky=True),
@@ -127,6 +127,8 @@ def connection_columns(stage: Stage) -> list[Column[BrokerState]]:
     """Return the broker's status with ZooKeeper and with its leaders."""
 
     def session_cell(broker: BrokerState) -> Cell:
+        if stage.view.state.is_observed:
+            return "-", "muted"
         return (hexadecimal(broker.session), "muted") if broker.session else ("none", "warning")
 
     def zookeeper_cell(broker: BrokerState) -> Cell:
@@ -170,7 +172,7 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
             *_registered(stage, broker),
         ),
         *([_load(stage, broker)] if broker.id in state.brokers else []),
-        *([_zookeeper(broker)] if state.quorum is None else []),
+        *([_zookeeper(broker, told=stage.view.state.is_observed)] if state.quorum is None else []),
         *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
         *_fetches(stage, broker),
         *_links(state.links, broker.id),
@@ -197,19 +199,19 @@ def _registered(stage: Stage, broker: BrokerState) -> Line:
     metadata = stage.metadata
     if metadata is not None:
         role = member_of(stage.view.state, metadata, broker.id).role
-        epoch = f"  epoch {broker.broker_epoch}" if broker.registered else ""
+        epoch = f"  epoch {plain(broker.broker_epoch)}" if broker.registered else ""
         return line(
             Span(f"  {role}", "warning" if role in AMISS else "strong"), Span(epoch, "muted")
         )
     if not broker.registered:
         return line(Span("  not registered", "muted"))
-    return line(Span(f"  registered epoch {broker.broker_epoch}", "muted"))
+    return line(Span(f"  registered epoch {plain(broker.broker_epoch)}", "muted"))
 
 
-def _zookeeper(broker: BrokerState) -> Line:
+def _zookeeper(broker: BrokerState, *, told: bool) -> Line:
     return line(
         Span("session ", "muted"),
-        hexadecimal(broker.session) if broker.session else "none",
+        hexadecimal(broker.session) if broker.session else "not known" if told else "none",
         Span("  ZooKeeper ", "muted"),
         Span(broker.zk_connection, _connection_role(broker)),
     )

@@ -5,7 +5,7 @@ everything that is shown can be tested as text, without a terminal.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
@@ -122,6 +122,10 @@ def join_ends(left: Line, right: Line, width: int, more: str = "~") -> Line:
     return (*head, Span(" " * (room - width_of(head))), *right)
 
 
+WIDEST: Final = 2
+"""The columns of the widest character."""
+
+
 def _broken(word: str, width: int) -> list[str]:
     """A word in pieces of at most ``width`` columns."""
     pieces = []
@@ -133,7 +137,11 @@ def _broken(word: str, width: int) -> list[str]:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The text in lines of at most ``width`` columns, broken at spaces where there are any."""
+    """The text in lines of at most ``width`` columns, broken at spaces where there are any.
+
+    No line is narrower than the widest character, however little room a pane has.
+    """
+    width = max(WIDEST, width)
     rows: list[str] = []
     row = ""
     for word in text.split(" "):

@@ -72,7 +72,12 @@ def authority(state: ViewState) -> Authority:
         return Authority(controller, _quorum_trouble(state, state.quorum))
     serving = [broker for broker in state.brokers.values() if broker.state in SERVING]
     cut = cut_links(state)
-    lost = tuple(broker.id for broker in serving if not _reaches_zookeeper(broker, cut))
+    lost = tuple(
+        broker.id
+        for broker in serving
+        # a running cluster lists those brokers whose session lasts
+        if not (state.is_observed or _reaches_zookeeper(broker, cut))
+    )
     trouble = "none" if controller is None else process_trouble(_broker_state(state, controller))
     if not trouble and controller in lost:
         trouble = "cut off"

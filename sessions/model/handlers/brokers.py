@@ -8,7 +8,7 @@ from sessions.model.folding import Handlers, Model
 from sessions.model.handlers import cached_states
 from sessions.model.handlers.replicas import process_ended, process_paused
 from sessions.model.health import SERVING
-from sessions.model.states import BrokerState, LinkState
+from sessions.model.states import UNKNOWN, BrokerState, LinkState
 
 ENDED: Final = ("stopped", "crashed", "fenced")
 """States in which nothing of a broker counts but its disk; a running cluster calls it fenced."""
@@ -47,8 +47,12 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
         broker.silent_us = 0
     elif not broker.silent_us:
         broker.silent_us = event.time_us
+    if model.state.is_observed and event.state == "running":
+        broker.registered, broker.zk_connection = True, "connected"  # or it would not be listed
+        broker.broker_epoch = broker.broker_epoch or UNKNOWN
     model.count_brokers()
     if event.state in ENDED:
+        broker.registered = broker.registered and not model.state.is_observed
         broker.zk_connection = "disconnected"
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)

@@ -58,3 +58,7 @@ def test_numbers_stand_right() -> None:
 
 def test_empty_spans_vanish_and_data_is_made_safe() -> None:
     assert line("", Span(""), data("a\x1b")) == (Span(r"a\x1b"),)
+
+
+def test_text_is_wrapped_where_there_is_no_room() -> None:
+    assert wrap("ab 日c", 0) == ["ab", "日", "c"]

@@ -21,7 +21,9 @@ from emulator.cluster_image.image import (
 )
 from emulator.events import Event
 from sessions.attached.changes import Changes
+from sessions.model.authority import authority
 from sessions.model.cluster_view import ClusterView
+from sessions.model.verdict import HEALTHY, verdict
 
 VERSION = "4.1.2"
 T0 = Partition(0, (1, 2), 1, (1, 2), leader_epoch=3, log_start=2, log_end=9, high_watermark=9)
@@ -198,3 +200,5 @@ def test_the_quorum_and_the_controller_change() -> None:
     view = Looks(older).view
     assert (view.state.controller.broker, view.state.quorum) == (2, None)
     assert not view.state.znodes
+    assert authority(view.state).trouble == ""
+    assert verdict(view.counts()).kind == HEALTHY
