@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Final
+from typing import Final, TypeGuard
 
 from emulator.metadata_log.image import TopicIdPartition
 from emulator.metadata_log.records import (
@@ -54,6 +54,37 @@ def match_closing(attempt: Attempt, place: int) -> Match | None:
         if len(outcome.records) == place + 1 and attempt.begins_with(outcome.records):
             return Match(place + 1, outcome.rule, outcome.because)
     return None
+
+
+def next_chance(attempt: Attempt, place: int) -> int:
+    """Return how many records must be explained alone before a rule may explain the rest.
+
+    These are the last one that the rule about the broker at ``place`` does not write, and all
+    before it. So a fencing with thousands of partitions is not compared again after each of them.
+    """
+    outcome = next(_closings(attempt, place), None)
+    if outcome is None:
+        return place
+    expected = {
+        (each.topic_id, each.partition_id): in_any_order(each)
+        for each in outcome.records
+        if isinstance(each, PartitionChangeRecord)
+    }
+    changes = [entry.record for entry in attempt.entries[:place]]
+    keys = [(each.topic_id, each.partition_id) for each in changes if _is_change(each)]
+    last = {key: number for number, key in enumerate(keys)}
+    chance, seen = 0, set()
+    for number, (key, change) in enumerate(zip(keys, changes, strict=True)):
+        assert isinstance(change, PartitionChangeRecord)
+        is_strange = key not in seen and expected.get(key) != in_any_order(change)
+        if last[key] > number or is_strange:
+            chance = number + 1
+        seen.add(key)
+    return chance
+
+
+def _is_change(record: AnyRecord | None) -> TypeGuard[PartitionChangeRecord]:
+    return isinstance(record, PartitionChangeRecord)
 
 
 def match_opening(attempt: Attempt) -> Match | None:

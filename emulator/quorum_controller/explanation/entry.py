@@ -1,6 +1,8 @@
 """A record of the metadata log with its place, as the rules see it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import overload
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,6 +34,33 @@ class Entry(Struct, frozen=True):
     timestamp_ms: int
     message: Message
     record: AnyRecord | None
+
+
+class Upcoming(Sequence[Entry]):
+    """The records from a place on, without a copy of them."""
+
+    def __init__(self, entries: list[Entry], start: int = 0) -> None:
+        self._entries = entries
+        self._start = start
+
+    @overload
+    def __getitem__(self, place: int) -> Entry: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Entry]: ...
+    def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
+        """Return the record at a place counted from the first, or those of a slice."""
+        if isinstance(place, int):
+            return self._entries[self._start + place]
+        begin, end, _ = place.indices(len(self))
+        return self._entries[self._start + begin : self._start + end]
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return len(self._entries) - self._start
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The records in order."""
+        return islice(self._entries, self._start, None)
 
 
 class DirectoryNumbers(Struct):

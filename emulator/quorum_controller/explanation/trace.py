@@ -26,8 +26,9 @@ from emulator.quorum_controller.explanation.brokers import (
     match_closing,
     match_opening,
     match_partly,
+    next_chance,
 )
-from emulator.quorum_controller.explanation.entry import Entry, entries
+from emulator.quorum_controller.explanation.entry import Entry, Upcoming, entries
 from emulator.quorum_controller.explanation.hypotheses import (
     Hypothesis,
     hypotheses,
@@ -58,7 +59,14 @@ from emulator.wire.types import Message
 
 BOOTSTRAP_TRANSACTION: Final = "Bootstrap records"
 MIGRATION_TRANSACTION: Final = "ZK Migration"
+NOTHING: Final = -1
+LONG: Final = 50
+"""A run of so many changes is not compared with a rule more often than necessary."""
 IDLE: Final = "nothing else was written for metadata.max.idle.interval.ms"
+
+
+Way = Callable[[Attempt, int | None], Match | None]
+"""A way to explain the first records, given where the next one about a broker is."""
 
 
 class Explanation(Struct, frozen=True):
@@ -101,6 +109,7 @@ class Explainer:
         self._next_offset: int | None = None
         self._epoch = 0
         self._levels: tuple[int, ...] | None = None
+        self._next_closing = 0
         self._hypotheses = hypotheses([release]) if release else hypotheses(releases_since_level(1))
 
     @property
@@ -186,8 +195,9 @@ class Explainer:
     def _explain_waiting(self, *, is_complete: bool) -> Iterator[Explanation]:
         place = 0
         waiting = self._waiting
+        closings = _closings(waiting)
         while place < len(waiting):
-            upcoming = waiting[place:] if place else waiting
+            upcoming = Upcoming(waiting, place)
             if isinstance(upcoming[0].record, BeginTransactionRecord):
                 size = _transaction_size(upcoming)
                 if size is None:
@@ -195,9 +205,11 @@ class Explainer:
                 yield from self._explain_transaction(upcoming[:size])
                 place += size
                 continue
-            found = self._match(upcoming, is_complete=is_complete)
-            if found is None:
+            at = closings[place]
+            if at is None and not is_complete:
                 break
+            closing = None if at is None or at == NOTHING else at - place
+            found = self._match(upcoming, closing)
             match = Match(1, Rule.NO_OP, "", {0: found}) if isinstance(found, str) else found
             yield from _told(upcoming[: match.count], match)
             for entry in upcoming[: match.count]:
@@ -207,17 +219,18 @@ class Explainer:
         if place:
             self._waiting = waiting[place:]
 
-    def _match(self, upcoming: Sequence[Entry], *, is_complete: bool) -> Match | str | None:
-        """Explain the first records, or say why nothing does; None: wait for further ones."""
-        closing = _closing(upcoming)
-        if closing is None and not is_complete:
-            return None
+    def _match(self, upcoming: Sequence[Entry], closing: int | None) -> Match | str:
+        """Explain the first records, or say why nothing does."""
         reasons: list[str] = []
-        for find in (_with_closing, _on_its_own, _partly):
-            for number, hypothesis in enumerate(self._hypotheses):
-                context = self.observed.context(hypothesis)
+        attempts = [
+            Attempt(self.observed, hypothesis, self.observed.context(hypothesis), upcoming)
+            for hypothesis in self._hypotheses
+        ]
+        for find in self._ways(attempts, closing):
+            for number, attempt in enumerate(attempts):
+                hypothesis = attempt.hypothesis
                 try:
-                    match = find(Attempt(self.observed, hypothesis, context, upcoming), closing)
+                    match = find(attempt, closing)
                 except NoRule as why:
                     reasons.append(str(why))
                     continue
@@ -234,6 +247,18 @@ class Explainer:
                     return replace(match, because=because)
                 return match
         return reasons[0] if reasons else "no rule writes this"
+
+    def _ways(self, attempts: Sequence[Attempt], closing: int | None) -> Iterator[Way]:
+        """The ways to explain the first records, in order."""
+        offset = attempts[0].entry.offset
+        if closing and offset >= self._next_closing:
+            yield _with_closing
+            if closing >= LONG:
+                with suppress(*BROKEN_IMAGE):
+                    chance = min(next_chance(attempt, closing) for attempt in attempts)
+                    self._next_closing = offset + chance
+        yield _on_its_own
+        yield _partly
 
     def _explain_transaction(self, inside: Sequence[Entry]) -> Iterator[Explanation]:
         begin, end = inside[0], inside[-1]
@@ -313,16 +338,12 @@ def _supported_levels(observed: ObservedController) -> list[int]:
 
 def _with_closing(attempt: Attempt, closing: int | None) -> Match | None:
     """An outcome that ends with a record about a broker, after changes of partitions."""
-    if closing is None or closing >= len(attempt.entries) or closing == 0:
-        return None
-    return match_closing(attempt, closing)
+    return None if closing is None else match_closing(attempt, closing)
 
 
 def _partly(attempt: Attempt, closing: int | None) -> Match | None:
     """An outcome about a broker of which some records are not what the rule writes."""
-    if closing is None or closing >= len(attempt.entries):
-        return None
-    return match_partly(attempt, closing)
+    return None if closing is None else match_partly(attempt, closing)
 
 
 def _on_its_own(attempt: Attempt, _: int | None) -> Match | None:
@@ -382,13 +403,19 @@ _OUTCOMES: Final[dict[type[Message], Callable[[Attempt], Match | None]]] = {
 }
 
 
-def _closing(upcoming: Sequence[Entry]) -> int | None:
-    """The place of the first record that changes no partition; None if there is none yet."""
-    for place, entry in enumerate(upcoming):
-        if not isinstance(entry.record, PartitionChangeRecord):
-            is_about_brokers = isinstance(entry.record, ABOUT_BROKERS)
-            return place if is_about_brokers else len(upcoming)
-    return None
+def _closings(waiting: Sequence[Entry]) -> list[int | None]:
+    """For each record, where the next one is that changes no partition, if it is about a broker.
+
+    NOTHING stands for another record there, None if there is none yet.
+    """
+    found: list[int | None] = [None] * len(waiting)
+    closing: int | None = None
+    for place in range(len(waiting) - 1, -1, -1):
+        record = waiting[place].record
+        if not isinstance(record, PartitionChangeRecord):
+            closing = place if isinstance(record, ABOUT_BROKERS) else NOTHING
+        found[place] = closing
+    return found
 
 
 def _transaction_size(upcoming: Sequence[Entry]) -> int | None:
