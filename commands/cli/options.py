@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -334,9 +335,17 @@ def folder_of(name: str | None) -> Path:
     return folder
 
 
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address: 127.0.0.2 is loopback, too."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def warn_of_strangers(host: str) -> None:
     """Warn if the server is reachable from other machines."""
-    if host not in (LOOPBACK, "localhost", "::1"):
+    if not _is_loopback(host):
         streams.narrate(
             f"anyone who can reach {host} can use this cluster: there is no authentication"
         )

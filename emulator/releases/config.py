@@ -60,6 +60,13 @@ class ConfigError(ValueError):
     """An unknown configuration name or version, or an invalid value; says so in one sentence."""
 
 
+class Quota(Struct, array_like=True):
+    """The quotas of an entity, which is made of pairs of a type and a name (None: the default)."""
+
+    entity: list[tuple[str, str | None]]
+    values: dict[str, float] = field(default_factory=dict)
+
+
 class Settings(Struct, array_like=True):
     """The configuration of a cluster, as plain data. Overrides are by Kafka's names.
 
@@ -71,7 +78,7 @@ class Settings(Struct, array_like=True):
     ``listeners`` has, by broker and listener name, where the broker listens, and the address that
     clients are told (host and port each), ``protocols`` the security protocol of each listener.
     ``users`` are the users of the brokers' files with their passwords, ``scram`` the credentials
-    that were altered since, by user and mechanism.
+    that were altered since, by user and mechanism. ``quotas`` are those of clients.
     """
 
     version: str
@@ -86,6 +93,7 @@ class Settings(Struct, array_like=True):
     protocols: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
     scram: dict[str, dict[str, Credential]] = field(default_factory=dict)
+    quotas: list[Quota] = field(default_factory=list)
 
     def of_broker(self, broker: int) -> dict[str, str]:
         """The values of a broker that override its release's; names without effect are left out."""

@@ -1,8 +1,7 @@
 """The versions of each API that a release advertises.
 
 A client requests them with ApiVersions (KIP-35, 0.10.0) and uses the newest common version; older
-releases did not advertise theirs. Only APIs supported by :mod:`emulator.wire.apis` are advertised,
-so none for quotas, tokens or access control lists.
+releases did not advertise theirs. Only APIs supported by :mod:`emulator.wire.apis` are advertised.
 
 Source: ``validVersions`` of each message definition at the release's tag, and its schemas in
 ``Protocol`` or in the request's class before 2.4. Versions still marked as unstable are not
@@ -58,6 +57,17 @@ _LAST: Final = {
     "EndTxn": "0.11.0:0 2.0:1 2.7:2 2.8:3 3.8:4 4.0:5",
     "WriteTxnMarkers": "0.11.0:0 2.8:1 4.2:2",
     "TxnOffsetCommit": "0.11.0:0 2.0:1 2.1:2 2.5:3 3.8:4 4.0:5 4.4:6",
+    "DescribeAcls": "0.11.0:0 2.0:1 2.5:2 3.3:3",
+    "CreateAcls": "0.11.0:0 2.0:1 2.5:2 3.3:3",
+    "DeleteAcls": "0.11.0:0 2.0:1 2.5:2 3.3:3",
+    "CreateDelegationToken": "1.1:0 2.0:1 2.4:2 3.3:3",
+    "RenewDelegationToken": "1.1:0 2.0:1 2.5:2",
+    "ExpireDelegationToken": "1.1:0 2.0:1 2.5:2",
+    "DescribeDelegationToken": "1.1:0 2.0:1 2.5:2 3.3:3",
+    "DescribeClientQuotas": "2.6:0 2.8:1",
+    "AlterClientQuotas": "2.6:0 2.8:1",
+    "DescribeUserScramCredentials": "2.7:0",
+    "AlterUserScramCredentials": "2.7:0",
     "DescribeConfigs": "0.11.0:0 1.1:1 2.0:2 2.6:3 2.8:4",
     "AlterConfigs": "0.11.0:0 2.0:1 2.8:2",
     "AlterReplicaLogDirs": "1.0:0 2.0:1 2.8:2",
@@ -85,8 +95,25 @@ _LAST_OF_KRAFT: Final = {
 }
 """The same for APIs supported only in KRaft mode (KIP-595, KIP-966)."""
 
+_LATER_IN_KRAFT: Final = {
+    "DescribeUserScramCredentials": "3.5",
+    "AlterUserScramCredentials": "3.5",
+    "CreateDelegationToken": "3.6",
+    "RenewDelegationToken": "3.6",
+    "ExpireDelegationToken": "3.6",
+    "DescribeDelegationToken": "3.6",
+}
+"""The first releases that have an API in KRaft mode, where they came later than with ZooKeeper."""
+
 _FIRST: Final = {
     "Fetch": "4.0:4",
+    "DescribeAcls": "4.0:1",
+    "CreateAcls": "4.0:1",
+    "DeleteAcls": "4.0:1",
+    "CreateDelegationToken": "4.0:1",
+    "RenewDelegationToken": "4.0:1",
+    "ExpireDelegationToken": "4.0:1",
+    "DescribeDelegationToken": "4.0:1",
     "ListOffsets": "4.0:1",
     "OffsetCommit": "4.0:2",
     "OffsetFetch": "4.0:1",
@@ -120,6 +147,8 @@ def versions_of(release: str, *, without_zookeeper: bool = False) -> dict[int, r
     table = _LAST | _LAST_OF_KRAFT if kraft else _LAST
     found: dict[int, range] = {}
     for api, history in table.items():
+        if kraft and not is_since(numbers, _LATER_IN_KRAFT.get(api, RELEASES[0])):
+            continue
         last = _at(history, numbers)
         if last is not None:
             first = _at(_FIRST.get(api, ""), numbers) or 0

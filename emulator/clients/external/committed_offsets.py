@@ -150,7 +150,8 @@ def commit_results(
         described, response = responses
         assert isinstance(described, ClusterMetadataResponse)
         assert isinstance(response, protocol.OffsetCommitResponse)
-        there = described.topics[name].partitions
+        topic_there = described.topics.get(name)  # a topic without partitions was not asked for
+        there = {} if topic_there is None else topic_there.partitions
         code = ERRORS[response.error].code
         codes = {each: code if each in there else UNKNOWN_PARTITION for each in numbers}
         (known if there else unknown).append((topic, codes))

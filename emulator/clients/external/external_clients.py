@@ -23,6 +23,7 @@ from emulator.clients.external import (
     produce,
     quorum,
     sasl,
+    security,
     transaction_states,
     transactions,
 )
@@ -108,6 +109,7 @@ class ExternalClients:
             "ApiVersions": metadata.ApiVersions(self.versions, supported),
             "SaslHandshake": sasl.SaslHandshake(self._authenticator),
             "SaslAuthenticate": sasl.SaslAuthenticate(self._authenticator),
+            **self._security(),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
@@ -151,6 +153,26 @@ class ExternalClients:
             "ListPartitionReassignments": admin.ListPartitionReassignments(),
             "AlterPartitionReassignments": admin.AlterPartitionReassignments(),
         }
+
+    def _security(self) -> Mapping[str, Translator]:
+        """The translators of requests about access, credentials and quotas."""
+        tokens = security.Tokens(self._settings)
+        credentials = security.ScramCredentials(self._settings)
+        quotas = security.Quotas(self._settings)
+        answers = {
+            "DescribeAcls": security.describe_acls,
+            "CreateAcls": security.create_acls,
+            "DeleteAcls": security.delete_acls,
+            "CreateDelegationToken": tokens.create,
+            "RenewDelegationToken": tokens.renew,
+            "ExpireDelegationToken": tokens.expire,
+            "DescribeDelegationToken": tokens.describe,
+            "DescribeUserScramCredentials": credentials.describe,
+            "AlterUserScramCredentials": credentials.alter,
+            "DescribeClientQuotas": quotas.describe,
+            "AlterClientQuotas": quotas.alter,
+        }
+        return {api: security.Answer(answer) for api, answer in answers.items()}
 
     # ---- inputs
 

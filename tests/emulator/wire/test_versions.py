@@ -19,10 +19,6 @@ ADVERTISED = json.loads(Path(__file__).with_name("advertised.json").read_text("u
 """What brokers of releases and modes answered ApiVersions 0 with, when asked for this test."""
 UNSERVED = {
     **dict.fromkeys((4, 5, 6, 7, 56, 58, 67), "what brokers ask each other and the controller"),
-    **dict.fromkeys((29, 30, 31), "access control lists"),
-    **dict.fromkeys((38, 39, 40, 41), "delegation tokens"),
-    **dict.fromkeys((48, 49), "quotas"),
-    **dict.fromkeys((50, 51), "SCRAM credentials"),
     **dict.fromkeys((57, 64, 80, 81, 94), "changes of features, brokers, controllers and voters"),
     **dict.fromkeys((68, 69), "consumers with group.protocol=consumer (KIP-848)"),
     74: "a list of client metrics, and of other configured things (KIP-714, KIP-1142)",

@@ -1,0 +1,290 @@
+"""Requests about access, credentials and quotas.
+
+Brokers have no authorizer and issue no tokens. SCRAM credentials and quotas are kept by the
+cluster, and take effect at once; quotas are described and limit nobody.
+Source: ``AclApis``, ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from emulator.clients.external.call import Call
+from emulator.common import scram
+from emulator.common.errors import ERRORS
+from emulator.protocol import AnyMessage
+from emulator.releases.config import Quota, Settings
+from emulator.wire.messages import security as wire
+from emulator.wire.types import Message
+
+NO_AUTHORIZER: Final = "No Authorizer is configured on the broker"
+MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+"""The mechanisms by their number on the wire (``ScramMechanism``)."""
+ITERATIONS_MAX: Final = 16_384
+OF_USERS: Final = (
+    *("producer_byte_rate", "consumer_byte_rate", "request_percentage"),
+    "controller_mutation_rate",
+)
+OF_ADDRESSES: Final = ("connection_creation_rate",)
+"""The quotas of users and client ids, and of addresses (``QuotaConfigs``)."""
+EXACT: Final = 0
+DEFAULT: Final = 1
+"""How a quota's entity is matched by name; 2: whatever its name is."""
+NO_ERROR: Final = 0
+
+
+class Answer:
+    """A request that concerns no partition: the connection's broker answers by itself."""
+
+    def __init__(self, answer: Callable[[Call], Message]) -> None:
+        """Answer with ``answer``."""
+        self.answer = answer
+
+    def ask(self, _call: Call) -> list[AnyMessage]:
+        """Ask nobody."""
+        return []
+
+    def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
+        """Return the response."""
+        return self.answer(call)
+
+
+def describe_acls(_call: Call) -> Message:
+    """Refuse: there is no authorizer."""
+    return wire.DescribeAclsResponse(0, ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
+
+
+def create_acls(call: Call) -> Message:
+    """Refuse each creation."""
+    assert isinstance(call.message, wire.CreateAclsRequest)
+    refused = wire.AclCreationResult(ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
+    return wire.CreateAclsResponse(results=[refused] * len(call.message.creations))
+
+
+def delete_acls(call: Call) -> Message:
+    """Refuse each filter."""
+    assert isinstance(call.message, wire.DeleteAclsRequest)
+    refused = wire.DeleteAclsFilterResult(ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
+    return wire.DeleteAclsResponse(filter_results=[refused] * len(call.message.filters))
+
+
+class Tokens:
+    """Delegation tokens (KIP-48): refused, as brokers have no secret key for them."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Know the listeners' protocols by ``settings``."""
+        self.settings = settings
+
+    def _code(self, call: Call) -> int:
+        """Only clients that authenticate may ask for tokens (``allowTokenRequests``)."""
+        protocol = self.settings.protocols.get(call.connection.listener, "PLAINTEXT")
+        is_allowed = protocol.startswith("SASL_")
+        error = "AUTH_DISABLED" if is_allowed else "REQUEST_NOT_ALLOWED"
+        return ERRORS[f"DELEGATION_TOKEN_{error}"].code
+
+    def create(self, call: Call) -> Message:
+        """Refuse."""
+        return wire.CreateDelegationTokenResponse(
+            self._code(call), "User", "ANONYMOUS", "User", "ANONYMOUS", -1, -1, -1
+        )
+
+    def renew(self, call: Call) -> Message:
+        """Refuse."""
+        return wire.RenewDelegationTokenResponse(self._code(call), -1)
+
+    def expire(self, call: Call) -> Message:
+        """Refuse."""
+        return wire.ExpireDelegationTokenResponse(self._code(call), -1)
+
+    def describe(self, call: Call) -> Message:
+        """Refuse."""
+        return wire.DescribeDelegationTokenResponse(self._code(call))
+
+
+class ScramCredentials:
+    """SCRAM credentials of users (KIP-554)."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Keep them in ``settings``."""
+        self.settings = settings
+
+    def _of(self, user: str) -> list[wire.CredentialInfo]:
+        altered, has_password = self.settings.scram.get(user, {}), user in self.settings.users
+        return [
+            wire.CredentialInfo(
+                number, altered[name].iterations if name in altered else scram.ITERATIONS_MIN
+            )
+            for number, name in MECHANISMS.items()
+            if name in altered or has_password
+        ]
+
+    def describe(self, call: Call) -> Message:
+        """Return the mechanisms and iterations of users."""
+        request = call.message
+        assert isinstance(request, wire.DescribeUserScramCredentialsRequest)
+        named = Counter(each.name for each in request.users or ())
+        users = dict.fromkeys(named) or {**self.settings.users, **self.settings.scram}
+        rows = []
+        for user in users:
+            found = self._of(user)
+            if named[user] > 1:
+                reason = (
+                    "Cannot describe SCRAM credentials for the same user twice in a single request"
+                )
+                code = ERRORS["DUPLICATE_RESOURCE"].code
+                rows.append(wire.DescribedUser(user, code, f"{reason}: {user}"))
+            elif found:
+                rows.append(wire.DescribedUser(user, NO_ERROR, None, found))
+            elif named:
+                reason = "Attempt to describe a user credential that does not exist"
+                code = ERRORS["RESOURCE_NOT_FOUND"].code
+                rows.append(wire.DescribedUser(user, code, f"{reason}: {user}"))
+        return wire.DescribeUserScramCredentialsResponse(0, NO_ERROR, None, rows)
+
+    def alter(self, call: Call) -> Message:
+        """Set and delete credentials: all of a user's, or none."""
+        request = call.message
+        assert isinstance(request, wire.AlterUserScramCredentialsRequest)
+        names = [(each.name, each.mechanism) for each in request.deletions]
+        names += [(each.name, each.mechanism) for each in request.upsertions]
+        errors: dict[str, tuple[str, str]] = {}
+        for name, mechanism in names:
+            if (error := _wrong_name(name, mechanism, names)) is not None:
+                errors[name] = error
+        for deleted in request.deletions:
+            known = {each.mechanism for each in self._of(deleted.name)}
+            if deleted.name not in errors and deleted.mechanism not in known:
+                reason = "Attempt to delete a user credential that does not exist"
+                errors[deleted.name] = ("RESOURCE_NOT_FOUND", reason)
+        for new in request.upsertions:
+            if new.name not in errors and new.iterations < scram.ITERATIONS_MIN:
+                errors[new.name] = ("UNACCEPTABLE_CREDENTIAL", "Too few iterations")
+            elif new.name not in errors and new.iterations > ITERATIONS_MAX:
+                errors[new.name] = ("UNACCEPTABLE_CREDENTIAL", "Too many iterations")
+        self._apply(request, errors.keys())
+        rows = []
+        for user in dict.fromkeys(name for name, _ in names):
+            code, reason = errors.get(user, ("NONE", ""))
+            rows.append(wire.AlteredUser(user, ERRORS[code].code, reason or None))
+        return wire.AlterUserScramCredentialsResponse(results=rows)
+
+    def _apply(
+        self, request: wire.AlterUserScramCredentialsRequest, refused: Collection[str]
+    ) -> None:
+        credentials = self.settings.scram
+        for deleted in request.deletions:
+            if deleted.name not in refused:
+                self._own(deleted.name).pop(MECHANISMS[deleted.mechanism], None)
+        for each in request.upsertions:
+            if each.name not in refused:
+                mechanism = MECHANISMS[each.mechanism]
+                self._own(each.name)[mechanism] = scram.credential_of_salted(
+                    mechanism, each.salted_password, each.salt, each.iterations
+                )
+        for user in [user for user, found in credentials.items() if not found]:
+            del credentials[user]
+
+    def _own(self, user: str) -> dict[str, scram.Credential]:
+        """A user's credentials, with those of the password that the brokers' files have."""
+        password = self.settings.users.pop(user, None)
+        found = self.settings.scram.setdefault(user, {})
+        if password is not None:
+            for mechanism in scram.MECHANISMS:
+                found.setdefault(mechanism, scram.credential_of(mechanism, password, user))
+        return found
+
+
+def _wrong_name(
+    name: str, mechanism: int, names: Sequence[tuple[str, int]]
+) -> tuple[str, str] | None:
+    """The error of a credential by its user and mechanism, and why; None if there is none."""
+    if not name:
+        return "UNACCEPTABLE_CREDENTIAL", "Username must not be empty"
+    if mechanism not in MECHANISMS:
+        return "UNSUPPORTED_SASL_MECHANISM", "Unknown SCRAM mechanism"
+    if names.count((name, mechanism)) > 1:
+        reason = "A user credential cannot be altered twice in the same request"
+        return "DUPLICATE_RESOURCE", reason
+    return None
+
+
+class Quotas:
+    """Quotas of clients (KIP-546): kept and described."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Keep them in ``settings``."""
+        self.settings = settings
+
+    def alter(self, call: Call) -> Message:
+        """Set and remove the quotas of entities."""
+        request = call.message
+        assert isinstance(request, wire.AlterClientQuotasRequest)
+        rows = []
+        for entry in request.entries:
+            reason = _wrong_quota(entry)
+            if not reason and not request.validate_only:
+                self._set(entry)
+            code = ERRORS["INVALID_REQUEST" if reason else "NONE"].code
+            rows.append(wire.AlteredEntryResult(code, reason or None, entry.entity))
+        return wire.AlterClientQuotasResponse(entries=rows)
+
+    def _set(self, entry: wire.AlteredEntry) -> None:
+        entity = sorted((each.entity_type, each.entity_name) for each in entry.entity)
+        quotas = self.settings.quotas
+        found = next((each for each in quotas if each.entity == entity), None)
+        if found is None:
+            found = Quota(entity)
+            quotas.append(found)
+        for op in entry.ops:
+            if op.remove:
+                found.values.pop(op.key, None)
+            else:
+                found.values[op.key] = op.value
+        if not found.values:
+            quotas.remove(found)
+
+    def describe(self, call: Call) -> Message:
+        """Return the quotas of the entities that match."""
+        request = call.message
+        assert isinstance(request, wire.DescribeClientQuotasRequest)
+        rows = [
+            wire.EntryData(
+                [wire.QuotaEntity(*part) for part in each.entity],
+                [wire.ValueData(*value) for value in each.values.items()],
+            )
+            for each in self.settings.quotas
+            if _matches(dict(each.entity), request)
+        ]
+        return wire.DescribeClientQuotasResponse(0, NO_ERROR, None, rows)
+
+
+def _matches(entity: dict[str, str | None], request: wire.DescribeClientQuotasRequest) -> bool:
+    for part in request.components:
+        if part.entity_type not in entity:
+            return False
+        name = entity[part.entity_type]
+        if part.match_type == EXACT and name != part.match:
+            return False
+        if part.match_type == DEFAULT and name is not None:
+            return False
+    return not request.strict or len(entity) == len(request.components)
+
+
+def _wrong_quota(entry: wire.AlteredEntry) -> str:
+    """Why an entity or a quota is not valid; empty if both are."""
+    kinds = [each.entity_type for each in entry.entity]
+    if not kinds:
+        return "Invalid empty client quota entity"
+    for kind in kinds:
+        if kind not in ("user", "client-id", "ip"):
+            return f"Unhandled client quota entity type: {kind}"
+    if "ip" in kinds and len(kinds) > 1:
+        return (
+            "Invalid quota entity combination, IP entity should not be combined with User or"
+            " ClientId"
+        )
+    known = OF_ADDRESSES if "ip" in kinds else OF_USERS
+    for op in entry.ops:
+        if op.key not in known:
+            return f"Invalid configuration key {op.key}"
+    return ""

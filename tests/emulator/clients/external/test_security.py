@@ -1,0 +1,114 @@
+"""What brokers without an authorizer answer, and the credentials and quotas that they keep."""
+
+from hashlib import pbkdf2_hmac
+
+import pytest
+
+from emulator.inputs.statements import AdvertiseListeners
+from emulator.wire.messages import security as wire
+from emulator.wire.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+from tests.support.wire_client import WireLab
+
+SECURITY_DISABLED, NOT_ALLOWED, AUTH_DISABLED = 54, 64, 61
+NOT_FOUND, DUPLICATE, UNACCEPTABLE, INVALID_REQUEST = 91, 92, 93, 42
+SHA_256 = 1
+
+
+@pytest.fixture(params=["2.8", "4.1"])
+def lab(request: pytest.FixtureRequest) -> WireLab:
+    lab = WireLab.made(brokers=1, version=request.param)
+    lab.pass_time(1_000_000)
+    return lab
+
+
+def test_without_an_authorizer_there_are_no_access_control_lists(lab: WireLab) -> None:
+    client = lab.connect()
+    assert lab.ask(client, wire.DescribeAclsRequest(), 2).error_code == SECURITY_DISABLED
+    creations = [wire.AclCreation(2, "t", 3, "User:a", "*", 3, 3)] * 2
+    results = lab.ask(client, wire.CreateAclsRequest(creations), 2).results
+    assert [each.error_code for each in results] == [SECURITY_DISABLED] * 2
+    filters = [wire.DeleteAclsFilter(2, "t")]
+    (result,) = lab.ask(client, wire.DeleteAclsRequest(filters), 2).filter_results
+    assert result.error_code == SECURITY_DISABLED
+    assert result.error_message == "No Authorizer is configured on the broker"
+
+
+def test_tokens_are_refused(lab: WireLab) -> None:
+    client = lab.connect()
+    for request in (
+        wire.CreateDelegationTokenRequest(),
+        wire.RenewDelegationTokenRequest(b"t"),
+        wire.ExpireDelegationTokenRequest(b"t"),
+        wire.DescribeDelegationTokenRequest(),
+    ):
+        assert lab.ask(client, request, 2).error_code == NOT_ALLOWED
+
+
+def altered(
+    lab: WireLab, *upserted: wire.ScramCredentialUpsertion, deleted: tuple[str, ...] = ()
+) -> dict[str, int]:
+    deletions = [wire.ScramCredentialDeletion(name, SHA_256) for name in deleted]
+    request = wire.AlterUserScramCredentialsRequest(deletions, list(upserted))
+    return {each.user: each.error_code for each in lab.ask(lab.connect(), request, 0).results}
+
+
+def described(lab: WireLab, *users: str) -> list[tuple[str, int, list[tuple[int, int]]]]:
+    names = [wire.UserName(each) for each in users] or None
+    response = lab.ask(lab.connect(), wire.DescribeUserScramCredentialsRequest(names), 0)
+    return [
+        (
+            each.user,
+            each.error_code,
+            [(info.mechanism, info.iterations) for info in each.credential_infos],
+        )
+        for each in response.results
+    ]
+
+
+def credential(
+    name: str, iterations: int = 8_192, password: bytes = b"pw"
+) -> wire.ScramCredentialUpsertion:
+    salted = pbkdf2_hmac("sha256", password, b"salt", iterations)
+    return wire.ScramCredentialUpsertion(name, SHA_256, iterations, b"salt", salted)
+
+
+def test_credentials_are_set_described_and_deleted(lab: WireLab) -> None:
+    assert altered(lab, credential("bob"), credential("eve", 1)) == {"bob": 0, "eve": UNACCEPTABLE}
+    assert described(lab) == [("bob", 0, [(SHA_256, 8_192)])]
+    assert described(lab, "eve", "bob") == [
+        ("eve", NOT_FOUND, []),
+        ("bob", 0, [(SHA_256, 8_192)]),
+    ]
+    assert [code for _, code, _ in described(lab, "bob", "bob")] == [DUPLICATE]
+    assert altered(lab, deleted=("bob", "eve")) == {"bob": 0, "eve": NOT_FOUND}
+    assert described(lab) == []
+
+
+def test_a_credential_that_was_set_lets_its_user_in(lab: WireLab) -> None:
+    altered(lab, credential("bob"))
+    addresses = {0: ("127.0.0.1", 9092)}
+    lab.give(AdvertiseListeners(listeners=addresses, protocol="SASL_PLAINTEXT"))
+    client = lab.connect()
+    lab.ask(client, SaslHandshakeRequest("SCRAM-SHA-256"), 1)
+    first = lab.ask(client, SaslAuthenticateRequest(b"n,,n=bob,r=mine"), 2)
+    assert b"i=8192" in first.auth_bytes
+
+
+def test_quotas_are_kept_and_described(lab: WireLab) -> None:
+    client = lab.connect()
+    user, default = wire.QuotaEntity("user", "bob"), wire.QuotaEntity("user", None)
+    entries = [
+        wire.AlteredEntry([user], [wire.OpData("producer_byte_rate", 1024.0)]),
+        wire.AlteredEntry([default], [wire.OpData("consumer_byte_rate", 9.0)]),
+        wire.AlteredEntry([user], [wire.OpData("no_rate", 1.0)]),
+    ]
+    rows = lab.ask(client, wire.AlterClientQuotasRequest(entries), 1).entries
+    assert [each.error_code for each in rows] == [0, 0, INVALID_REQUEST]
+    for match, found in ((("user", 0, "bob"), [1024.0]), (("user", 1, None), [9.0])):
+        wanted = wire.DescribeClientQuotasRequest([wire.ComponentData(*match)], strict=True)
+        response = lab.ask(client, wanted, 1)
+        assert [value.value for each in response.entries for value in each.values] == found
+    gone = [wire.AlteredEntry([user], [wire.OpData("producer_byte_rate", remove=True)])]
+    lab.ask(client, wire.AlterClientQuotasRequest(gone), 1)
+    everything = wire.DescribeClientQuotasRequest([wire.ComponentData("user", 2, None)])
+    assert len(lab.ask(client, everything, 1).entries) == 1
