@@ -29,6 +29,22 @@ class GroupRow(Struct, frozen=True):
     end: int | None
 
     @property
+    def owner(self) -> tuple[str, str]:
+        """Who reads the partition in a group of the new protocol, and its style.
+
+        A member is shown with its epoch, and with who waits for what it has to revoke.
+        """
+        members = self.group.assignments
+        for name, member in members.items():
+            if self.tp in member.revoking:
+                waiting = [each.consumer for each in members.values() if name in each.awaited]
+                awaits = f", {'+'.join(waiting)} waits" if waiting else ""
+                return f"{member.consumer} revokes{awaits}", "warning"
+            if self.tp in member.partitions:
+                return f"{member.consumer} e{member.epoch}", ""
+        return "", "faint"
+
+    @property
     def lag(self) -> int | None:
         """How many records the group has yet to read; None if that is not known."""
         if self.committed is None or self.end is None:
@@ -47,6 +63,7 @@ class GroupRows:
             "group": Field(lambda each: each.group.name, "word"),
             "state": Field(lambda each: each.group.state, "word"),
             "partition": Field(lambda each: each.tp, "word"),
+            "owner": Field(lambda each: each.owner[0], "word"),
             "members": Field(lambda each: len(each.group.members)),
             "committed": Field(lambda each: _or_nothing(each.committed)),
             "end": Field(lambda each: _or_nothing(each.end)),
@@ -109,6 +126,14 @@ class GroupRows:
                 shorten=shorten_partition,
             ),
             Column(
+                "owner",
+                "OWNER",
+                16,
+                lambda each: (clean(each.owner[0]), each.owner[1]),
+                lambda each: each.owner[0],
+                drop=5,
+            ),
+            Column(
                 "committed",
                 "COMMITTED",
                 10,
@@ -140,7 +165,7 @@ class GroupRows:
             self._keys = tuple(
                 f"{tp}{SEPARATOR}{name}"
                 for name, group in sorted(groups.items())
-                for tp in sorted(group.offsets) or ("",)
+                for tp in sorted({*group.offsets, *_owned(group)}) or ("",)
             )
         return self._keys
 
@@ -186,6 +211,16 @@ class GroupRows:
     def values(self, column: Column[GroupRow]) -> list[Any]:
         """The same of all."""
         return [self.value_of(column)(key) for key in self.keys()]
+
+
+def _owned(group: GroupState) -> set[str]:
+    """The partitions that members of the new protocol own or have to revoke."""
+    return {
+        tp
+        for member in group.assignments.values()
+        for owned in (member.partitions, member.revoking)
+        for tp in owned
+    }
 
 
 def _or_nothing(value: int | None) -> int | float:

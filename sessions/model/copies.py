@@ -126,9 +126,10 @@ def connection(old: ConnectionState) -> ConnectionState:
 
 
 def group(old: GroupState) -> GroupState:
-    """A copy with its own members and positions."""
+    """A copy with its own members, positions and assignments."""
     new = copy(old)
     new.members, new.offsets = old.members.copy(), old.offsets.copy()
+    new.assignments = old.assignments.copy()
     return new
 
 

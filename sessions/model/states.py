@@ -248,11 +248,25 @@ class ConnectionState(Struct, array_like=True):
         return (self.in_second_before, self.in_second)[ago] if ago in (0, 1) else 0
 
 
+class MemberAssignment(Struct, frozen=True, array_like=True, gc=False):
+    """What a member of a group of the new protocol owns in its epoch.
+
+    It has to revoke the partitions in ``revoking``, and waits for those of the members ``awaited``.
+    """
+
+    consumer: str
+    epoch: int
+    partitions: list[str]
+    revoking: list[str]
+    awaited: list[str]
+
+
 class GroupState(Struct, array_like=True):
     """A consumer group, as seen by its coordinator ``broker``.
 
     ``state`` is as in :class:`emulator.events.GroupStateChanged`. ``members`` are clients by their
-    member ids, ``offsets`` the committed offsets by partition.
+    member ids, ``offsets`` the committed offsets by partition, ``assignments`` what members of the
+    new protocol own, by their ids.
     """
 
     name: str
@@ -262,6 +276,7 @@ class GroupState(Struct, array_like=True):
     members: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
     changed: int = 0
+    assignments: dict[str, MemberAssignment] = field(default_factory=dict)
 
 
 class Batch(Struct, frozen=True, array_like=True, gc=False):

@@ -5,7 +5,7 @@ from typing import Final
 from emulator import events
 from sessions.model import copies
 from sessions.model.folding import Handlers, Model
-from sessions.model.states import GroupState
+from sessions.model.states import GroupState, MemberAssignment
 
 DEAD: Final = "Dead"
 
@@ -28,6 +28,7 @@ def state_changed(model: Model, event: events.GroupStateChanged) -> None:
     group.broker, group.state, group.generation = event.broker, event.state, event.generation
     if event.state == DEAD:
         group.members.clear()
+        group.assignments.clear()
 
 
 def loaded(model: Model, event: events.GroupsLoaded) -> None:
@@ -43,7 +44,18 @@ def member_joined(model: Model, event: events.MemberJoined) -> None:
 
 def member_left(model: Model, event: events.MemberLeft) -> None:
     """One member less."""
-    _group(model, event.group, event.seq).members.pop(event.member, None)
+    group = _group(model, event.group, event.seq)
+    group.members.pop(event.member, None)
+    group.assignments.pop(event.member, None)
+
+
+def assignment_changed(model: Model, event: events.MemberAssignmentChanged) -> None:
+    """A member of the new protocol has moved towards its target assignment."""
+    group = _group(model, event.group, event.seq)
+    group.members[event.member] = event.consumer
+    group.assignments[event.member] = MemberAssignment(
+        event.consumer, event.member_epoch, event.partitions, event.revoking, event.awaited
+    )
 
 
 def offset_committed(model: Model, event: events.OffsetCommitted) -> None:
@@ -61,6 +73,7 @@ HANDLERS: Final[Handlers] = {
     events.GroupsLoaded: loaded,
     events.MemberJoined: member_joined,
     events.MemberLeft: member_left,
+    events.MemberAssignmentChanged: assignment_changed,
     events.OffsetCommitted: offset_committed,
     events.OffsetExpired: offset_expired,
 }
