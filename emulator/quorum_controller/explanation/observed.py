@@ -97,6 +97,12 @@ class ObservedController(Struct):
         known = self.state.heartbeats.brokers.get(broker)
         return None if known is None else known.last_contact_us // 1_000
 
+    def forget_contacts(self) -> None:
+        """Forget when brokers were heard of: a snapshot does not tell."""
+        self.heard.clear()
+        for broker in self.state.heartbeats.brokers.values():
+            broker.last_contact_us = 0
+
     # ---- applying records
 
     def apply(self, entry: Entry) -> None:

@@ -152,19 +152,25 @@ class Explainer:
 
     def _restore(self, batch: MetadataBatch) -> None:
         for entry in entries(batch, self.observed.directories):
+            self._apply(entry)
             if isinstance(entry.message, SnapshotFooterRecord):
                 self._in_snapshot = False
-            self._apply(entry)
+                self.observed.forget_contacts()
         self._find_release()
 
     def _check_place(self, batch: MetadataBatch) -> Iterator[Explanation]:
+        if not batch.records:
+            return
         why = None
+        is_new_epoch = isinstance(batch.records[0], LeaderChangeMessage)
         if self._next_offset is not None and batch.base_offset != self._next_offset:
             why = f"the offset after the last batch is {self._next_offset:,}"
         elif batch.leader_epoch < self._epoch:
             why = f"epoch {self._epoch} has begun, and this was written in {batch.leader_epoch}"
         elif batch.leader_epoch > self._epoch and not batch.is_control and self._epoch:
             why = f"no controller was elected for epoch {batch.leader_epoch}"
+        elif is_new_epoch and batch.leader_epoch == self._epoch:
+            why = f"a controller was elected for epoch {self._epoch} before"
         self._next_offset = batch.base_offset + len(batch.records)
         self._epoch = max(self._epoch, batch.leader_epoch)
         if why is not None:
