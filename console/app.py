@@ -37,7 +37,6 @@ from console.controllers.terminal import Terminal
 from console.controllers.time_travel import TimeTravel
 from console.controllers.typeahead import TypeAhead
 from console.model.library import Library, Service
-from console.model.pacer import FRAMES_PER_SECOND
 from console.model.settings import Configuration, defaults
 from console.model.workspace import Complete, Reproduce, Stage
 from console.process.driver import watched
@@ -189,7 +188,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.notify(f"bootstrap.servers={servers}", timeout=TOLD_SECONDS)
             self.run_worker(self.service.wait_for_fault(), group="service")
         self._framed = perf_counter()
-        self.set_interval(1 / FRAMES_PER_SECOND, self.frame)
+        self.set_interval(1 / self.terminal.configuration.value("fps"), self.frame)
         if self.stage.card is not None:
             self.call_after_refresh(self.sources.begin_briefed)
 

@@ -37,7 +37,7 @@ from commands.cli.options import (
     named,
     option,
 )
-from commands.cli.settings import Ascii, Theme, settings
+from commands.cli.settings import Ascii, Fps, Theme, settings
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.cluster_options import ClusterOptions
@@ -104,6 +104,7 @@ def console(
     at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,
+    fps: Fps = None,
     paused: Paused = False,
     read_only: ReadOnly = False,
     serve: Annotated[
@@ -209,7 +210,7 @@ def console(
     from commands.runs.reproduction import command_line
     from console import run
 
-    chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only)
+    chosen = settings(theme=theme, ascii_only=ascii_only, read_only=read_only, fps=fps)
     given = named(variables)
     target = Path(record) if record else None
     if image is not None and not script:
@@ -330,6 +331,7 @@ def replay(
     at: At = None,
     theme: Theme = None,
     ascii_only: Ascii = False,
+    fps: Fps = None,
     paused: Paused = False,
 ) -> int:
     """Open the console on a recording.
@@ -339,7 +341,7 @@ def replay(
     from commands.runs.live import completer, replay_source
     from commands.runs.reproduction import command_line
 
-    chosen = settings(theme=theme, ascii_only=ascii_only)
+    chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps)
     source = replay_source(Path(file))
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary

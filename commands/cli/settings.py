@@ -26,6 +26,10 @@ Theme = Annotated[
     ),
 ]
 Ascii = Annotated[bool, flag("--ascii", text="draw with plain ASCII")]
+Fps = Annotated[
+    int | None,
+    option("--fps", metavar="N", text="frames per second, 1 to 30; fewer on a slow link"),
+]
 
 
 @app.command(
@@ -80,7 +84,11 @@ def config(
 
 
 def settings(
-    *, theme: str | None = None, ascii_only: bool = False, read_only: bool = False
+    *,
+    theme: str | None = None,
+    ascii_only: bool = False,
+    read_only: bool = False,
+    fps: int | None = None,
 ) -> "Configuration":
     """Return the console's settings, including those given as options.
 
@@ -89,9 +97,13 @@ def settings(
     """
     from console.model.settings import Wrong, configuration
 
+    options = {
+        "theme": theme,
+        "ascii": ascii_only or None,
+        "read_only": read_only or None,
+        "fps": fps,
+    }
     try:
-        return configuration(
-            {"theme": theme, "ascii": ascii_only or None, "read_only": read_only or None}
-        )
+        return configuration(options)
     except Wrong as error:
-        raise CommandError(ExitCode.USAGE, f"--theme: {error}") from None
+        raise CommandError(ExitCode.USAGE, str(error)) from None

@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from console.actions.lookup import ACTIONS, clashes, with_keys
+from console.model.pacer import FRAMES_PER_SECOND
 from sessions.file_system import read_regular
 
 FILE_BYTES_MAX: Final = 1 << 20
@@ -28,6 +29,8 @@ TRUE: Final = ("1", "true", "yes", "on")
 FALSE: Final = ("0", "false", "no", "off")
 SPEEDS: Final = (1 / 16, 256.0)
 """The slowest and the fastest pace, in virtual seconds per second."""
+RATES: Final = (1, 30)
+"""The fewest and the most frames per second."""
 
 
 class Setting(Struct, frozen=True):
@@ -84,6 +87,16 @@ def _speed(value: object) -> float:
     return number
 
 
+def _rate(value: object) -> int:
+    slowest, fastest = RATES
+    word = str(value)
+    if not word.isdecimal():
+        raise Wrong(f"{value!r} is not a whole number")
+    if not slowest <= int(word) <= fastest:
+        raise Wrong(f"{value!r} is not between {slowest} and {fastest}")
+    return int(word)
+
+
 class Kind(Struct, frozen=True):
     """A kind of setting: how a value is read, its default, and its meaning."""
 
@@ -97,6 +110,7 @@ SETTINGS: Final[Mapping[str, Kind]] = {
     "ascii": Kind(_truth, default=False, help="draw with plain ASCII"),
     "read_only": Kind(_truth, default=False, help="give no statement to a live cluster"),
     "mouse": Kind(_truth, default=True, help="take the mouse; never needed"),
+    "fps": Kind(_rate, FRAMES_PER_SECOND, "frames per second, 1 to 30; fewer on a slow link"),
     "speed": Kind(_speed, 1.0, "virtual seconds per second at the start, 1/16 to 256"),
 }
 """Every setting of the file, of ``TIDEGAUGE_NAME`` and of the options that are named like it."""
@@ -160,9 +174,17 @@ def configuration(
     }
     for name, value in (options or {}).items():
         if value is not None:
-            settings[name] = Setting(name, SETTINGS[name].read(value), f"--{name}")
+            settings[name] = _option(name, value)
     keys = _keys(written.get(KEYS, {}), str(path), problems)
     return Configuration(settings, keys, tuple(problems), path)
+
+
+def _option(name: str, value: object) -> Setting:
+    option = f"--{name}"
+    try:
+        return Setting(name, SETTINGS[name].read(value), option)
+    except Wrong as error:
+        raise Wrong(f"{option}: {error}") from None
 
 
 def _read(path: Path, *, must_exist: bool, problems: list[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from console.model.workspace import Stage
 from console.render.event_text import describe
 from console.render.lines import Line, Span, cut, data, fit, join_ends, line, width_of
 from console.render.state_words import WORD_OF, glyph_of
-from sessions.model.health import ALERTING
+from sessions.model.health import STATES
 from sessions.model.quorum import controllers_running
 from sessions.text import age, clean, clock, number
 
@@ -34,9 +34,13 @@ KRAFT_TABS: Final = tuple(
 """The same of a cluster without ZooKeeper."""
 ACTION_OF: Final = {"metadata": "znodes"}
 """The actions of modes that have another name."""
+MILD: Final = ("non_preferred", "reassigning")
+"""States that call for nobody's attention."""
 COMPARE: Final = ("8", "compare", "Side by side")
 """The screen that exists only while two runs are open."""
 NAME_WIDTH_MAX: Final = 24
+SHOWN: Final = tuple(state for state in STATES if state.flag and state.name not in MILD)
+"""The states that the header counts, the most severe first."""
 WATCHED_EVENTS_MAX: Final = 512
 """Longer steps are not searched for events to watch."""
 KEY_NAMES: Final = {
@@ -63,8 +67,8 @@ def source_name(stage: Stage) -> str:
 def header_line(stage: Stage, width: int) -> Line:
     """The header: name, seed, pace, time cursor, and counts of what is wrong.
 
-    Where there is little room, details give way one after another: counts of zero, words, the name.
-    Seed, virtual time and event number always stay.
+    Where there is little room, details give way one after another: counts of zero, words, the name,
+    and the least severe counts. Seed, virtual time and event number always stay.
     """
     long, short = _time(stage, roomy=True), _time(stage, roomy=False)
     candidates = (
@@ -72,13 +76,20 @@ def header_line(stage: Stage, width: int) -> Line:
         (_title(stage, named=True), long, _counts(stage, zeros=False, words=True)),
         (_title(stage, named=True), short, _counts(stage, zeros=False, words=False)),
         (_title(stage, named=False), short, _counts(stage, zeros=False, words=False)),
-        (_title(stage, named=False), short, ()),
     )
     for title, time, counts in candidates:
         left = line(*title, " ", *time)
         if width_of(left) + width_of(counts) < width:
             return join_ends(left, counts, width, stage.glyphs.more)
-    return cut(line(*candidates[-1][0], " ", *short), width, stage.glyphs.more)
+    left = line(*candidates[-1][0], " ", *short)
+    some = _counts(stage, zeros=False, words=False)
+    while some and width_of(left) + width_of(some) >= width:
+        some = some[:-1]
+    return (
+        join_ends(left, some, width, stage.glyphs.more)
+        if some
+        else cut(left, width, stage.glyphs.more)
+    )
 
 
 def _title(stage: Stage, *, named: bool) -> Line:
@@ -123,18 +134,14 @@ def _counts(stage: Stage, *, zeros: bool, words: bool) -> Line:
     down = counts.brokers - counts.brokers_up
     brokers = f"brk {counts.brokers_up}/{counts.brokers} "
     spans = [Span(brokers, "error" if down else "muted"), *_controllers(stage)]
-    for state in ALERTING:
-        count = getattr(counts, state.name)
-        if count or zeros:
+    for state in SHOWN:
+        count = stage.view.tally(state.name)
+        if count or (zeros and state.is_counted):
             word = WORD_OF[state.name]
             glyph = glyph_of(word, stage.glyphs)
             shown = f"{glyph} {word.short} {number(count)}" if words else f"{glyph}{number(count)}"
-            spans += [Span(" "), Span(shown, word.role if count else "faint"), Span(" " * words)]
-    if waiting := stage.view.tally("waiting"):
-        word = WORD_OF["waiting"]
-        glyph = glyph_of(word, stage.glyphs)
-        shown = f" {glyph} {word.short} " if words else f" {glyph}"
-        spans.append(Span(f"{shown}{number(waiting)}", word.role))
+            gap = " " * words
+            spans.append(Span(f" {shown}{gap}", word.role if count else "faint"))
     return line(*spans)
 
 
@@ -159,6 +166,8 @@ def tabs_line(stage: Stage, mode: str, trail: str, width: int) -> Line:
         left = (*_tabs(stage, mode, trail, short=short), *watched)
         if width_of(left) + width_of(end) < width:
             break
+        if width_of(left) <= width:  # names say more than keys that every screen has
+            return left
     return join_ends(left, end, width, stage.glyphs.more)
 
 

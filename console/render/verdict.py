@@ -6,7 +6,7 @@ from console.model.workspace import Stage
 from console.render.lines import Line, Span, cut, join_ends, line, width_of
 from console.styles.glyphs import Glyphs
 from sessions.model.health import Counts
-from sessions.model.verdict import HEALTHY, Verdict, counted, verdicts, words
+from sessions.model.verdict import AT_LATEST, HEALTHY, Verdict, counted, verdicts, words
 
 LOOKS: Final = {
     "offline": ("error", "offline"),
@@ -26,6 +26,14 @@ LOOKS: Final = {
 }
 """Role and glyph of each kind of verdict."""
 ACTION: Final = "go.verdict"
+SIGN_WIDTH: Final = 3
+HELP: Final = line(
+    Span("? ", "key", "app.help"),
+    Span("help  ", "muted", "app.help"),
+    Span("^p ", "key", "app.palette"),
+    Span("find ", "muted", "app.palette"),
+)
+"""What to press while nothing is wrong."""
 
 
 def look_of(held: Verdict, counts: Counts) -> tuple[str, str]:
@@ -38,9 +46,12 @@ def verdict_line(stage: Stage, width: int) -> Line:
     """The worst verdict in words, the others in short, and the key that lists what it is about."""
     view, counts = stage.view, stage.view.counts()
     held, *others = verdicts(counts)
-    spans = [*_sign(held, counts, stage.glyphs), Span(words(view, held), _role(held), ACTION)]
+    said = words(view, held)
+    if len(said) + SIGN_WIDTH >= width:
+        said = said.removesuffix(AT_LATEST)
+    spans = [*_sign(held, counts, stage.glyphs), Span(said, _role(held), ACTION)]
     key = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
-    end: Line = () if held.kind == HEALTHY else key
+    end: Line = HELP if held.kind == HEALTHY else key
     for other in others:
         role, _ = look_of(other, counts)
         more = [Span("   "), *_sign(other, counts, stage.glyphs), Span(counted(other), role)]

@@ -37,6 +37,8 @@ PANE_KINDS = ("main", "side", "extra", "log")
 HEADING_LINES = 1
 LOG_LINES_MIN = 11
 """Lines that the log below the upper panes keeps."""
+LOW_LOG_LINES = 4
+"""Lines that a log needs on a low terminal to be shown below other panes."""
 UPPER_LINES_MIN = 8
 """Lines that the upper panes of a screen get at least."""
 SIZE_NEEDED = (60, 15)
@@ -47,6 +49,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     """A screen of panes. ``context`` is its name in the registry of actions."""
 
     context: ClassVar[str] = ""
+    shares_low: ClassVar[bool] = False
+    """Whether a pane below the upper ones is shown on a low terminal if the rows leave room."""
     AUTO_FOCUS = ""
     """Each screen decides which pane has the focus first."""
 
@@ -64,6 +68,7 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self._entering = False
         self._shown_at = 0
         self._upper_lines = UPPER_LINES_MIN
+        self._low_lines = 0
 
     @property
     def is_behind(self) -> bool:
@@ -206,6 +211,10 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
             lines = ("tidegauge", needed, f"this is {width}x{height}")
             self.too_small.show([line(Span(row, "strong")) for row in lines])
 
+    def views_beside(self, main: VirtualView, side: VirtualView) -> tuple[VirtualView, ...]:
+        """The upper views that are shown: on a narrow screen one takes the place of the other."""
+        return (main,) if self.has_class("-narrow") else (main, side)
+
     def fit_upper(self, *views: VirtualView) -> None:
         """On a tall terminal, give the upper panes the lines they need and the log the rest.
 
@@ -215,11 +224,23 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         lines = max(view.count() + view.fixed_lines for view in views)
         self._upper_lines = max(lines + HEADING_LINES, self._upper_lines)
         kept = sum(pane.outer_size.height for pane in self.panes if pane.kind == "extra")
-        room = self.query_one("#body").size.height - kept - LOG_LINES_MIN
+        body = self.query_one("#body").size.height
+        room = body - kept - LOG_LINES_MIN
         height = max(1, min(self._upper_lines, room)) if is_free else None
+        if self._fits_below(lines + HEADING_LINES, body):
+            height = self._low_lines
         upper = self.query_one("#upper").styles
         if (None if upper.inline.height is None else upper.inline.height.value) != height:
             upper.height = height
+
+    def _fits_below(self, lines: int, whole: int) -> bool:
+        """On a low terminal, whether the upper panes leave room for one below; show it then."""
+        is_away = self.has_class("-zoomed") or self.has_class("-on-side")
+        is_free = self.shares_low and self.has_class("-low") and not is_away
+        self._low_lines = max(lines, self._low_lines) if is_free else 0
+        fits = is_free and whole - self._low_lines >= LOW_LOG_LINES
+        self.set_class(fits, "-roomy")
+        return fits
 
     def show_headings(self) -> None:
         """Update the titles of all panes."""

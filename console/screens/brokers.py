@@ -112,6 +112,7 @@ class BrokersScreen(ConsoleScreen):
     """Table, the selected broker, and its events."""
 
     context: ClassVar[str] = "brokers"
+    shares_low: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("brokers")]
 
     def __init__(self, stage: Stage) -> None:
@@ -152,7 +153,7 @@ class BrokersScreen(ConsoleScreen):
         if log_pane.display:
             self.log_view.show_touching([] if key is None else [broker_object(key)])
             self.log_view.follow()
-        self.fit_upper(self.table, self.inspector)
+        self.fit_upper(*self.views_beside(self.table, self.inspector))
         title = f"events of {name}" if name else "events"
         log_pane.entitle(title, [self.log_view.status()])
 

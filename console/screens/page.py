@@ -13,6 +13,7 @@ from console.model.workspace import Stage
 from console.render.bars import key_name
 from console.render.high_watermark_help import high_watermark_lines
 from console.render.lines import BLANK, Line, Span, cells, data, fit, line
+from console.render.partition_columns import WRITES_ROLES
 from console.render.state_words import STATE_WORDS, glyph_of
 from console.screens.base import ConsoleScreen
 from console.widgets.text import TextView
@@ -20,6 +21,13 @@ from console.widgets.virtual_table import VirtualTable
 from console.widgets.virtual_view import VirtualView
 
 KEYS_WIDTH = 18
+WRITES_MEAN = {
+    "nobody": "takes them: the partition is offline, or its leader is dead",
+    "refused": "by the leader: the ISR is below min.insync.replicas",
+    "waiting": "for a broker in the ISR that does not respond",
+    "ok": "acknowledged at once",
+}
+"""What the words of the column WRITES mean."""
 MENU_WIDTH = 34
 """The minimum width of a menu."""
 MENU_MARGIN = 8
@@ -173,4 +181,11 @@ def help_lines(stage: Stage, context: str) -> list[Line]:
                 word.meaning,
             )
         )
+    rows += [BLANK, line(Span("WRITES", "title"), Span("  what becomes of acks=all", "muted"))]
+    for word, meaning in WRITES_MEAN.items():
+        rows.append(line("  ", Span(f"{word:<8}", WRITES_ROLES[word]), meaning))
+    dead = f"{stage.glyphs.leaderless}2"
+    rows.append(
+        line("  ", Span(f"{dead:<8}", "error"), "as the leader: broker 2 is dead or frozen")
+    )
     return rows

@@ -117,6 +117,7 @@ class PartitionsScreen(ConsoleScreen):
     """Table, inspector, and the selected partition's events with their causes."""
 
     context: ClassVar[str] = "partitions"
+    shares_low: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("partitions")]
 
     def __init__(self, stage: Stage) -> None:
@@ -146,7 +147,7 @@ class PartitionsScreen(ConsoleScreen):
         if log_pane.display:
             self.log_view.show_touching([] if tp is None else [tp])
             self.log_view.follow()
-        self.fit_upper(self.table, self.inspector)
+        self.fit_upper(*self.views_beside(self.table, self.inspector))
         log_pane.entitle(f"events of {tp}" if tp else "events", [self.log_view.status()])
 
     def _show_inspector(self, tp: str | None) -> None:

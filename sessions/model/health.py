@@ -54,8 +54,8 @@ STATES: Final = (
     State(
         "leaderless",
         LEADERLESS,
-        "leaderless",
-        "no running broker acts as leader any more",
+        "leader dead",
+        "the named leader is dead or frozen, and no running broker acts as leader",
     ),
     State(
         "under_min_isr",
@@ -192,19 +192,20 @@ def flags_of(partition: PartitionState, serving: Set[int]) -> int:
         return flags
     if partition.state == "offline":
         flags |= OFFLINE
-    if not has_acting_leader(partition, serving):
+    is_led = has_acting_leader(partition, serving)
+    if not is_led:
         flags |= LEADERLESS if partition.led or _is_named_dead(partition, serving) else 0
     elif partition.state == "online" and not serving >= set(partition.isr):
         flags |= WAITING
     flags |= _isr_flags(partition) | _leader_flags(partition)
-    return flags | _writes_flags(flags)
+    return flags | _writes_flags(flags, is_led=is_led)
 
 
-def _writes_flags(flags: int) -> int:
+def _writes_flags(flags: int, *, is_led: bool) -> int:
     if flags & OFFLINE:
         return 0
-    if flags & LEADERLESS:
-        return BLOCKED
+    if not is_led:
+        return BLOCKED if flags & LEADERLESS else 0
     if flags & UNDER_MIN_ISR:
         return REFUSED
     return BLOCKED if flags & WAITING else 0

@@ -14,10 +14,12 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.health import STATES, Counts
 from sessions.model.states import ViewState
 from sessions.model.waiting import next_controller_us, wait_for
-from sessions.text import clock, number, plural
+from sessions.text import US_PER_SECOND, clock, number, plural
 
 BROKERS_NAMED_MAX: Final = 3
 """More brokers are counted and not named."""
+AT_LATEST: Final = " at the latest"
+"""What a line without room for it leaves out."""
 HEALTHY: Final = "healthy"
 OF_TROUBLE: Final = {
     "no controller": "NO CONTROLLER",
@@ -135,7 +137,12 @@ def _blocked_by(view: ClusterView) -> str:
     found = view.blocked()
     for_whom = f"for {brokers_in_words(found.brokers)}" if found.brokers else "for a leader"
     until_us = None if found.is_stuck else _until_us(view.state, found.brokers)
-    return for_whom if until_us is None else f"{for_whom}, until {clock(until_us)} at the latest"
+    return for_whom if until_us is None else f"{for_whom}, until {by_second(until_us)}{AT_LATEST}"
+
+
+def by_second(time_us: int) -> str:
+    """A time in whole seconds, rounded up: something is over by then."""
+    return clock(-(-time_us // US_PER_SECOND) * US_PER_SECOND).partition(".")[0]
 
 
 def _until_us(state: ViewState, brokers: tuple[int, ...]) -> int | None:
@@ -154,9 +161,10 @@ def _no_controller(view: ClusterView, _held: Verdict) -> str:
         return NOBODY_DECIDES
     kind = "broker" if state.quorum is None else "controller"
     next_us = next_controller_us(state, here)
-    until = "" if next_us is None or next_us < state.time_us else f", next at {clock(next_us)}"
+    is_known = next_us is not None and next_us >= state.time_us
+    until = f", next at {by_second(next_us or 0)}{AT_LATEST}" if is_known else ""
     what = here.trouble if here.trouble != "cut off" else "cut off from ZooKeeper"
-    return f"{kind} {here.controller} is {what}{until and until + ' at the latest'}"
+    return f"{kind} {here.controller} is {what}{until}"
 
 
 def _zookeeper_gone(_view: ClusterView, _held: Verdict) -> str:

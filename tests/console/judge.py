@@ -12,12 +12,13 @@ from emulator.cluster import Cluster
 from emulator.events import ZOOKEEPER
 
 ALL_PERCENT = 100
+MIN_ISR = "min.insync.replicas"
 
 
 class PartitionTruth(NamedTuple):
     """One partition: whether the metadata names a leader, who acts as it, who is waited for.
 
-    ``min_isr`` is min.insync.replicas where its leader runs; None where it does not.
+    ``min_isr`` is min.insync.replicas as written; a leader knows it moments later.
     """
 
     is_offline: bool
@@ -28,7 +29,7 @@ class PartitionTruth(NamedTuple):
     out: tuple[int, ...]
     lost: int
     isr: tuple[int, ...]
-    min_isr: int | None
+    min_isr: int
     has_led: bool
 
     @property
@@ -46,7 +47,7 @@ class PartitionTruth(NamedTuple):
     @property
     def is_refused(self) -> bool:
         """Whether the acting leader refuses writes with acks=all."""
-        return self.acting and self.min_isr is not None and len(self.isr) < self.min_isr
+        return self.acting and len(self.isr) < self.min_isr
 
 
 class Truth(NamedTuple):
@@ -144,9 +145,8 @@ def _partition(cluster: Cluster, tp: str, has_led: bool) -> PartitionTruth:
     named_serves = leader >= 0 and serves(cluster, leader)
     lost = 0 if audit is None else len(audit.lost)
     topic = tp.rpartition("-")[0]
-    min_isr = None
-    if named_serves:
-        min_isr = cluster.brokers[leader].context.min_insync_replicas(topic)
+    own = cluster.state.topic_configs.get(topic, {}).get(MIN_ISR)
+    min_isr = int(own or cluster.state.spec.config.get(MIN_ISR, "1"))
     is_offline = info is not None and leader < 0
     return PartitionTruth(
         is_offline, acts, leader, named_serves, waits, out, lost, isr, min_isr, has_led

@@ -92,7 +92,7 @@ def shown_counts(stage: Stage) -> dict[str, dict[str, int]]:
     health = [text_of(row) for row in health_lines(stage, 100)]
     labels = {
         "offline": "offline",
-        "leaderless": "leaderless",
+        "leaderless": "leader dead",
         "under_min_isr": "under min ISR",
         "at_min_isr": "at min ISR",
         "under_replicated": "under-replicated",
@@ -158,8 +158,13 @@ def check(stage: Stage) -> None:
     if total and not stage.index.faults and not down:
         assert healthy_sentence(stage).startswith(f"No faults. {total} of {total}")
     alerting = [state for state in wanted if wanted[state] and state != "non_preferred"]
-    assert bool(worst_of([counts]).height) is bool(alerting)
-    assert (alert_of(counts) in ("all is well", "broker down")) is not bool(alerting)
+    calm = ("all is well", "broker down")
+    if alerting:
+        assert worst_of([counts]).height
+        assert alert_of(counts) not in calm
+    elif not counts.blocked and not counts.trouble:
+        assert bool(worst_of([counts]).height) is bool(down)
+        assert alert_of(counts) == calm[bool(down)]
 
 
 class ForkedSource(ListSource):

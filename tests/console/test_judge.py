@@ -140,8 +140,7 @@ class Judged:
         if truth.out:
             assert word.strip(), said
         assert len(partition.lost) == truth.lost, said
-        if truth.acting and truth.min_isr is not None:
-            assert partition.min_isr == truth.min_isr, said
+        assert partition.min_isr == truth.min_isr, said
         writes = "ok" if truth.is_served else "nobody"
         if truth.acting and not truth.is_offline:
             writes = "refused" if truth.is_refused else "waiting" if truth.waits_for else "ok"

@@ -102,7 +102,10 @@ def test_without_zookeeper_nothing_is_well(said: After) -> None:
 
 def test_a_crashed_controller_controls_nothing(said: After) -> None:
     found = said(ZOOKEEPER + TOPIC + "broker crash 0\nwait 1s\n")
-    assert "WRITES BLOCKED: 1 partition waits for broker 0, until 00:00:08." in found.verdict
+    assert (
+        "WRITES BLOCKED: 1 partition waits for broker 0, until 00:00:09 at the latest"
+        in found.verdict
+    )
     assert "NO CONTROLLER" in found.verdict
     assert "broker 0 (dead)  nobody controls since 00:00:00." in found.control
     assert "; next at 00:00:08." in found.control

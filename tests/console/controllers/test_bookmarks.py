@@ -54,7 +54,7 @@ async def test_braces_go_from_one_alert_to_the_next(kind: str) -> None:
     source = source_of(kind, at=126)
     async with console(source, "right_curly_bracket") as driven:
         assert source.seq == 128
-        assert "00:00:00.128 leaderless (before: all is well)" in toasts(driven)
+        assert "00:00:00.128 WRITES BLOCKED (before: all is well)" in toasts(driven)
         await driven.press("right_curly_bracket")
         after = source.seq
         assert after > 128

@@ -9,8 +9,8 @@ async def test_the_worst_broker_stands_first_with_its_story() -> None:
     async with console(None, "3") as driven:
         assert isinstance(driven.screen, BrokersScreen)
         rows = driven.lines()
-        assert "── brokers ── 2/3 up" in rows[2]
-        assert rows[4].split()[:5] == ["▌", "✖", "crashed", "1", "0"]
+        assert "── brokers ── 2/3 up" in rows[3]
+        assert rows[5].split()[:5] == ["▌", "✖", "crashed", "1", "0"]
         assert "── events of broker 1" in driven.text()
         assert "SESS   session 0x11 of 1 expired" in driven.text()
         assert driven.screen.selection() == ("broker.1",)
@@ -20,6 +20,7 @@ async def test_a_small_screen_shows_the_table() -> None:
     async with console(None, "3", size=SMALL) as driven:
         assert len([row for row in driven.lines() if "running" in row]) == 2
         assert "CONTROLLER" in driven.lines()[4]
+        assert "── brokers by partitions ──" in driven.text()
 
 
 async def test_queries_know_brokers() -> None:
@@ -96,4 +97,4 @@ async def test_lines_that_the_brokers_do_not_need_show_more_of_what_happened() -
         assert log.region.height > 20
         await driven.pilot.resize_terminal(80, 24)
         await driven.settle()
-        assert table.region.height == 20
+        assert (table.region.height, log.region.height) == (8, 11)

@@ -33,7 +33,9 @@ async def test_a_small_screen_shows_the_whole_table() -> None:
         assert rows[4].split() == titles
         offline = ["▌", "✖", "OFFL", "orders-5", "-", "nobody", "1", "0", "15", "15"]
         assert rows[5].split() == offline
-        assert len([row for row in rows if "orders-" in row]) == 6
+        table, _, log = driven.screen.panes
+        assert len([row for row in rows[: log.region.y] if "orders-" in row]) == 6
+        assert (table.region.height, log.region.height) == (8, 11), "no line is left blank"
 
 
 async def test_tab_visits_every_pane_even_where_only_one_fits() -> None:
