@@ -28,6 +28,7 @@ from console.actions.bindings import bindings_for
 from console.actions.lookup import ACTIONS, ANYWHERE, named, refusal
 from console.controllers.bookmarks import Bookmarks
 from console.controllers.failures import Failures
+from console.controllers.first_steps import FirstSteps
 from console.controllers.lab import Lab
 from console.controllers.navigation import Navigation
 from console.controllers.notices import Notices
@@ -157,6 +158,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self.time_travel = TimeTravel(self, self.sources, self.notices, self.bookmarks)
         self.lab = Lab(self, self.sources, self.time_travel)
         self.navigation = Navigation(self, self.sources, self.lab)
+        self.first_steps = FirstSteps(self, self.sources, self.navigation, self.time_travel)
         self.typeahead = TypeAhead(self, super().on_event)
         self.failures = Failures(self, self.sources)
         self.controllers: tuple[object, ...] = (
@@ -164,6 +166,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
             self.time_travel,
             self.bookmarks,
             self.lab,
+            self.first_steps,
             self.sources,
             self.terminal,
         )

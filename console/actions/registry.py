@@ -112,6 +112,12 @@ _TIME = [
     everywhere("time.live", "L", "Go to the end, and follow it", "live"),
 ]
 
+_TRY = [
+    everywhere("try.break", "f2", "Break a broker: its faults, with their effects", writes=True),
+    everywhere("try.lose", "f3", "Lose a record: statements that do it, to be given", writes=True),
+    everywhere("try.why", "f4", "Why is the worst partition as it is? Its event, with the causes"),
+]
+
 _DEEPER = [
     everywhere("lost", "X", "List all lost records, and where they went"),
     everywhere("clients", "C", "List connected clients: their requests, errors and lag"),
@@ -213,6 +219,7 @@ ACTIONS: Final[dict[str, Action]] = {
         *_MOVE,
         *_TIME,
         *_MARK,
+        *_TRY,
         *_DEEPER,
         *_FIND,
         *_ACT,
@@ -291,6 +298,7 @@ GROUPS: Final = {
     "drill": "Open",
     "why": "Open",
     "diagram": "Open",
+    "try": "First steps",
     "lost": "Open",
     "clients": "Open",
     "groups": "Open",

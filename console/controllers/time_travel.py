@@ -162,10 +162,15 @@ class TimeTravel:
 
     def action_act_command(self) -> None:
         """Open the prompt for a statement."""
+        self.ask_statement()
+
+    def ask_statement(self, text: str = "") -> None:
+        """Open the prompt for a statement, perhaps with one to begin with."""
         if isinstance(self.app.screen, ConsoleScreen):
             self.app.screen.prompt.ask(
                 ":",
                 self.submit,
+                text=text,
                 history=self.stage.statements,
                 complete=self.stage.complete,
                 hint=STATEMENT_HINT,

@@ -61,6 +61,7 @@ class Stage:
     frame.
     ``library`` opens more to look at; without one there is only what is shown.
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
+    ``is_new``: nothing has been tried yet of what the first screen offers.
     ``marked`` are the faults that are to be done together, by their statements.
     """
 
@@ -95,6 +96,7 @@ class Stage:
         self.card: Card | None = None
         self.marked: dict[str, Fault] = {}
         self.turn = 0
+        self.is_new = True
 
     @property
     def read_only(self) -> bool:
@@ -105,6 +107,11 @@ class Stage:
     def foresees(self) -> bool:
         """Whether it is a running cluster, to which nothing is sent: what would happen is shown."""
         return self.source.read_only and self.source.foresees
+
+    @property
+    def offers_tasks(self) -> bool:
+        """Whether to say what can be tried: on a live cluster, until something was."""
+        return self.is_new and not self.read_only and not self.statements
 
     @property
     def recording(self) -> Path | None:

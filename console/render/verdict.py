@@ -34,6 +34,18 @@ HELP: Final = line(
     Span("find ", "muted", "app.palette"),
 )
 """What to press while nothing is wrong."""
+TASKS: Final = line(
+    *(
+        span
+        for key, label, action in (
+            ("f2", "break a broker", "try.break"),
+            ("f3", "lose a record", "try.lose"),
+            ("f4", "why?", "try.why"),
+        )
+        for span in (Span(f"{key} ", "key", action), Span(f"{label}  ", "muted", action))
+    )
+)
+"""What to try first."""
 
 
 def look_of(held: Verdict, counts: Counts) -> tuple[str, str]:
@@ -51,7 +63,9 @@ def verdict_line(stage: Stage, width: int) -> Line:
         said = said.removesuffix(AT_LATEST)
     spans = [*_sign(held, counts, stage.glyphs), Span(said, _role(held), ACTION)]
     key = line(Span("! ", "key", ACTION), Span("shows them ", "muted", ACTION))
-    end: Line = HELP if held.kind == HEALTHY else key
+    end: Line = key
+    if held.kind == HEALTHY:
+        end = TASKS if stage.offers_tasks else HELP
     for other in others:
         role, _ = look_of(other, counts)
         more = [Span("   "), *_sign(other, counts, stage.glyphs), Span(counted(other), role)]

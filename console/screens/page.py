@@ -182,8 +182,8 @@ def help_lines(stage: Stage, context: str) -> list[Line]:
             )
         )
     rows += [BLANK, line(Span("WRITES", "title"), Span("  what becomes of acks=all", "muted"))]
-    for word, meaning in WRITES_MEAN.items():
-        rows.append(line("  ", Span(f"{word:<8}", WRITES_ROLES[word]), meaning))
+    for writes, meaning in WRITES_MEAN.items():
+        rows.append(line("  ", Span(f"{writes:<8}", WRITES_ROLES[writes]), meaning))
     dead = f"{stage.glyphs.leaderless}2"
     rows.append(
         line("  ", Span(f"{dead:<8}", "error"), "as the leader: broker 2 is dead or frozen")

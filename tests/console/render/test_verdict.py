@@ -1,0 +1,53 @@
+from console.model.workspace import Stage
+from console.render.lines import text_of, width_of
+from console.render.verdict import LOOKS, verdict_line
+from console.styles.glyphs import ASCII, Glyphs
+from sessions.model.health import Counts
+from sessions.model.verdict import verdicts
+from tests.console.fakes import ListSource, failover
+from tests.support.script_events import viewed
+
+
+def stage_of(script: str, kind: str = "LIVE") -> Stage:
+    source = ListSource([], kind)
+    source.view = viewed(script)
+    return Stage(source, glyphs=ASCII)
+
+
+SCRIPT = """\
+cluster --brokers 3 --version 3.9
+topic create orders --replica-assignment 1:2:0
+wait until orders-0.leader == 1
+"""
+
+
+def test_what_does_not_fit_gives_way_from_the_end() -> None:
+    stage = stage_of(SCRIPT + "broker crash 1\n")
+    wide, narrow, tiny = (text_of(verdict_line(stage, width)) for width in (160, 80, 40))
+    assert wide.startswith(" X WRITES BLOCKED: 1 partition waits for broker 1, until 00:00:21 at")
+    assert wide.rstrip().endswith("! shows them")
+    assert "1 broker down" in wide
+    assert "at the latest" in narrow
+    assert tiny.startswith(" X WRITES BLOCKED: 1 partition waits fo~")
+    for width in range(20, 200):
+        assert width_of(verdict_line(stage, width)) <= width
+
+
+def test_a_new_live_cluster_offers_three_tasks_and_a_recording_keys() -> None:
+    offered = text_of(verdict_line(stage_of(SCRIPT), 100)).rstrip()
+    assert offered.endswith(" f2 break a broker  f3 lose a record  f4 why?")
+    recording = stage_of(SCRIPT, "REPLAY")
+    assert text_of(verdict_line(recording, 100)).rstrip().endswith("? help  ^p find")
+
+
+def test_every_verdict_has_a_look() -> None:
+    fields = Counts.__struct_fields__[3:]
+    kinds = {held.kind for name in fields for held in verdicts(Counts(3, 3, 4, **{name: 1}))}
+    kinds |= {held.kind for n in range(5) for held in verdicts(Counts(2, 3, 4, trouble=n))}
+    assert kinds <= LOOKS.keys()
+    assert {glyph for _, glyph in LOOKS.values()} <= set(Glyphs.__struct_fields__)
+
+
+def test_an_offline_partition_is_the_headline_of_the_demo() -> None:
+    stage = Stage(ListSource(failover()), glyphs=ASCII)
+    assert text_of(verdict_line(stage, 80)).startswith(" x NO LEADER: 1 partition cannot be")
