@@ -206,6 +206,7 @@ def _examined(
 ) -> "Incident":
     from emulator.quorum_controller.explanation.trace import Explainer
     from sessions.own_cluster.reading import SourceError
+    from sessions.postmortem import text_history
     from sessions.postmortem.incident import CHECKED_MAX, examine, read_sources
     from sessions.postmortem.session import record as record_session
     from sessions.postmortem.zookeeper import examination as zookeeper
@@ -224,6 +225,11 @@ def _examined(
             return zookeeper.record(
                 transactions, Path(record), paths, lines=lines, until=until, progress=tell
             )
+        only_lines = text_history.read_sources(paths, zone)
+        if only_lines is not None:
+            if record is None:
+                return text_history.examine(only_lines, until=until, progress=tell)
+            return text_history.record(only_lines, Path(record), paths, until=until, progress=tell)
         log, lines = read_sources(paths, zone)
         if record is None:
             return examine(

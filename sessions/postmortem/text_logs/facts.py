@@ -391,6 +391,16 @@ class ProcessState(Fact, frozen=True, kw_only=True, tag="process_state"):
         return f"the process {_STATES.get(self.state.lower(), self.state)}"
 
 
+class KafkaVersion(Fact, frozen=True, kw_only=True, tag="kafka_version"):
+    """The release that a process runs."""
+
+    version: str
+
+    @property
+    def sentence(self) -> str:
+        return f"runs Kafka {self.version}"
+
+
 class Terminating(Fact, frozen=True, kw_only=True, tag="terminating"):
     """A process was told to end by a signal, or ends because of an error."""
 

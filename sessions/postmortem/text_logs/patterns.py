@@ -487,6 +487,16 @@ PATTERNS: Final = (
         since="2.8",
     ),
     _row(
+        facts.KafkaVersion,
+        (
+            "org.apache.kafka.common.utils.AppInfoParser",
+            "org.apache.kafka.common.utils.AppInfoParser$AppInfo",
+        ),
+        "Kafka version",
+        r"Kafka version ?: (?P<version>\d{1,3}(?:\.\d{1,3}){1,3})",
+        since="0.9",
+    ),
+    _row(
         facts.Terminating,
         ("org.apache.kafka.common.utils.LoggingSignalHandler",),
         "Terminating process due to signal",
