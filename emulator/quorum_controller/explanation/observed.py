@@ -27,6 +27,7 @@ from emulator.wire.types import Message
 Levels = dict[str, tuple[int, int]]
 """The levels of each feature that a node supports, lowest and highest."""
 
+LONG_AGO_US: Final = -(1 << 60)
 BROKEN_IMAGE = (KeyError, ValueError, IndexError, AttributeError)
 """What the image and the rules raise if a record refers to what does not exist."""
 
@@ -101,7 +102,7 @@ class ObservedController(Struct):
         """Forget when brokers were heard of: a snapshot does not tell."""
         self.heard.clear()
         for broker in self.state.heartbeats.brokers.values():
-            broker.last_contact_us = 0
+            broker.last_contact_us = LONG_AGO_US
 
     # ---- applying records
 
