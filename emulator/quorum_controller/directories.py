@@ -5,6 +5,8 @@ Source: ``ReplicationControlManager.handleAssignReplicasToDirs`` 3.9 to 4.1.
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from emulator.metadata_log.image import TopicIdPartition
 from emulator.metadata_log.records import AnyRecord
 from emulator.quorum_controller.context import Context
@@ -23,7 +25,8 @@ def assign_replicas_to_dirs(
 
     Each is a change of the partition, so its partition epoch rises. The replica cannot be elected
     in this very change: a partition without a leader waits for the next unfencing of a broker. The
-    response has the error of each partition.
+    response has the error of each partition. From 4.0 to 4.2 the change also empties the ELR: it is
+    made as if ELR were off.
 
     Raises:
         ApiException: STALE_BROKER_EPOCH if the broker's registered epoch differs.
@@ -39,11 +42,14 @@ def assign_replicas_to_dirs(
         elif broker not in partition.replicas:
             response[key] = "NOT_LEADER_OR_FOLLOWER"
         else:
+            rules = context.election_rules(topic)
+            if context.rules.directory_assignment_clears_elr:
+                rules = replace(rules, elr_enabled=False)
             record = PartitionChangeBuilder(
                 partition,
                 context.active_brokers(),
                 context.image.brokers,
-                context.election_rules(topic),
+                rules,
                 directory=(broker, directory),
             ).build(key)
             records += [record] if record is not None else []

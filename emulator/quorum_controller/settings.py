@@ -40,6 +40,7 @@ class ReleaseRules(Struct, frozen=True):
     epoch_bump_without_isr_change: bool
     reassignment_completes_with_all_replicas: bool
     reassignment_completes_unless_shrinking: bool
+    directory_assignment_clears_elr: bool
     replication_factor_change_refusable: bool
     zk_migration_state_in_log: bool
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final, TypeGuard
 
+from msgspec.structs import replace
+
 from emulator.metadata_log.image import TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
@@ -120,9 +122,10 @@ def match_partly(attempt: Attempt, place: int) -> Match | None:
         found = _compared(attempt, closing, place + 1, place)
         if place == 0 or len(found.faults) <= place // 2:
             return found
-    if place == 0:
+    early = _too_early(attempt, place)
+    if early is None and place == 0:
         raise NoRule(_why_not(attempt))
-    return None
+    return early
 
 
 def _openings(attempt: Attempt) -> Iterator[Outcome]:
@@ -204,10 +207,8 @@ def _closings(attempt: Attempt, place: int) -> Iterator[Outcome]:
     match record:
         case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced) if fenced == FENCE:
             known = context.image.brokers.get(broker)
-            if known is None or _has_session(attempt, known, place):
-                return
-            records = broker_fenced(context, broker)
-            yield Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, known))
+            if known is not None and not _has_session(attempt, known, place):
+                yield _fencing(attempt, known)
         case UnregisterBrokerRecord(broker_id=broker) if broker in context.image.brokers:
             records = broker_unregistered(context, broker)
             because = f"an administrator unregistered broker {broker}"
@@ -292,6 +293,25 @@ def _incarnation(record: AnyRecord | None) -> str:
 
 
 # ---- fencing
+
+
+def _fencing(attempt: Attempt, known: BrokerRegistration) -> Outcome:
+    records = broker_fenced(attempt.context, known.id)
+    return Outcome(records, Rule.FENCING, _cause_of_fencing(attempt, known))
+
+
+def _too_early(attempt: Attempt, place: int) -> Match | None:
+    """A fencing of a broker that was heard of: only its changes of partitions are explained."""
+    record = attempt.entries[place].record
+    if not isinstance(record, BrokerRegistrationChangeRecord) or record.fenced != FENCE:
+        return None
+    known = attempt.context.image.brokers.get(record.broker_id)
+    if known is None or not _has_session(attempt, known, place):
+        return None
+    found = _compared(attempt, _fencing(attempt, known), place + 1, place)
+    if place and len(found.faults) > place // 2:
+        return None
+    return replace(found, faults={**found.faults, place: _why_not(attempt, place)})
 
 
 def _has_session(attempt: Attempt, known: BrokerRegistration, place: int) -> bool:

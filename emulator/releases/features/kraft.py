@@ -151,6 +151,15 @@ KRAFT: Final = (
         " replicas that it does not add",
     ),
     Feature(
+        "directory_assignment_clears_elr",
+        "4.0",
+        "4.2",
+        "ReplicationControlManager.handleAssignReplicasToDirs",
+        "a partition loses its eligible leader replicas when a broker tells in which log directory"
+        " its replica is",
+        ended_by="PartitionChangeBuilder",
+    ),
+    Feature(
         "replication_factor_change_refusable",
         "4.1",
         None,

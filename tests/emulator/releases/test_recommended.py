@@ -174,6 +174,7 @@ amended_registration_keeps_epoch 3.9
 epoch_bump_without_isr_change 3.5
 reassignment_completes_with_all_replicas 3.9
 reassignment_completes_unless_shrinking
+directory_assignment_clears_elr
 replication_factor_change_refusable
 zk_migration_state_in_log 3.5..3.9
 """
