@@ -61,6 +61,8 @@ alter_partition_needs_live_replicas 3.5..3.9
 fetch_carries_broker_epoch 3.5..3.9
 high_watermark_ignores_dead_replicas 3.9
 high_watermark_needs_min_isr 3.9
+compacted_topics_need_keys 0.9..3.9
+invalid_record_error 2.4..3.9
 offline_election_in_isr_order documents..0.8.1
 controlled_shutdown_election_in_isr_order documents..0.9
 empty_isr_on_unclean 0.8.1..0.11
@@ -104,6 +106,13 @@ offsets_expire_when_group_empty 2.1..3.9
 consumer_groups documents 0.9..3.9
 fetch_tells_last_stable_offset 2.1..3.9
 completing_rebalance_state 1.1..3.9
+consumer_group_protocol
+group_metadata_hash
+heartbeats_checked_before_coordinator
+unsubscribed_partitions_revoked
+target_assignments_wait
+revoking_partitions_described
+preferred_assignor_bumps_epoch
 message_timestamps 0.10.0..3.9
 rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9
