@@ -62,3 +62,17 @@ def _nobody_controls(stage: Stage, here: Authority) -> str:
     since = "" if since_us is None else f" since {clock(since_us)}"
     until = "" if next_us is None else f"; next at {clock(next_us)} at the latest"
     return f"nobody controls{since}{until}"
+
+
+def authority_parts(stage: Stage) -> list[str]:
+    """``controller broker 0``, ``2 of 3 reach ZooKeeper``: the cluster's own health, in short."""
+    state = stage.view.state
+    if not has_begun(state):
+        return []
+    here = authority(state)
+    controller = "none" if here.controller is None else named(stage, here)
+    parts = [f"controller {controller.removeprefix('controller ')}"]
+    if state.quorum is None and not state.is_observed:
+        reach = here.serving - len(here.cut_off)
+        parts.append(f"{reach} of {here.serving} reach ZooKeeper")
+    return parts

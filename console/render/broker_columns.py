@@ -9,10 +9,11 @@ from console.model.workspace import Stage
 from console.render.columns import Cell, Column
 from console.render.lines import BLANK, Line, Span, cut, data, line
 from console.render.quorum import AMISS
+from emulator import events
 from sessions.model.event_text import host
 from sessions.model.quorum import member_of
 from sessions.model.states import BrokerState, LinkState
-from sessions.text import age, clean, hexadecimal, number, plain
+from sessions.text import age, clean, clock, hexadecimal, number, plain, plural
 
 STATE_ROLES: Final = {
     "running": "ok",
@@ -23,6 +24,8 @@ STATE_ROLES: Final = {
     "stopped": "error",
 }
 """Colour role of each state of a broker process."""
+DISOWNED_STEPS_MAX: Final = 256
+"""How many events of a frozen broker are searched for the end of its session."""
 STATE_ORDER: Final = tuple(reversed(STATE_ROLES))
 """The worst first."""
 
@@ -171,6 +174,7 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
             Span(broker.state.replace("_", " "), STATE_ROLES.get(broker.state, "")),
             *_registered(stage, broker),
         ),
+        *(_frozen(stage, broker) if broker.state == "frozen" else []),
         *([_load(stage, broker)] if broker.id in state.brokers else []),
         *([_zookeeper(broker, told=stage.view.state.is_observed)] if state.quorum is None else []),
         *([line(Span("rack ", "muted"), data(broker.rack))] if broker.rack else []),
@@ -179,6 +183,42 @@ def broker_lines(stage: Stage, broker: BrokerState, width: int) -> list[Line]:
         *_configuration(state.broker_configs.get(broker.id, {})),
     ]
     return [cut(row, width, stage.glyphs.more) for row in rows]
+
+
+def _frozen(stage: Stage, broker: BrokerState) -> list[Line]:
+    """Since when, what it still believes, and since when nobody agrees with it."""
+    partitions = stage.view.state.partitions.values()
+    leads = sum(
+        (own := each.replica_states.get(broker.id)) is not None and own.role == "leader"
+        for each in partitions
+    )
+    believes = [f"it leads {plural(leads, 'partition')}"] if leads else []
+    if broker.zk_connection == "connected" and stage.view.state.quorum is None:
+        believes.append("it is connected to ZooKeeper")
+    since = f"since {clock(broker.silent_us)}" if broker.silent_us else ""
+    rows = [line(Span("frozen ", "error"), since)]
+    if believes:
+        rows.append(line(Span("still believes ", "muted"), " and ".join(believes)))
+        ended_us = _disowned_us(stage, broker)
+        until = "until its session ends" if ended_us is None else f"since {clock(ended_us)}"
+        agree = "nobody agrees " if ended_us is not None else "others still agree, "
+        rows.append(line(Span(agree, "muted" if ended_us is None else "warning"), until))
+    return rows
+
+
+def _disowned_us(stage: Stage, broker: BrokerState) -> int | None:
+    """When a frozen broker's session ended or it was fenced; None if neither has happened."""
+    seq: int | None = stage.source.seq + 1
+    for _ in range(DISOWNED_STEPS_MAX):
+        seq = stage.source.touching([broker_object(str(broker.id))], seq or 0, -1)
+        event = None if seq is None else stage.reader.get(seq)
+        if event is None or event.time_us < broker.silent_us:
+            return None
+        if isinstance(event, events.SessionEnded):
+            return event.time_us
+        if isinstance(event, events.MetadataRecordCommitted) and '"fenced":1' in event.data:
+            return event.time_us
+    return None
 
 
 def _load(stage: Stage, broker: BrokerState) -> Line:

@@ -135,10 +135,13 @@ def _fate(batch: Batch, events: Sequence[Event], *, is_all: bool) -> list[Row]:
         text = Span(f"{plural(len(retries), 'time')}, last after {clean(last.error)}", "warning")
         rows.append(Row(_labelled("sent again", text), Link("event", str(last.seq))))
     ends = [event for event in events if isinstance(event, ProduceAcknowledged | ProduceFailed)]
-    none = (
-        "none: acks 0 asks for none" if batch.acks == 0 else "none yet" if is_all else "searching"
-    )
-    rows.append(_response(ends[-1]) if ends else Row(_labelled(RESPONSE, Span(none, "muted"))))
+    if batch.acks == 0:  # what the producer counts as acknowledged, nobody has acknowledged
+        rows.append(Row(_labelled(RESPONSE, Span("none: acks 0 asks for none", "muted"))))
+    elif ends:
+        rows.append(_response(ends[-1]))
+    else:
+        none = "none yet" if is_all else "searching"
+        rows.append(Row(_labelled(RESPONSE, Span(none, "muted"))))
     for event in events:
         if isinstance(event, RecordsConsumed):
             when = Span(f"  {clock(event.time_us)}", "muted")

@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from console.actions.bindings import bindings_for
 from console.model.workspace import Stage
+from console.render.authority import authority_parts
 from console.render.broker_columns import broker_object, columns, fields
 from console.render.columns import Column
 from console.render.empty import nothing_lines
@@ -141,6 +142,7 @@ class BrokersScreen(ConsoleScreen):
         parts = [
             f"{counts.brokers_up}/{counts.brokers} up",
             controllers_up(self.stage.view.state),
+            *authority_parts(self.stage),
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
             self.table.columns_shown(),

@@ -117,6 +117,9 @@ JSON: Final = {
     "replicas": "assigned replicas, the preferred one first",
     "retries": "requests that the producer sent again",
     "role": "`leader` or `follower`; `offline` on a broker that is frozen or does not run",
+    "verdicts": "what people lose, the worst first; `healthy` if nothing. Each has its `kind`, its "
+    "`count` (of partitions, records or brokers) and a `text`",
+    "kind, count": "of a verdict",
     "schema": "version of this JSON",
     "seed": "seed of the cluster's random numbers",
     "session": "the broker's ZooKeeper session",

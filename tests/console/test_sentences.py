@@ -11,7 +11,9 @@ from commands.output.grids import as_text
 from commands.output.show_tables import grids
 from commands.runs.live import live_source
 from console.model.workspace import Stage
+from console.render.authority import authority_parts
 from console.render.bars import header_line
+from console.render.broker_columns import broker_lines
 from console.render.inspector import partition_lines
 from console.render.lines import text_of
 from console.render.overview import control_lines, healthy_sentence
@@ -42,6 +44,12 @@ class Said:
         self.partition = stage.view.partitions["orders-0"]
         self.statuses = list(stage.view.statuses(self.partition))
         self.inspector = "\n".join(map(text_of, partition_lines(stage, self.partition, WIDTH)))
+
+    def broker(self, broker: int) -> str:
+        """What a broker's drawer says."""
+        return "\n".join(
+            map(text_of, broker_lines(self.stage, self.stage.view.state.brokers[broker], WIDTH))
+        )
 
 
 After = Callable[[str], Said]
@@ -189,3 +197,23 @@ def test_partitions_are_healthy_since_they_exist(said: After) -> None:
     assert (
         said(ZOOKEEPER + TOPIC).health == "No faults. 1 of 1 partitions healthy since they exist."
     )
+
+
+@pytest.mark.parametrize("mode", [ZOOKEEPER, KRAFT])
+def test_a_frozen_broker_still_believes_what_nobody_does(said: After, mode: str) -> None:
+    at_once = said(f"{mode}{TOPIC}broker freeze 1\nwait 1s\n").broker(1)
+    later = said(f"{mode}{TOPIC}broker freeze 1\nwait 20s\n").broker(1)
+    for drawer in (at_once, later):
+        assert "frozen since 00:00:" in drawer
+        assert "still believes it leads 1 partition" in drawer
+    assert "others still agree, until its session ends" in at_once
+    assert "nobody agrees since 00:00:" in later
+
+
+def test_the_brokers_screen_says_who_controls_and_who_reaches_zookeeper(said: After) -> None:
+    stage = said(ZOOKEEPER + TOPIC + "network cut 2 zk\nwait 1s\n").stage
+    assert authority_parts(stage) == ["controller broker 0", "2 of 3 reach ZooKeeper"]
+    stage = said(ZOOKEEPER + TOPIC + "broker crash 0\nwait 1s\n").stage
+    assert authority_parts(stage) == ["controller broker 0 (dead)", "2 of 2 reach ZooKeeper"]
+    stage = said(KRAFT + TOPIC + "wait 1s\n").stage
+    assert authority_parts(stage) == ["controller 100"]
