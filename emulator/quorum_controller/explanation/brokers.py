@@ -64,9 +64,11 @@ def next_chance(attempt: Attempt, place: int) -> int:
     These are the last one that the rule about the broker at ``place`` does not write, and all
     before it. So a fencing with thousands of partitions is not compared again after each of them.
     """
-    outcome = next(_closings(attempt, place), None)
-    if outcome is None:
-        return place
+    outcomes = _closings(attempt, place)
+    return min((_chance(attempt, place, outcome) for outcome in outcomes), default=place)
+
+
+def _chance(attempt: Attempt, place: int, outcome: Outcome) -> int:
     expected = {
         (each.topic_id, each.partition_id): in_any_order(each)
         for each in outcome.records
