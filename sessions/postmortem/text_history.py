@@ -47,9 +47,12 @@ from sessions.postmortem.timeline import Entry as TimelineEntry
 from sessions.postmortem.timeline import Timeline
 from sessions.postmortem.witnesses import Lines, Witnesses
 from sessions.recording.recorder import Recorder
+from sessions.text import clean
 
 OLDEST_KRAFT: Final = "3.3"
 OLDEST: Final = "0.8.2"
+NAMED_MAX: Final = 3
+"""How many files a refusal names."""
 LOOKED_AT: Final = 100_000
 """How many entries are searched for the release."""
 TOLD_EVERY: Final = 4_096
@@ -267,7 +270,8 @@ def examine(
         if progress is not None and incident.batches % TOLD_EVERY == 0:
             progress(incident.batches)
     if not incident.batches:
-        raise SourceError("no line of the text logs is recognized as one that Kafka writes")
+        named = " and ".join(clean(file.name) for file in lines.files[:NAMED_MAX])
+        raise SourceError(f"{named}: no line in it is one of those of Kafka that are recognized")
     incident.records = incident.batches
     incident.nodes = sorted({*lines.nodes, *image.brokers})
     incident.end_us = history.now_us

@@ -77,5 +77,5 @@ def test_only_text_logs_are_read_alone(tmp_path: Path) -> None:
         read_sources([str(tmp_path / "topics.txt")])
     silent = tmp_path / "server.log"
     silent.write_text("[2026-11-26 00:11:38,970] INFO nothing (kafka.x.Y)\n")
-    with pytest.raises(SourceError, match="no line of the text logs is recognized"):
+    with pytest.raises(SourceError, match="no line in it is one of those"):
         examine(find_text_logs([silent]))

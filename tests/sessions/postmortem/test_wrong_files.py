@@ -42,7 +42,7 @@ def said_of(path: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("server.log", b"[2026-11-23 19:05:07,079] INFO started\n", "no metadata log is in it"),
+        ("server.log", b"[2026-11-23 19:05:07,079] INFO started\n", "no line in it is one"),
         ("00000000000000000012.snapshot", b"\0\1" + bytes(8), "a snapshot of the state of prod"),
         ("quorum-state", b'{"clusterId":"x","leaderId":1,"leaderEpoch":3}', "a quorum-state"),
         ("notes.txt", b"hello", "a text of an unknown kind"),

@@ -1,0 +1,73 @@
+"""How fast text logs are read: ``python -m benchmarks.text_logs LOG.. --mib 256``.
+
+The logs (as those in ``tests/sessions/postmortem/recordings/text_logs``) are repeated until the
+text has the size that is asked for; nothing of them is changed. It is read as it is, compressed
+with gzip, and in a layout whose logger is not at the end of the line. Printed are MB of text per
+second of the wall clock and of processor time, and the memory that reading took.
+"""
+
+import argparse
+import gzip
+import re
+import resource
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from time import perf_counter, process_time
+
+from sessions.postmortem.text_logs.merging import find_text_logs
+
+RECORDINGS = Path("tests/sessions/postmortem/recordings/text_logs")
+MB = 1e6
+_LINE = re.compile(rb"^\[([^\]]{23})\] ([A-Z]+) (.*) \(([\w.$]+)\)$", re.M)
+
+
+def text_of(paths: Iterable[Path]) -> bytes:
+    """Everything in some logs, compressed or not."""
+    parts = []
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                data = file.read_bytes()
+                parts.append(gzip.decompress(data) if file.suffix == ".gz" else data)
+    return b"\n".join(parts)
+
+
+def measure(name: str, path: Path, size: int) -> None:
+    """Read a log and print how long it takes."""
+    began, began_cpu = perf_counter(), process_time()
+    logs = find_text_logs([path])
+    entries = sum(1 for _ in logs.entries())
+    took, took_cpu = perf_counter() - began, process_time() - began_cpu
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{name:24} {size / MB / took:6.0f} MB/s {size / MB / took_cpu:6.0f} MB/s of CPU "
+        f"{entries:9,} entries, {logs.repeated:,} repeated; {memory:.0f} MiB at most"
+    )
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("logs", nargs="*", type=Path, default=[RECORDINGS])
+    parser.add_argument("--mib", type=int, default=256)
+    asked = parser.parse_args()
+    text = text_of(asked.logs)
+    times = max(1, (asked.mib << 20) // len(text))
+    other = _LINE.sub(rb"\1 \2 [main] \4: \3", text)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, part, suffix in (
+            ("Kafka's layout", text, "log"),
+            ("gzip", text, "log.gz"),
+            ("another layout", other, "log"),
+        ):
+            path = Path(folder) / f"server.{suffix}"
+            with gzip.open(path, "wb", 6) if suffix == "log.gz" else path.open("wb") as file:
+                for _ in range(times):
+                    file.write(part)
+            measure(name, path, times * len(part))
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()
