@@ -1,6 +1,6 @@
 """The session of a real cluster's history: its events, with wall-clock times."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -46,20 +46,12 @@ def record(
         SourceError: there is no record in it.
         SessionError: the file exists or cannot be written.
     """
-    release, begin_us = release_of(log), begin_of(log, lines)
-    zero_us = midnight_before(begin_us)
-    origin = Origin(
-        name=path.name.removesuffix(SUFFIX),
-        program=PROGRAM,
-        version=release,
-        seed=NO_SEED,
-        cluster=CreateCluster(version=release, mode="kraft"),
-        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
-        sources=list(sources),
-        wall_clock_us=zero_us,
-    )
-    with Recorder(path, origin) as recorder:
-        incident = examine(
+    return write_session(
+        path,
+        sources,
+        CreateCluster(version=release_of(log), mode="kraft"),
+        begin_of(log, lines),
+        lambda recorder: examine(
             log,
             [recorder],
             lines=lines,
@@ -67,6 +59,34 @@ def record(
             checked_max=checked_max,
             until=until,
             progress=progress,
-        )
+        ),
+    )
+
+
+def write_session(
+    path: Path,
+    sources: Sequence[str],
+    cluster: CreateCluster,
+    begin_us: int,
+    examined: Callable[[Recorder], Incident],
+) -> Incident:
+    """Write the session of a history that begins at ``begin_us``, which ``examined`` reads once.
+
+    Raises:
+        SessionError: the file exists or cannot be written.
+    """
+    zero_us = midnight_before(begin_us)
+    origin = Origin(
+        name=path.name.removesuffix(SUFFIX),
+        program=PROGRAM,
+        version=cluster.version,
+        seed=NO_SEED,
+        cluster=cluster,
+        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
+        sources=list(sources),
+        wall_clock_us=zero_us,
+    )
+    with Recorder(path, origin) as recorder:
+        incident = examined(recorder)
         recorder.follow(Ended(incident.end_us - zero_us))
     return incident

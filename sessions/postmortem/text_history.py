@@ -7,7 +7,7 @@ missing or rotated away.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Final, Literal
 
@@ -30,23 +30,19 @@ from emulator.metadata_log.records import (
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.releases.versions import RELEASE_OF
 from emulator.wire.metadata.batches import MetadataBatch
-from sessions.format.metadata import Origin
-from sessions.format.schema import SUFFIX
-from sessions.model.states import NO_SEED
 from sessions.own_cluster.reading import SourceError
-from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents, midnight_before
+from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import FOREVER_US, Incident, Progress
 from sessions.postmortem.log_files import copies_in, is_text_log
 from sessions.postmortem.places import Place
-from sessions.postmortem.session import PROGRAM, Ended
+from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs import facts
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry as TimelineEntry
 from sessions.postmortem.timeline import Timeline
 from sessions.postmortem.witnesses import Lines, Witnesses
-from sessions.recording.recorder import Recorder
 from sessions.text import clean
 
 OLDEST_KRAFT: Final = "3.3"
@@ -319,19 +315,10 @@ def record(
         SessionError: the file exists or cannot be written.
     """
     release, mode = release_of(lines)
-    begin_us = min(file.first_us for file in lines.files)
-    zero_us = midnight_before(begin_us)
-    origin = Origin(
-        name=path.name.removesuffix(SUFFIX),
-        program=PROGRAM,
-        version=release,
-        seed=NO_SEED,
-        cluster=CreateCluster(version=release, mode=mode),
-        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
-        sources=list(sources),
-        wall_clock_us=zero_us,
+    return write_session(
+        path,
+        sources,
+        CreateCluster(version=release, mode=mode),
+        min(file.first_us for file in lines.files),
+        lambda recorder: examine(lines, [recorder], until=until, progress=progress),
     )
-    with Recorder(path, origin) as recorder:
-        incident = examine(lines, [recorder], until=until, progress=progress)
-        recorder.follow(Ended(incident.end_us - zero_us))
-    return incident

@@ -1,9 +1,9 @@
 """One pass over a transaction log: its events, its timeline, and what it meant for users."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -25,18 +25,15 @@ from emulator.metadata_log.records import (
 )
 from emulator.wire.metadata.batches import MetadataBatch
 from emulator.zookeeper import data as znodes
-from sessions.format.metadata import Origin
-from sessions.format.schema import SUFFIX
-from sessions.model.states import NO_SEED
 from sessions.own_cluster.formats import zookeeper_log
 from sessions.own_cluster.formats.zookeeper_log import Transaction
 from sessions.own_cluster.reading import SourceError
-from sessions.postmortem.events import US_PER_MS, Applied, midnight_before
+from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
 from sessions.postmortem.incident import FOREVER_US, TOLD_EVERY, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.places import Place
-from sessions.postmortem.session import PROGRAM, Ended
+from sessions.postmortem.session import write_session
 from sessions.postmortem.text_logs.entries import Entry as Line
 from sessions.postmortem.text_logs.facts import (
     BrokerFailed,
@@ -52,10 +49,9 @@ from sessions.postmortem.zookeeper.events import ZnodeEvents
 from sessions.postmortem.zookeeper.log_copies import TransactionLog, find_transaction_logs
 from sessions.postmortem.zookeeper.records import RecordWriter
 from sessions.postmortem.zookeeper.znode_tree import ZnodeChange, ZnodeTree
-from sessions.recording.recorder import Recorder
 from sessions.text import clean
 
-MODE: Final = "zk"
+MODE: Final[Literal["zk"]] = "zk"
 _EXPIRED: Final = "its ZooKeeper session expired"
 _CLOSED: Final = "it closed its ZooKeeper session"
 _IN_ZNODES: Final = (LeftIsr, BrokersChanged, BrokerFailed, ControllerElected)
@@ -232,24 +228,15 @@ def record(
         SessionError: the file exists or cannot be written.
     """
     overview = overview_of(log, lines)
-    begin_us = (overview.begin_ms or 0) * US_PER_MS
-    zero_us = midnight_before(begin_us)
-    origin = Origin(
-        name=path.name.removesuffix(SUFFIX),
-        program=PROGRAM,
-        version=overview.release,
-        seed=NO_SEED,
-        cluster=CreateCluster(version=overview.release),
-        began=datetime.fromtimestamp(begin_us / 1e6, UTC).isoformat(timespec="seconds"),
-        sources=list(sources),
-        wall_clock_us=zero_us,
-    )
-    with Recorder(path, origin) as recorder:
-        incident = examine(
+    return write_session(
+        path,
+        sources,
+        CreateCluster(version=overview.release, mode=MODE),
+        (overview.begin_ms or 0) * US_PER_MS,
+        lambda recorder: examine(
             log, [recorder], lines=lines, until=until, progress=progress, overview=overview
-        )
-        recorder.follow(Ended(incident.end_us - zero_us))
-    return incident
+        ),
+    )
 
 
 def _key(record: PartitionRecord) -> TopicIdPartition:
