@@ -22,9 +22,10 @@ from emulator.inputs.statements import Statement
 from emulator.releases.profiles import KRAFT_VERSIONS
 from emulator.scenario.runner import Runner
 from tests.support.generations import since
+from tests.support.releases import THOROUGH
 
 STEPS = 30
-WALKS = 15
+WALKS = 15 if THOROUGH else 5
 """So many random paths for each release, with seeds of its own."""
 
 
