@@ -26,7 +26,7 @@ test: setup ## all tests but those of real clients and servers (Spark's need Jav
 thorough: setup ## all tests, with what is otherwise checked only after a change
 	TIDEGAUGE_THOROUGH=1 $(PYTEST) -n $$((1 + $(WORKERS))) --dist loadgroup -m ''
 
-fast: setup ## the tests of the language, the emulator's rules and the formats: under two minutes
+fast: setup ## the tests of the language, the emulator's rules and the formats: about a minute
 	$(PYTEST) -n $(WORKERS) -m 'not spark' tests/commands/language tests/commands/test_statements.py \
 	  tests/sessions/grammar tests/sessions/format tests/emulator/replication tests/emulator/releases \
 	  tests/emulator/controller tests/emulator/storage tests/test_tidy.py
