@@ -1,4 +1,7 @@
-"""Every job agrees with plain Python on random sessions of real clusters and of invented ones."""
+"""Jobs agree with plain Python on random sessions of real clusters and of invented ones.
+
+:mod:`tests.sessions.analysis.test_both_modes` compares all of them on larger sessions.
+"""
 
 import os
 from collections.abc import Callable, Iterable
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emulator.cluster import Cluster
@@ -72,30 +75,6 @@ def same(found: list[Row], expected: list[Row]) -> None:
         assert dict(zip(names, row, strict=True)) == pytest.approx(
             dict(zip(names, wanted, strict=True))
         )
-
-
-@settings(  # an example takes many seconds: few large ones, and no search for smaller ones
-    max_examples=1,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
-)
-@given(
-    st.lists(st.integers(0, 100_000), min_size=8, max_size=8, unique=True),
-    st.lists(stories(steps_max=40), min_size=4, max_size=4),
-)
-def test_every_job_agrees_with_plain_python(
-    spark: "SparkSession",
-    tmp_path_factory: pytest.TempPathFactory,
-    seeds: list[int],
-    invented: list[Story],
-) -> None:
-    real: Told = {f"seed-{seed}": cluster_told(seed) for seed in seeds}
-    told = real | {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
-    found = analysed(told, tmp_path_factory.mktemp("agreement"))
-    of_clusters(told, found)
-    of_latency(told, found)
-    of_truth(told, found)
-    of_replay(real, found)
 
 
 def of_replay(told: Told, found: dict[str, list[Row]]) -> None:

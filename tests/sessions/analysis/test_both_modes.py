@@ -3,23 +3,40 @@
 ``python -m benchmarks.agreement --sessions 60 --seed N`` compares more of them.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from sessions.analysis.jobs import JOBS
 from tests.sessions.analysis.both_modes import COMPARED, compare, told_of
+from tests.sessions.analysis.test_agreement import cluster_told
+from tests.sessions.dataset.streams import Story, stories
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.mark.spark
+@settings(  # an example takes many seconds: few large ones, and no search for smaller ones
+    max_examples=1,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+@given(
+    st.lists(st.integers(0, 100_000), min_size=8, max_size=8, unique=True),
+    st.lists(stories(steps_max=40), min_size=4, max_size=4),
+)
 def test_every_job_agrees_on_random_sessions_of_both_modes(
-    compiled_spark: "SparkSession", tmp_path: Path
+    compiled_spark: "SparkSession",
+    tmp_path_factory: pytest.TempPathFactory,
+    seeds: list[int],
+    invented: list[Story],
 ) -> None:
-    found = compare(told_of(range(200, 204)), tmp_path)
+    clusters = told_of(range(200, 204)) | {f"drawn-{seed}": cluster_told(seed) for seed in seeds}
+    others = {str(i): (story.events, story.time_us) for i, story in enumerate(invented)}
+    found = compare(clusters, tmp_path_factory.mktemp("agreement"), others)
     assert {row["mode"] for row in found["anomaly_counts"]} == {"zk", "kraft"}
 
 
