@@ -139,6 +139,8 @@ class Stage:
 
     def elr(self, partition: PartitionState) -> list[int]:
         """A partition's eligible leader replicas; empty before KIP-966 and with ZooKeeper."""
+        if partition.elr is not None:
+            return partition.elr
         metadata = self.metadata
         return [] if metadata is None else metadata.elr(partition)
 

@@ -153,9 +153,10 @@ def _written(stage: Stage, partition: PartitionState) -> Line:
 def _eligible(stage: Stage, partition: PartitionState) -> Line:
     """The eligible leader replicas, where the cluster keeps any (KIP-966)."""
     metadata = stage.metadata
-    if metadata is None or not metadata.image.features.get(ELR_FEATURE):
+    is_kept = metadata is not None and metadata.image.features.get(ELR_FEATURE)
+    if partition.elr is None and not is_kept:
         return ()
-    elr = metadata.elr(partition)
+    elr = stage.elr(partition)
     return line(Span("  ELR ", "muted"), Span(brackets(elr), "accent" if elr else ""))
 
 
@@ -164,8 +165,9 @@ def recovery(stage: Stage, partition: PartitionState) -> list[Line]:
     metadata = stage.metadata
     recorded = {} if metadata is None else metadata.partition(partition)
     parts: list[Span] = []
-    if recorded.get("last_known_elr"):
-        parts += [Span("last known leader ", "muted"), Span(brackets(recorded["last_known_elr"]))]
+    last_known = partition.last_known_elr or recorded.get("last_known_elr")
+    if last_known:
+        parts += [Span("last known leader ", "muted"), Span(brackets(last_known))]
     if recorded.get("recovery"):
         gap = "  " if parts else ""
         word = RECOVERY_WORDS[recorded["recovery"]]

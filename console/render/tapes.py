@@ -266,7 +266,7 @@ def epoch_cache_line(replica: ReplicaState, window: Window) -> Line:
     """
     head = Span(" " * (LABEL_WIDTH - 6) + "cache ", "faint")
     if replica.epochs is None:
-        return line(head, Span(" none before 0.11, or not told", "faint"))
+        return line(head, Span(" not told, or none before 0.11", "faint"))
     if not replica.epochs:
         return line(head, Span(" empty", "faint"))
     older = [entry for entry in replica.epochs if entry[1] < window.first]

@@ -1,4 +1,4 @@
-"""What the nodes of a real cluster wrote into their text logs."""
+"""What is only told by a real cluster: lines of text logs, and what its clients are told."""
 
 from emulator.events import fields
 from emulator.events.base import CHANGE, FAULT, TRAFFIC, Event
@@ -26,3 +26,15 @@ class LineLogged(Event, frozen=True, label="LINE"):
         if self.severity in ("ERROR", "FATAL"):
             return FAULT
         return CHANGE if self.severity == "WARN" or self.tp else TRAFFIC
+
+
+class EligibleReplicasChanged(Event, frozen=True, label="ELR"):
+    """A running cluster told its clients another ELR of a partition (KIP-966).
+
+    ``last_known_elr`` are the replicas that were eligible once and have lost what they had. No
+    emulated cluster emits it: its metadata log says so.
+    """
+
+    tp: fields.Tp
+    elr: list[int]
+    last_known_elr: list[int]

@@ -236,6 +236,9 @@ class Changes:
                 self._tell(events.IsrChanged, tp, leader, isr, UNKNOWN, cause=seq)
         elif alive.risen or was.replicas != now.replicas:
             self._roles(tp, was, now, alive, all_roles=False, cause=0)
+        told = now.elr or (), now.last_known_elr or ()
+        if told != (was.elr or (), was.last_known_elr or ()):
+            self._tell(events.EligibleReplicasChanged, tp, *map(list, told), cause=cause)
         self._offsets(tp, was, now)
 
     def _cause(self, was: Partition, now: Partition) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA: Final = 14
+SCHEMA: Final = 15
 """The version of tables, events and keyframes; a file's ``user_version`` in SQLite."""
 OLDEST: Final = 4
 """The oldest version whose events and keyframes this program reads."""

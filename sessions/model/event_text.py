@@ -162,6 +162,7 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.QuorumProgressChanged: "{controller} knows that {replica} has fetched to {end_offset}",
     events.MetadataRecordCommitted: "{kind} at offset {offset}, epoch {epoch}: {data}",
     events.LineLogged: "{source} {severity} {text}",
+    events.EligibleReplicasChanged: "{tp} ELR {elr}, last known {last_known_elr}",
     events.MetadataApplied: "{host} applied the metadata log up to {end_offset}",
     events.MetadataLogStartChanged: "{host} has the metadata log from {start_offset} on",
 }

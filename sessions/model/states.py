@@ -91,6 +91,8 @@ class PartitionState(Struct, array_like=True, gc=False):
     assigned brokers, the preferred leader first; ``replica_states`` every broker that has the
     partition on disk. ``hw_moved_us``: since when the leader's HW has not advanced although there
     are records above it. ``led``: a broker has acted as leader since the topic was created.
+    ``elr`` and ``last_known_elr`` are those that a running cluster tells its clients; where a
+    metadata log is known, it has them (None).
     """
 
     topic: str
@@ -116,6 +118,8 @@ class PartitionState(Struct, array_like=True, gc=False):
     created_us: int = 0
     changed: int = 0
     led: bool = False
+    elr: list[int] | None = None
+    last_known_elr: list[int] | None = None
 
     @property
     def name(self) -> str:

@@ -120,6 +120,12 @@ def leader_isr_changed(model: Model, event: events.IsrChanged) -> None:
         partition.leader_isr = event.isr
 
 
+def elr_changed(model: Model, event: events.EligibleReplicasChanged) -> None:
+    """A client was told another ELR."""
+    partition = model.partition(event.tp, event.seq)
+    partition.elr, partition.last_known_elr = event.elr, event.last_known_elr
+
+
 def audited(model: Model, event: events.AuditChanged) -> None:
     """Ground truth about the partition."""
     partition = model.partition(event.tp, event.seq)
@@ -172,6 +178,7 @@ HANDLERS: Final[Handlers] = {
     events.LeaderElected: leader_elected,
     events.PartitionStateRemoved: state_removed,
     events.IsrChanged: leader_isr_changed,
+    events.EligibleReplicasChanged: elr_changed,
     events.AuditChanged: audited,
     events.ConfigChanged: config_changed,
 }

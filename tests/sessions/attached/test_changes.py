@@ -113,6 +113,16 @@ def test_a_broker_that_is_gone_is_the_cause_of_what_it_led(fenced: bool | None, 
     assert [e.isr for e in of(events.IsrChanged, back)] == [[2, 1]]
 
 
+def test_the_elr_is_what_clients_are_told() -> None:
+    looks = Looks(with_partition(replace(T0, elr=(), last_known_elr=())))
+    assert of(events.EligibleReplicasChanged, looks.told) == []
+    told = looks.look(with_partition(replace(T0, isr=(1,), elr=(2,), last_known_elr=())))
+    (elr,) = of(events.EligibleReplicasChanged, told)
+    assert (elr.elr, elr.last_known_elr) == ([2], [])
+    partition = looks.view.partitions["t-0"]
+    assert (partition.elr, partition.last_known_elr) == ([2], [])
+
+
 def test_offsets_that_grow_are_records_of_unknown_content() -> None:
     looks = Looks(IMAGE)
     told = looks.look(with_partition(replace(T0, log_end=15, high_watermark=15)))
