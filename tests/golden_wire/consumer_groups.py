@@ -1,5 +1,6 @@
 """The conversations about consumer groups of the new protocol (KIP-848)."""
 
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -557,7 +558,57 @@ def regexes(c: Conversation) -> None:
     m.say_beats("at the next one", "m1", "m2")
 
 
+def records(c: Conversation) -> None:
+    """What a coordinator writes to its log, request by request."""
+    m = Members(c)
+    m.begin("0:1:2,1:2:0")
+    seen = 0
+
+    def say(step: str, told: Plain) -> None:
+        nonlocal seen
+        c.say(step, told)
+        c.wait(1.2)  # from 4.3 on, the next assignment may follow then
+        rows = c.consumer_group_records(m.broker)
+        names = [[key, name, _with_names(m, value)] for key, name, value in rows[seen:]]
+        c.say(f"{step}: records", names)
+        seen = len(rows)
+
+    say("m1 joins", m.join("m1"))
+    say("m1 again", m.beat("m1"))
+    say("m2 joins", m.join("m2", server_assignor="range"))
+    for member in ("m1", "m1", "m2", "m1"):
+        say(f"{member} beats", m.beat(member))
+    say("s joins", m.join("s1", instance_id="is"))
+    say("s leaves for a while", m.leave("s1", -2, instance_id="is"))
+    say("s is back", m.join("s2", instance_id="is"))
+    say("m1 leaves", m.leave("m1"))
+    say("m2 beats", m.beat("m2"))
+    say("m2 wants t and u", m.beat("m2", subscribed_topic_names=["u", "t"]))
+    say("s wants a regex", m.beat("s2", subscribed_topic_names=[], subscribed_topic_regex="t.*"))
+    say("s beats", m.beat("s2", instance_id="is"))
+    say("s leaves", m.leave("s2", -1, instance_id="is"))
+    say("m2 leaves", m.leave("m2"))
+    say("deleted", m.deleted())
+
+
+def _with_names(m: Members, value: Plain) -> Plain:
+    """A record's value with partitions by name."""
+    if value is None:
+        return None
+    return [
+        m.named([{"topic_id": topic_id(topic), "partitions": n} for topic, n in each.items()])
+        if isinstance(each, dict) and all(isinstance(n, list) for n in each.values())
+        else each
+        for each in value
+    ]
+
+
+def topic_id(text: str) -> bytes:
+    """A topic id as a record has it."""
+    return urlsafe_b64decode(f"{text}==")
+
+
 CONSUMER_GROUPS: Final = (
-    *(members, subscriptions, instances, positions, coordinators, revocations, regexes),
+    *(members, subscriptions, instances, positions, coordinators, revocations, regexes, records),
 )
 """The conversations."""

@@ -273,6 +273,15 @@ class Conversation:
         kind = row["protocol_type"]
         return [error(row), row["group_state"], kind, row["protocol_data"], members]
 
+    def consumer_group_records(self, broker: int) -> list[Plain]:
+        """The records of consumer groups in the log: the key's version and member, the value.
+
+        A tombstone has no value; what is chance is left out.
+        """
+        texts = self.fetch(broker, "__consumer_offsets-0")["values"]
+        rows = map(msgspec.json.decode, texts)
+        return [row for each in rows if (row := consumer_group_record(each)) is not None]
+
     def group_is_known(self, broker: int, group: str) -> None:
         """Wait until a broker coordinates a group."""
         self.until(lambda: self.group(broker, group)[0] == "NONE")
@@ -297,6 +306,41 @@ class Conversation:
             return found
         row = found["topics"][0]["partitions"][0]
         return [error(row), row["leader_epoch"], row["end_offset"]]
+
+
+STATES: Final = {"STABLE": 0, "UNREVOKED_PARTITIONS": 1, "UNRELEASED_PARTITIONS": 2}
+
+
+def consumer_group_record(row: Plain) -> Plain:
+    """A record of a consumer group by the version of its key; None for another record."""
+    name, is_tombstone = row.get("member", ""), row.get("is_tombstone", False)
+    match row["record"]:
+        case "consumer_group":
+            return [3, "", None if row["epoch"] < 0 else [row["epoch"]]]
+        case "consumer_group_topics":
+            topics = row.get("topics")
+            return [4, "", None if topics is None else [{t: n for t, (_, n) in topics.items()}]]
+        case "consumer_group_member":
+            fields = [row.get("instance_id", ""), row.get("topics", []), row.get("regex", "")]
+            fields += [row.get("rebalance_timeout_ms", -1), row.get("assignor", "")]
+            return [5, name, None if is_tombstone else fields]
+        case "consumer_group_target_epoch":
+            return [6, "", None if row["epoch"] < 0 else [row["epoch"]]]
+        case "consumer_group_target":
+            partitions = row.get("partitions")
+            return [7, name, None if partitions is None else [partitions]]
+        case "consumer_group_current":
+            fields = [row.get("epoch", 0), row.get("previous_epoch", 0)]
+            fields += [STATES[row.get("state", "STABLE")]]
+            fields += [row.get("assigned", {}), row.get("revoking", {})]
+            return [8, name, None if is_tombstone else fields]
+        case "consumer_group_regex":
+            return [
+                16,
+                row["regex"],
+                [topics] if (topics := row.get("topics")) is not None else None,
+            ]
+    return None
 
 
 def error(row: Plain) -> str:
