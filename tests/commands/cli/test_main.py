@@ -44,6 +44,7 @@ COMMANDS = [
     ["dataset", "convert"],
     ["matrix"],
     ["import"],
+    ["postmortem"],
     ["rehearse"],
     ["explore"],
     ["scenarios"],
@@ -55,6 +56,7 @@ COMMANDS = [
     ["zk"],
     ["zk", "shell"],
     ["versions"],
+    ["mcp"],
     ["keys"],
     ["statements"],
 ]
