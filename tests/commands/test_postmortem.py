@@ -65,7 +65,7 @@ def test_what_no_rule_explains_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     told = json.loads(capsys.readouterr().out)
     last = told["unexplained"][-1]
     assert (last["offset"], last["record"]["type"]) == (offset, "BrokerRegistrationChange")
-    assert "which also changes t-0 to leader 1, ISR [1,3]" in last["why"]
+    assert "the fencing of broker 2 also changes t-0 to leader 1, ISR [1,3]" in last["why"]
     assert any(each["because"] == last["why"] for each in told["timeline"])
 
 

@@ -47,6 +47,18 @@ ABOUT_BROKERS: Final = (
 )
 
 
+_CAUSES: Final = {
+    Rule.FENCING: "fencing",
+    Rule.UNFENCING: "unfencing",
+    Rule.CONTROLLED_SHUTDOWN: "controlled shutdown",
+    Rule.BROKER_REGISTRATION: "registration",
+    Rule.BROKER_SHUTDOWN: "registration",
+    Rule.BROKER_UNREGISTRATION: "unregistration",
+    Rule.OFFLINE_DIRECTORIES: "failed directory",
+    Rule.CORDONED_DIRECTORIES: "cordoned directory",
+}
+
+
 def match_closing(attempt: Attempt, place: int) -> Match | None:
     """Return the rule whose outcome are the records up to ``place``, which is about a broker.
 
@@ -173,7 +185,9 @@ def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Mat
         for each in outcome.records
         if isinstance(each, PartitionChangeRecord)
     }
-    because = outcome.because
+    closing = attempt.entries[place].record
+    assert isinstance(closing, ABOUT_BROKERS)
+    cause = f"the {_CAUSES[outcome.rule]} of broker {closing.broker_id}"
     faults: dict[int, str] = {}
     for number, entry in enumerate(attempt.entries[:count]):
         record = entry.record
@@ -183,15 +197,15 @@ def _compared(attempt: Attempt, outcome: Outcome, count: int, place: int) -> Mat
             continue
         rightly = expected.pop((record.topic_id, record.partition_id), None)
         if rightly is None:
-            faults[number] = f"{because}, and that does not change this partition"
+            faults[number] = f"{cause} does not change this partition"
         elif in_any_order(record) != rightly:
             name, before = _partition(attempt, record)
             right, wrong = _shown(before.merge(rightly)), _shown(before.merge(record))
-            faults[number] = f"{because}, which changes {name} to {right}, and not to {wrong}"
+            faults[number] = f"{cause} changes {name} to {right}, and here it goes to {wrong}"
     for record in expected.values():
         name, before = _partition(attempt, record)
         state = _shown(before.merge(record))
-        faults.setdefault(place, f"{because}, which also changes {name} to {state}")
+        faults.setdefault(place, f"{cause} also changes {name} to {state}")
     return Match(count, outcome.rule, outcome.because, faults)
 
 
@@ -425,7 +439,17 @@ def _keeps_epoch(attempt: Attempt, record: RegisterBrokerRecord) -> bool:
 
 
 def _shown(partition: PartitionRegistration) -> str:
-    return (
-        f"leader {partition.leader}, ISR {listed(partition.isr)}, ELR {listed(partition.elr)},"
-        f" leader epoch {partition.leader_epoch}"
-    )
+    parts = [
+        f"leader {partition.leader}",
+        f"ISR {listed(partition.isr)}",
+        f"leader epoch {partition.leader_epoch}",
+    ]
+    for word, brokers in (
+        ("ELR", partition.elr),
+        ("last known leader", partition.last_known_elr),
+        ("adding", partition.adding_replicas),
+        ("removing", partition.removing_replicas),
+    ):
+        if brokers:
+            parts.append(f"{word} {listed(brokers)}")
+    return ", ".join([*parts, *(["recovering"] if partition.leader_recovery_state else [])])

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import fields
+
 from emulator.metadata_log.image import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import (
     NO_LEADER,
@@ -222,14 +224,23 @@ def reason(change: Change) -> str:
         found = check(change)
         if found is not None:
             return found
-    after = change.partition.merge(change.record)
-    is_same = after.isr == change.partition.isr and after.leader == change.partition.leader
-    if is_same and after.leader_epoch == change.partition.leader_epoch:
-        return f"nothing causes this change of {change.name}, whose leader and ISR stay the same"
-    return (
-        f"nothing causes {change.name} to go from leader {change.partition.leader}, ISR"
-        f" {listed(change.partition.isr)} to leader {after.leader}, ISR {listed(after.isr)}"
+    partition = change.partition
+    changes = ", ".join(
+        f"{name} {listed(value) if isinstance(value, tuple) else value}"
+        for name, value in _changed_fields(change.record)
     )
+    return (
+        f"nothing causes this change of {change.name}, which has leader {partition.leader} and ISR"
+        f" {listed(partition.isr)}: {changes or 'nothing changes'}"
+    )
+
+
+def _changed_fields(record: PartitionChangeRecord) -> Iterator[tuple[str, object]]:
+    unchanged = PartitionChangeRecord(record.partition_id, record.topic_id)
+    for each in fields(record):
+        value = getattr(record, each.name)
+        if value != getattr(unchanged, each.name):
+            yield each.name.replace("_", " "), value
 
 
 def _impossible_replicas(change: Change) -> str | None:

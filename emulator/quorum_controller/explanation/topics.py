@@ -217,7 +217,8 @@ def _check_partitions(
         try:
             check_manual_assignment(context, record.replicas, factor)
         except ApiException as refused:
-            raise NoRule(f"{name} has the replicas {listed(record.replicas)}: {refused}") from None
+            reason = refused.message.removeprefix("Replica assignment: ").rstrip(".")
+            raise NoRule(f"{name} has the replicas {listed(record.replicas)}: {reason}") from None
         factor = len(record.replicas)
         isr = tuple(broker for broker in record.replicas if broker in active)
         expected = PartitionRecord(

@@ -90,7 +90,7 @@ def test_what_is_wrong_in_the_outcome_of_a_fencing_is_told_alone() -> None:
 
     assert len(fencing.messages) > 3
     assert first.offset == mutant.offset
-    assert "no heartbeat of broker" in first.because
+    assert "the fencing of broker" in first.because
     rest = [each for each in explained(mutant.batches) if each.offset == mutant.offset + 1]
     assert [each.rule for each in rest] == [Rule.FENCING]
 
