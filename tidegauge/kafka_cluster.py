@@ -124,7 +124,7 @@ class KafkaCluster:
     refuses the request. They block until it is done; in a coroutine use :attr:`aio`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of a cluster, by name
         self,
         server: ClusterServer,
         *,
@@ -134,18 +134,24 @@ class KafkaCluster:
         config: Mapping[str, Setting] | None = None,
         mode: str | None = None,
         controllers: int | None = None,
+        protocol: str | None = None,
+        users: Mapping[str, str] | None = None,
     ) -> None:
         """Create a cluster of ``brokers`` brokers that behave like a release.
 
         ``mode`` is kraft or zk; None: with ZooKeeper up to 3.9, without it from 4.0 on.
-        ``controllers`` is the size of the quorum without ZooKeeper; None: 1.
+        ``controllers`` is the size of the quorum without ZooKeeper; None: 1. ``protocol`` is the
+        security protocol (``SASL_SSL``; None: PLAINTEXT), ``users`` are those of SASL with their
+        passwords. What clients must trust is in :attr:`certificate_authority`.
         """
         wish: dict[str, object] = {"brokers": brokers, "version": version, "seed": seed}
         wish |= {"mode": mode, "controllers": controllers}
+        wish |= {"protocol": protocol, "users": dict(users or {})}
         made = server.ask(open={**wish, "config": dict(config or {})})
         self._server = server
         self._number: int = made["cluster"]
         self.bootstrap_servers: str = made["bootstrap_servers"]
+        self.certificate_authority: str | None = made.get("certificate_authority")
         self._controllers: list[int] = made["controllers"]
 
     def __repr__(self) -> str:

@@ -29,14 +29,15 @@ from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
 
 CLUSTER = pytest.StashKey[KafkaCluster]()
 FOLDER = pytest.StashKey[Path]()
-OPTIONS = ("brokers", "version", "mode", "controllers", "seed", "config")
+OPTIONS = (*("brokers", "version", "mode", "controllers", "seed", "config", "protocol", "users"),)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line(
         "markers",
-        "kafka(brokers=3, version='3.9', mode=None, controllers=None, seed=1, config={..}): "
+        "kafka(brokers=3, version='3.9', mode=None, controllers=None, seed=1, config={..}, "
+        "protocol='PLAINTEXT', users={..}): "
         "kafka_cluster's options",
     )
 
@@ -57,7 +58,8 @@ def kafka_cluster(
 ) -> Iterator[KafkaCluster]:
     """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
 
-    The marker ``kafka`` sets brokers, version, mode, controllers, random seed and configuration.
+    The marker ``kafka`` sets brokers, version, mode, controllers, random seed, configuration,
+    security protocol and users.
     """
     options = _options(request.node)
     try:

@@ -7,13 +7,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from commands.exits import CommandError, ExitCode
 from commands.language.cluster_options import ClusterOptions
@@ -26,7 +27,7 @@ from commands.runs.served_script import FOR_TESTS, begins_now, served_script
 from emulator.common.limits import BROKERS_MAX
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
-from sessions.gateway.endpoints import UnreachableError
+from sessions.gateway.endpoints import Endpoint, UnreachableError
 from sessions.gateway.gateway import CONNECTIONS_MAX, ClosedError
 from sessions.recording.recorder import Recorder
 
@@ -46,15 +47,19 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     controllers: int | None = None
     config: dict[str, str | int | bool] = {}
+    protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] | None = None
+    users: dict[str, str] = {}
     port: Annotated[int, Meta(ge=0, le=PORT_MAX)] = 0
 
 
 class Clusters:
     """The clusters of one server; the control channel creates and queries them."""
 
-    def __init__(self, make: Callable[[Script], ServedCluster]) -> None:
-        """Create further clusters with ``make``."""
+    def __init__(self, make: Callable[[Script, Access], ServedCluster], access: Access) -> None:
+        """Create further clusters with ``make``, which are reached by ``access``."""
         self._make = make
+        self._access = access
+        self._certificates = ExitStack()
         self.by_number: dict[int, ServedCluster] = {}
         self._last = 0
         self._opening = 0
@@ -117,7 +122,8 @@ class Clusters:
             )
         self._opening += brokers
         try:
-            cluster = await asyncio.to_thread(self._make, script)
+            access = await asyncio.to_thread(self._access_of, wish)
+            cluster = await asyncio.to_thread(self._make, script, access)
             await cluster.start(wish.port)
         finally:
             self._opening -= brokers
@@ -129,6 +135,21 @@ class Clusters:
             "controllers": list(cluster.run.cluster.controllers),
         }
 
+    def _access_of(self, wish: ClusterWish) -> Access:
+        """Return how the clients of a cluster reach it; a certificate is made once if one needs it.
+
+        Raises:
+            CommandError: it cannot be made.
+        """
+        access = self._access.at_any_port()
+        if wish.protocol is not None:
+            endpoint = Endpoint(name=wish.protocol, protocol=wish.protocol)
+            access = replace(access, endpoints=[endpoint])
+            if endpoint.is_encrypted and access.tls is None:
+                access = self._certificates.enter_context(ready(access))
+                self._access = replace(self._access, tls=access.tls, authority=access.authority)
+        return replace(access, users={**access.users, **wish.users})
+
     def _brokers(self) -> int:
         """Return how many brokers there are, with those of clusters that are being opened."""
         open_ones = (each.script.spec.brokers for each in self.by_number.values())
@@ -139,6 +160,7 @@ class Clusters:
         for cluster in list(self.by_number.values()):
             await cluster.stop(outcome)
         self.by_number.clear()
+        self._certificates.close()
 
 
 def _word(value: str | int | bool) -> str:
@@ -224,16 +246,16 @@ async def _serve(service: Service, access: Access) -> ExitCode:
     ended = asyncio.Event()
     _on_end(ended.set)
 
-    def made(script: Script) -> ServedCluster:
+    def made(script: Script, access: Access) -> ServedCluster:
         return ServedCluster(
             script,
             keeps_journal=True,
             speed=service.speed,
-            access=access.at_any_port(),
+            access=access,
             folder=service.folder,
         )
 
-    clusters = Clusters(made)
+    clusters = Clusters(made, access)
     control = None if service.control is None else ControlChannel(clusters.respond, service.token)
     script, cluster = service.script, None
     try:

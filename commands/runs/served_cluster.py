@@ -117,7 +117,9 @@ class ServedCluster:
             told["listeners"] = {
                 each.name: self.gateway.servers_of(each.name) for each in self.gateway.endpoints
             }
-        if self.access.authority is not None:
+        if self.access.authority is not None and any(
+            each.is_encrypted for each in self.access.endpoints
+        ):
             told["certificate_authority"] = str(self.access.authority)
         return told
 

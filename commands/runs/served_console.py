@@ -81,7 +81,7 @@ def served_console(
     try:
         cluster.gateway.bind()
         if control is not None:
-            clusters = Clusters(_no_other)
+            clusters = Clusters(_no_other, access)
             clusters.add(cluster)
             channel = ControlChannel(clusters.respond, secret)
             address, number = channel.bind(control)
@@ -103,7 +103,7 @@ def served_console(
     return source, recording, ConsoleService(cluster, channel)
 
 
-def _no_other(_script: Script) -> ServedCluster:
+def _no_other(_script: Script, _access: Access) -> ServedCluster:
     raise CommandError(
         ExitCode.USAGE, "the console serves only one cluster; use 'tidegauge serve' for more"
     )

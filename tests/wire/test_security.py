@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.commands.test_serve import served
+from tidegauge.kafka_cluster import KafkaCluster
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 kafka = pytest.importorskip("kafka")
@@ -77,3 +78,32 @@ def test_a_wrong_password_is_said(protected: dict[str, Any], mechanism: str) -> 
     assert any(each.code() == confluent_kafka.KafkaError._AUTHENTICATION for each in errors)
     with pytest.raises((SaslAuthenticationFailedError, KafkaError)):
         kafka.KafkaAdminClient(**of_kafka_python(protected, mechanism, "wrong")).list_topics()
+
+
+@pytest.mark.kafka(brokers=1, protocol="SASL_SSL", users={"alice": "al-secret"})
+def test_a_tests_cluster_authenticates_and_encrypts(kafka_cluster: KafkaCluster) -> None:
+    cluster = {
+        "bootstrap_servers": kafka_cluster.bootstrap_servers,
+        "protocol": "SASL_SSL",
+        "certificate_authority": kafka_cluster.certificate_authority,
+    }
+    producer = confluent_kafka.Producer(of_librdkafka(cluster, "PLAIN", "al-secret"))
+    producer.produce("orders", b"paid")
+    assert producer.flush(SECONDS) == 0
+    assert kafka_cluster.records("orders")
+
+
+def test_a_user_that_a_client_adds_is_let_in(protected: dict[str, Any]) -> None:
+    from confluent_kafka.admin import (
+        AdminClient,
+        ScramCredentialInfo,
+        ScramMechanism,
+        UserScramCredentialUpsertion,
+    )
+
+    admin = AdminClient(of_librdkafka(protected, "PLAIN", "al-secret"))
+    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 8_192)
+    new = UserScramCredentialUpsertion("bob", info, b"bobs-secret")
+    admin.alter_user_scram_credentials([new])["bob"].result(SECONDS)
+    wanted = of_librdkafka(protected, "SCRAM-SHA-256", "bobs-secret") | {"sasl.username": "bob"}
+    assert AdminClient(wanted).list_topics(timeout=SECONDS).brokers
