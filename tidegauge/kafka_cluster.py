@@ -206,9 +206,14 @@ class KafkaCluster:
         """Lose messages between two hosts at random, as if the connection broke."""
         self.run(f"network drop {one} {other} --percent {percent}")
 
-    def inject(self, api: str, error: str, times: int = 1) -> None:
-        """Fail the next ``times`` requests of an API with an error, whatever they contain."""
-        self.run(f"inject {api} {error} --times {times}")
+    def inject(self, api: str, error: str, times: int = 1, **selectors: str | int) -> None:
+        """Fail the next ``times`` requests of an API with an error.
+
+        Selectors are ``client``, ``broker``, ``topic``, ``group`` and ``transactional_id``; with
+        ``after`` so many of these requests pass first.
+        """
+        words = [f" --{name.replace('_', '-')} {value}" for name, value in selectors.items()]
+        self.run(f"inject {api} {error} --times {times}{''.join(words)}")
 
     def wait_until(self, condition: str, within: str = "60s") -> None:
         """Wait until a condition holds, such as ``orders-0.isr == [0,1]``."""

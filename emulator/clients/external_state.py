@@ -42,11 +42,20 @@ class Connection(Struct, array_like=True):
 
 
 class Injection(Struct, array_like=True):
-    """An injected error for the next ``times`` requests of an API, which are not carried out."""
+    """An injected error for the next ``times`` requests of an API, which are not carried out.
+
+    ``after`` such requests pass first. Empty selectors, and a ``broker`` of None, match all.
+    """
 
     api: str
     error: str
     times: int
+    after: int = 0
+    client: str = ""
+    broker: int | None = None
+    topic: str = ""
+    group: str = ""
+    transactional_id: str = ""
 
 
 class ExternalState(Struct, array_like=True):

@@ -746,11 +746,24 @@ class Mark(Input, frozen=True, kw_only=True):
 
 
 class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
-    """Fail the next requests of external clients (`tidegauge serve`) without executing them."""
+    """Fail the next requests of external clients (`tidegauge serve`) without executing them.
+
+    Options select them: those of one client, of one broker, or about one topic or group.
+    """
 
     api: Annotated[str, argument("API", "Produce, Fetch, JoinGroup, ..", kind="refusable API")]
     error: Annotated[str, argument("ERROR", "NOT_ENOUGH_REPLICAS, ..")]
     times: Annotated[Count, option("--times", "N", "number of requests", default="1")] = 1
+    after: Annotated[
+        Natural, option("--after", "N", "let so many such requests pass first", default="0")
+    ] = 0
+    client: Annotated[str, option("--client", "ID", "only those with this client id")] = ""
+    broker: Annotated[Natural | None, option("--broker", "ID", "only those to this broker")] = None
+    topic: Annotated[str, option("--topic", "T", "only those that name this topic")] = ""
+    group: Annotated[str, option("--group", "G", "only those of this group")] = ""
+    transactional_id: Annotated[
+        str, option("--transactional-id", "ID", "only those of this transactional id")
+    ] = ""
 
 
 class AdvertiseListeners(Input, frozen=True, kw_only=True):

@@ -401,7 +401,7 @@ class Runner:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
 
     def _inject(self, wanted: inputs.InjectError) -> None:
-        self.cluster.clients.external.inject(wanted.api, wanted.error, wanted.times)
+        self.cluster.clients.external.inject(wanted)
 
     def _expect(self, wanted: inputs.Expect) -> Outcome:
         failure = conditions.first_failure(self.cluster, wanted.clauses)

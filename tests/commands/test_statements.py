@@ -298,6 +298,18 @@ TABLE: list[tuple[str, Meaning]] = [
         "inject Produce NOT_ENOUGH_REPLICAS --times 2",
         InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", times=2),
     ),
+    (
+        "inject Fetch NOT_LEADER_OR_FOLLOWER --after 3 --client c --broker 1 --topic t --group g",
+        InjectError(
+            api="Fetch",
+            error="NOT_LEADER_OR_FOLLOWER",
+            after=3,
+            client="c",
+            broker=1,
+            topic="t",
+            group="g",
+        ),
+    ),
     ("at 4s", At(4_000_000)),
     ("at 4.08s --steps 70", At(4_080_000, 70)),
 ]

@@ -29,11 +29,11 @@ from emulator.clients.external import (
 )
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
-from emulator.clients.external.injection import refusal
+from emulator.clients.external.injection import is_selected, refusal
 from emulator.clients.external_state import Connection, Injection
 from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
-from emulator.inputs.statements import AdvertiseListeners, OpenConnection
+from emulator.inputs.statements import AdvertiseListeners, InjectError, OpenConnection
 from emulator.metadata_log.metadata_version import supported_ranges
 from emulator.protocol import (
     REQUESTS,
@@ -91,6 +91,7 @@ class ExternalClients:
         self._calls: dict[int, Call] = {}
         self._takes_batches_only = has_no_zookeeper(context.profile.numbers)
         self._settings = settings
+        self._known_ids = metadata.TopicIds(self.state)
         self._authenticator = sasl.Authenticator(settings, context.kernel)
         self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
@@ -102,7 +103,7 @@ class ExternalClients:
         """The translator of each API."""
         context = self.context
         addresses = metadata.Addresses(self._settings)
-        known_ids = metadata.TopicIds(self.state)
+        known_ids = self._known_ids
         magic = _format_of_logs(context.profile)
         supported = supported_ranges(context.profile.version) if context.in_kraft_mode else {}
         return {
@@ -211,9 +212,21 @@ class ExternalClients:
         if not connection.frame:
             self._go_on(number, connection)
 
-    def inject(self, api: str, error: str, times: int) -> None:
-        """Fail the next ``times`` requests of an API with an error."""
-        self.state.injected.append(Injection(api, error, times))
+    def inject(self, wanted: InjectError) -> None:
+        """Fail the next requests of an API that match with an error."""
+        self.state.injected.append(
+            Injection(
+                wanted.api,
+                wanted.error,
+                wanted.times,
+                wanted.after,
+                wanted.client,
+                wanted.broker,
+                wanted.topic,
+                wanted.group,
+                wanted.transactional_id,
+            )
+        )
 
     # ---- a request
 
@@ -279,7 +292,7 @@ class ExternalClients:
         api = APIS[header.api_key].name
         self._note_received(call, api)
         messages = self._translators[api].ask(call)
-        error = self._injected(api)
+        error = self._injected(api, call)
         if error:
             messages = [refusal(each, error) for each in messages]
         if all(type(each) not in _REQUESTS for each in messages):
@@ -325,11 +338,15 @@ class ExternalClients:
         fields = (call.number, connection.broker, connection.received, api, errors)
         self.kernel.emit(events.ClientResponseSent, *fields)
 
-    def _injected(self, api: str) -> str:
-        """The error to inject into a request of an API now; empty if none."""
+    def _injected(self, api: str, call: Call) -> str:
+        """The error to inject into a request now; empty if none."""
         injected = self.state.injected
         for each in injected:
-            if each.api == api:
+            if each.api != api or not is_selected(each, call, self._known_ids):
+                continue
+            if each.after:
+                each.after -= 1
+            else:
                 each.times -= 1
                 if not each.times:
                     injected.remove(each)

@@ -1,11 +1,15 @@
 """Error injection: the response a broker would send if a request failed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from emulator import protocol
+from emulator.clients.external.call import Call
+from emulator.clients.external.metadata import TopicIds
+from emulator.clients.external_state import Injection
 from emulator.common.errors import NONE
 from emulator.protocol import AnyMessage
+from emulator.wire.types import Message
 
 NOWHERE: Final = -1
 """An invalid offset."""
@@ -25,6 +29,43 @@ def _topics(
     error: str,
 ) -> AnyMessage:
     return protocol.TopicsResponse(0, dict.fromkeys(asked.topics, error))
+
+
+def is_selected(injection: Injection, call: Call, known_ids: TopicIds) -> bool:
+    """Return whether a request is one of those that an injection is for."""
+    message, of_group = call.message, injection.group
+    return (
+        injection.client in ("", call.client)
+        and injection.broker in (None, call.connection.broker)
+        and injection.transactional_id in ("", getattr(message, "transactional_id", None))
+        and (not of_group or of_group in _groups(message))
+        and (not injection.topic or injection.topic in _topics_named(message, known_ids))
+    )
+
+
+def _groups(message: Message) -> Iterator[str]:
+    """The groups that a request is about."""
+    for name in ("group_id", "key"):
+        if isinstance(found := getattr(message, name, None), str):
+            yield found
+    yield from getattr(message, "coordinator_keys", ())
+    for each in getattr(message, "groups", ()):
+        yield each if isinstance(each, str) else each.group_id
+
+
+def _topics_named(message: Message, known_ids: TopicIds) -> Iterator[str]:
+    """The topics that a request names, also by their ids."""
+    for name in ("topics", "topic_data", "topic_names"):
+        for each in getattr(message, name, None) or ():
+            if isinstance(each, str):
+                yield each
+                continue
+            named = getattr(each, "name", None) or getattr(each, "topic", None)
+            topic_id = getattr(each, "topic_id", None)
+            if named is None and topic_id is not None:
+                named = known_ids.name(topic_id)
+            if isinstance(named, str):
+                yield named
 
 
 _REFUSALS: Final[dict[type, Refuse]] = {

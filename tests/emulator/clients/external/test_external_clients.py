@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from emulator.audit.ground_truth import PartitionAudit
@@ -413,6 +415,39 @@ def test_injected_errors_are_told_as_often_as_was_asked(lab: WireLab) -> None:
     ]
     assert codes == [error("NOT_ENOUGH_REPLICAS")] * 2 + [0]
     assert len(values_in(lab.ask(here, fetch(), 12).responses[0].partitions[0].records)) == 1
+
+
+@pytest.mark.parametrize(
+    ("selectors", "fails"),
+    [
+        ({"client": "me"}, True),
+        ({"client": "other"}, False),
+        ({"topic": "t"}, True),
+        ({"topic": "u"}, False),
+        ({"broker": 0}, True),
+        ({"broker": 1}, False),
+        ({"group": "g"}, False),
+        ({"client": "me", "topic": "u"}, False),
+    ],
+    ids=str,
+)
+def test_an_injected_error_is_for_the_requests_that_were_selected(
+    lab: WireLab, selectors: dict[str, Any], fails: bool
+) -> None:
+    here = lab.connect(0)
+    lab.run(InjectError(api="Fetch", error="NOT_LEADER_OR_FOLLOWER", **selectors))
+    found = lab.ask(here, fetch(), 12).responses[0].partitions[0].error_code
+    assert (found == error("NOT_LEADER_OR_FOLLOWER")) == fails
+
+
+def test_an_injected_error_may_be_for_a_later_request(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", topic="t", after=1))
+    codes = [
+        lab.ask(here, produce(batch_of("a")), 9).responses[0].partition_responses[0].error_code
+        for _ in range(3)
+    ]
+    assert codes == [0, error("NOT_ENOUGH_REPLICAS"), 0]
 
 
 # ---- repeatable
