@@ -21,7 +21,7 @@ from commands.language.cluster_options import ClusterOptions
 from commands.language.parser import Script
 from commands.language.values import PORT_MAX, Setting
 from commands.output import streams
-from commands.runs.access import Access, ready
+from commands.runs.access import DEFAULT, Access, ready
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
 from commands.runs.served_script import FOR_TESTS, begins_now, served_script
 from emulator.common.limits import BROKERS_MAX
@@ -55,7 +55,9 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
 class Clusters:
     """The clusters of one server; the control channel creates and queries them."""
 
-    def __init__(self, make: Callable[[Script, Access], ServedCluster], access: Access) -> None:
+    def __init__(
+        self, make: Callable[[Script, Access], ServedCluster], access: Access = DEFAULT
+    ) -> None:
         """Create further clusters with ``make``, which are reached by ``access``."""
         self._make = make
         self._access = access

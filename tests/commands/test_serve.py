@@ -194,7 +194,7 @@ def test_on_standby_clusters_come_and_go_and_it_ends_with_its_input() -> None:
 async def test_an_error_in_the_emulator_ends_one_cluster_of_a_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clusters = Clusters(lambda script: ServedCluster(script, keeps_journal=True))
+    clusters = Clusters(lambda script, _: ServedCluster(script, keeps_journal=True))
     for _ in range(2):
         assert (await clusters.respond({"open": {"brokers": 1}}))["ok"]
 

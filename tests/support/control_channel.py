@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from commands.language.parser import Script
+from commands.runs.access import Access
 from commands.runs.serve import Clusters
 from commands.runs.served_cluster import ServedCluster
 from sessions.gateway.control import ControlChannel, new_token
@@ -46,7 +48,7 @@ class Served:
     """The clusters and their channel."""
 
     def __init__(self, folder: Path, speed: float) -> None:
-        def made(script: Any) -> ServedCluster:  # noqa: ANN401 - a script
+        def made(script: Script, _: Access) -> ServedCluster:
             return ServedCluster(script, keeps_journal=True, speed=speed, folder=folder)
 
         self.clusters = Clusters(made)

@@ -106,8 +106,10 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
     )
     assert "1 failed, 6 passed, 3 errors" in done.stdout, done.stdout + done.stderr
     assert re.findall(r"^@pytest.mark.kafka(.*)", done.stdout, re.MULTILINE) == [
-        " takes its options by name (brokers, version, mode, controllers, seed, config), not 3",
-        " has no 'broker'; it has brokers, version, mode, controllers, seed, config",
+        " takes its options by name (brokers, version, mode, controllers, seed, config, protocol, "
+        "users), not 3",
+        " has no 'broker'; it has brokers, version, mode, controllers, seed, config, protocol, "
+        "users",
         ": There is no configuration 'min.insync.replica'; the nearest is 'min.insync.replicas'",
     ]
     assert "During handling" not in done.stdout
