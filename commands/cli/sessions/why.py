@@ -21,7 +21,7 @@ app = typer.Typer()
         "tidegauge sessions why run.tide.db",
         "tidegauge sessions why run.tide.db orders-0",
         "tidegauge sessions why run.tide.db orders-0 --at 12s --json",
-        "tidegauge sessions why run.tide.db '#345'",
+        "tidegauge sessions why run.tide.db '#1289'",
     ),
 )
 def why(

@@ -45,7 +45,7 @@ def test_a_chain_begins_with_what_was_done(
 def test_an_earlier_moment_has_another_answer(
     recorded: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_program(["sessions", "why", recorded, "--at", "2s"]) == ExitCode.OK
+    assert run_program(["sessions", "why", recorded, "--at", "1.5s"]) == ExitCode.OK
     assert capsys.readouterr().out == "every partition is healthy\n"
 
 
