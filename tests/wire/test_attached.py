@@ -89,6 +89,7 @@ def test_what_changes_is_told_as_events(kafka_cluster: KafkaCluster, release: st
         small = view.partitions["small-0"]
         assert (small.min_isr, view.status(small)) == (2, "under_min_isr")
         assert view.counts().brokers_up == 2
+        assert small.elr == ([2] if release == "4.1" else None)
         down = "fenced" if release == "4.1" else "stopped"
         assert {each.id: each.state for each in view.state.brokers.values()} == {
             0: "running",
