@@ -21,6 +21,7 @@ from emulator.metadata_log.records import (
     FENCE,
     RECOVERED,
     RECOVERING,
+    UNFENCE,
     AnyRecord,
     BrokerRegistrationChangeRecord,
     PartitionRecord,
@@ -92,6 +93,8 @@ class LineTimeline(Timeline):
 
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
         match record:
+            case BrokerRegistrationChangeRecord(fenced=fenced) if fenced != FENCE:
+                return None
             case BrokerRegistrationChangeRecord(broker_id=broker) if self.mode == "zk":
                 return "broker", f"the registration of broker {broker} is gone", ""
             case _:
@@ -137,7 +140,8 @@ class LineRecords:
             case facts.BrokerRegistered(broker=broker, broker_epoch=epoch):
                 known = self.image.brokers.get(broker)
                 if known is None or known.fenced:
-                    yield RegisterBrokerRecord(broker, "", epoch or 0, fenced=False)
+                    yield RegisterBrokerRecord(broker, "", epoch or 0)
+                    yield BrokerRegistrationChangeRecord(broker, epoch or 0, UNFENCE)
             case facts.BrokerFenced(broker=broker):
                 yield from self._gone((broker,))
             case facts.BrokersChanged(deleted=deleted):

@@ -45,6 +45,7 @@ class ZnodeEvents(WallClockEvents):
         self.states: dict[str, PartitionInfo] = {}
         self.facts = ZnodeFacts(self.kernel.emit, self.states, {}, {})
         self.gone: dict[int, int] = {}
+        self.expired: set[int] = set()
 
     def begin(self, tree: Mapping[str, Znode]) -> None:
         """Emit the znodes that exist at the beginning, parents first."""
@@ -70,6 +71,8 @@ class ZnodeEvents(WallClockEvents):
             kernel.cause = ended
             if writer is not None:
                 self.gone[writer] = ended
+                if reason == "expired":
+                    self.expired.add(ended)
         for change in changes:
             self._tell(change, zxid, session, writer)
         kernel.cause = 0
@@ -103,8 +106,8 @@ class ZnodeEvents(WallClockEvents):
             return
         broker, emit = int(name), self.kernel.emit
         if after is None:
-            is_expired = cause and self.gone.get(broker) == cause
-            emit(events.BrokerStateChanged, broker, "fenced" if is_expired else "stopped")
+            state = "fenced" if cause in self.expired else "stopped"
+            emit(events.BrokerStateChanged, broker, state)
         else:
             self.gone.pop(broker, None)
             emit(events.BrokerRegistered, broker, after.czxid, after.owner, None)

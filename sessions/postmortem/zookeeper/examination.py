@@ -17,6 +17,7 @@ from emulator.metadata_log.image import (
     TopicIdPartition,
 )
 from emulator.metadata_log.records import (
+    FENCE,
     AnyRecord,
     BrokerRegistrationChangeRecord,
     LeaderChangeMessage,
@@ -113,6 +114,8 @@ class ZnodeTimeline(Timeline):
                 return "controller", f"broker {broker} becomes the controller", ""
             case RegisterBrokerRecord(broker_id=broker):
                 return "broker", f"broker {broker} registers", "it has a new ZooKeeper session"
+            case BrokerRegistrationChangeRecord(fenced=fenced) if fenced != FENCE:
+                return None
             case BrokerRegistrationChangeRecord(broker_id=broker):
                 why = _CLOSED if self.transaction and self.transaction.cxid else _EXPIRED
                 return "broker", f"the registration of broker {broker} is gone", why
@@ -339,7 +342,7 @@ class _Examination:
             fenced = (
                 offset
                 for offset, record in enumerate(records, transaction.zxid)
-                if isinstance(record, BrokerRegistrationChangeRecord)
+                if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced == FENCE
             )
             witnesses |= dict.fromkeys(fenced, expired)
         witness = next(iter(witnesses.values()), None)
@@ -353,6 +356,7 @@ class _Examination:
         """Apply changes as records, one after another: each is written for the image then."""
         delta = MetadataDelta()
         records: list[AnyRecord] = []
+        self.writer.is_closed = transaction.cxid != 0
         for change in changes:
             for record in self.writer.records([change]):
                 self.image.replay(record, transaction.zxid, None, delta)

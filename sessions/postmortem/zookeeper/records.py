@@ -16,9 +16,11 @@ from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     FENCE,
+    IN_CONTROLLED_SHUTDOWN,
     RECOVERED,
     RECOVERING,
     TOPIC_RESOURCE,
+    UNFENCE,
     AnyRecord,
     BrokerRegistrationChangeRecord,
     ConfigRecord,
@@ -48,6 +50,8 @@ class RecordWriter:
     def __init__(self, image: MetadataImage) -> None:
         """Write for ``image``, to which the caller applies what is written."""
         self.image = image
+        self.is_closed = False
+        """Whether the transaction is a session's end by its own client, as in a shutdown."""
         self._assignments: dict[str, znodes.TopicAssignment] = {}
         self._states: dict[str, tuple[znodes.PartitionState, int]] = {}
 
@@ -81,10 +85,13 @@ class RecordWriter:
         broker, after = int(name), change.after
         known = self.image.brokers.get(broker)
         if after is not None and change.before is None:
-            yield RegisterBrokerRecord(
-                broker, f"{after.owner:x}", after.czxid, fenced=False, rack=_rack(after)
-            )
+            yield RegisterBrokerRecord(broker, f"{after.owner:x}", after.czxid, rack=_rack(after))
+            yield BrokerRegistrationChangeRecord(broker, after.czxid, UNFENCE)
         elif after is None and known is not None:
+            if self.is_closed:
+                yield BrokerRegistrationChangeRecord(
+                    broker, known.epoch, in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN
+                )
             yield BrokerRegistrationChangeRecord(broker, known.epoch, FENCE)
 
     def _config(self, resource: int, name: str, after: Znode | None) -> Iterator[AnyRecord]:

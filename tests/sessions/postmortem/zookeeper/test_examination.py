@@ -145,6 +145,21 @@ def test_lines_of_text_logs_are_causes_of_what_znodes_say(tmp_path: Path) -> Non
     assert causes[-1].source == gone[1].source
 
 
+def test_losses_and_shutdowns_are_told_apart_and_end(tmp_path: Path) -> None:
+    path = tmp_path / "incident.tide.db"
+    incident = record(history("3.5.2"), path, ["version-2"])
+    losses = [(loss.broker, loss.is_controlled) for loss in incident.impact.losses]
+    assert losses[:5] == [(0, False), (2, True), (0, False), (2, False), (1, False)]
+    assert all(loss.unfenced_us is not None for loss in incident.impact.losses[:5])
+    with SessionFile(path) as session:
+        states = [
+            (event.broker, event.state)
+            for event in session.all_events()
+            if isinstance(event, events.BrokerStateChanged)
+        ]
+    assert [each for each in states if each[1] != "running"][:2] == [(0, "fenced"), (2, "stopped")]
+
+
 def test_a_snapshot_and_what_follows_it_give_the_same_state(tmp_path: Path) -> None:
     """A log that begins later needs a snapshot; without one its beginning is unknown, and told."""
     folder = tmp_path / "version-2"
