@@ -289,7 +289,7 @@ def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, b
 
     Raises:
         ConfigError: another broker's values, an invalid value, a name whose value only a restart
-            changes, or one of listeners or security, which emulated brokers do not have.
+            changes, or one of listeners or security, which are set when a cluster starts.
     """
     if entity not in ("", str(broker)):
         raise ConfigError(f"Broker {broker} changes its own configuration, not that of {entity!r}.")
@@ -303,7 +303,9 @@ def check_dynamic(values: Mapping[str, str | None], version: str, entity: str, b
         if name in known:
             validate(name, value, version)
         elif key.mode == "per-broker":
-            raise ConfigError(f"{name} is of listeners or security, which no broker has here.")
+            raise ConfigError(
+                f"{name} is of listeners or security, which are set when the cluster starts."
+            )
         else:
             _check_type(key, value)
 
