@@ -19,7 +19,7 @@ the frame ends early, which the codec converts to MalformedFrame.
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from emulator.wire.exceptions import MalformedFrame
@@ -30,6 +30,8 @@ from emulator.wire.varints import ONE_BYTE, read_unsigned_varint, unsigned_varin
 Reader = Callable[[bytes, int], tuple[Any, int]]
 """Returns the message that starts at an offset, and its end."""
 Writer = Callable[[Any], bytes]
+UnknownTags = list[tuple[int, bytes]]
+"""Tagged fields that a message does not declare: the number and the bytes of each."""
 
 
 @cache
@@ -38,6 +40,22 @@ def reader(
 ) -> Reader:
     """Return the reader of one version of a message; lists of numbers do not count as items."""
     return _ReaderSource(version, flexible, items_max).compiled(message)
+
+
+@cache
+def keeping_reader(message: type[Message], version: int) -> tuple[Reader, UnknownTags]:
+    """Return a reader of one flexible version, and the list of the unknown tagged fields it met.
+
+    Its caller empties the list.
+    """
+    source = _ReaderSource(version, flexible=True, items_max=None)
+    unknown: UnknownTags = []
+    source.constants |= {
+        "skip_tags": partial(_keep_tags, unknown),
+        "keep": lambda tag, value: unknown.append((tag, value)),
+    }
+    source.keeps_unknown = True
+    return source.compiled(message), unknown
 
 
 @cache
@@ -88,6 +106,7 @@ class _ReaderSource(_Source):
     def __init__(self, version: int, flexible: bool, items_max: int | None) -> None:
         super().__init__(version, flexible)
         self.items_max = items_max
+        self.keeps_unknown = False
         self.pending: list[tuple[str, str]] = []
         self.constants |= {
             "bad": _malformed,
@@ -253,6 +272,9 @@ class _ReaderSource(_Source):
             self.line(f"{results[field.name]} = {made}")
             self.line("if at != until: bad(length, at, size)")
             self.depth -= 1
+        if self.keeps_unknown:
+            known = tuple(field.tag for field in fields)
+            self.line(f"if tag not in {known}: keep(tag, data[at:until])")
         self.line("at = until")
         self.depth -= 1
         self.line(f"return {', '.join(results.values())}, at{self.left}")
@@ -417,6 +439,19 @@ def skip_tags(data: bytes, at: int) -> int:
     for _ in range(count):
         _, at = read_unsigned_varint(data, at)
         length, at = read_unsigned_varint(data, at)
+        at += length
+    return at
+
+
+def _keep_tags(unknown: UnknownTags, data: bytes, at: int) -> int:
+    """As :func:`skip_tags`, but the fields are put into a list."""
+    count, at = read_unsigned_varint(data, at)
+    for _ in range(count):
+        tag, at = read_unsigned_varint(data, at)
+        length, at = read_unsigned_varint(data, at)
+        if length > len(data) - at:
+            _malformed(length, at, len(data))
+        unknown.append((tag, data[at : at + length]))
         at += length
     return at
 

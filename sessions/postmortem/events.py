@@ -81,11 +81,14 @@ class LoggedFacts(MetadataFacts):
         assert self.batch is not None
         self._causes = {}
         kernel, names, cause = self.kernel, self.state.names, self.kernel.cause
+        unknown = self.batch.unknown_tags
         written = zip(batch.records, self.batch.records, self.batch.versions, strict=True)
         for offset, (record, original, version) in enumerate(written, batch.base_offset):
             if isinstance(original, wire.NoOpRecord):
                 continue
             kind, data = _shown(record, original, names)
+            if offset in unknown:
+                data["taggedFields"] = {str(tag): value.hex() for tag, value in unknown[offset]}
             kernel.cause = self.causes.get(offset, cause)
             seq = kernel.emit(
                 events.MetadataRecordCommitted,
@@ -199,6 +202,13 @@ class HistoryEvents(WallClockEvents):
         log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
         delta = self.facts.read(self.controller, log_batch)
         return Applied(batch, records, self.now_us, delta, is_snapshot, found)
+
+    def skip(self, batch: MetadataBatch) -> None:
+        """Take a batch that changes nothing: the log goes on, and so does the time."""
+        self.go_to(batch.timestamp * US_PER_MS)
+        image = self.metadata.image
+        image.offset = batch.base_offset + len(batch.records) - 1
+        image.epoch = self.metadata.epoch = batch.leader_epoch
 
     # ---- brokers and controllers
 

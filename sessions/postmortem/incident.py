@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from emulator.events import Event
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.metadata_version import LEVELS, METADATA_VERSION, name_of
-from emulator.wire.metadata.batches import MetadataBatch
+from emulator.wire.metadata.batches import NO_OPS, MetadataBatch
 from emulator.wire.metadata.messages import RegisterBrokerRecord
 from emulator.wire.types import Message
 from sessions.own_cluster.reading import FormatError, SourceError
@@ -24,7 +24,7 @@ from sessions.postmortem.places import Place
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
 from sessions.postmortem.transactions import Transactions
-from sessions.postmortem.witnesses import Lines, Witnesses
+from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
 from sessions.text import clean, plural
 
 LOOKED_AT: Final = 20_000
@@ -38,7 +38,6 @@ CHECKED_MAX: Final = 250_000
 TOLD_EVERY: Final = 1_024
 SET_BACK_US: Final = 100_000
 """Clocks that differ by less are not told."""
-FOREVER_US: Final = 1 << 62
 
 Progress = Callable[[int], object]
 
@@ -262,15 +261,18 @@ class _Examination:
         yield from ((batch, False) for batch in resolved)
 
     def _counted(self) -> Iterator[MetadataBatch]:
+        is_limited = self.until != Place()
         for batch in self.log.batches():
-            end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
-            if self.until.is_before(end, time_us):
-                return
+            if is_limited:
+                end, time_us = batch.base_offset, batch.timestamp * US_PER_MS
+                if self.until.is_before(end, time_us):
+                    return
             self.batches += 1
             self.records += len(batch.records)
             if self.progress is not None and self.batches % TOLD_EVERY == 0:
                 self.progress(self.records)
-            self._explain(batch)
+            if self.rules is not None:
+                self._explain(batch)
             yield batch
         if self.rules is not None:
             self._keep(self.rules.end())
@@ -278,7 +280,12 @@ class _Examination:
     def _read(self, history: HistoryEvents, incident: Incident) -> None:
         try:
             for batch, is_snapshot in self._stream():
-                self._note_until(history, batch.timestamp * US_PER_MS)
+                time_us = batch.timestamp * US_PER_MS
+                if self.lines.next_us <= time_us:
+                    self._note_until(history, time_us)
+                if batch.records is NO_OPS:
+                    history.skip(batch)
+                    continue
                 applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
                 self.timeline.take(applied, self.because)
                 self.impact.take(applied, history.image)

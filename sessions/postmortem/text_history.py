@@ -34,7 +34,7 @@ from emulator.wire.metadata.batches import MetadataBatch
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.events import US_PER_MS, Applied, WallClockEvents
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import FOREVER_US, Incident, Progress
+from sessions.postmortem.incident import Incident, Progress
 from sessions.postmortem.log_files import copies_in, is_text_log
 from sessions.postmortem.places import Place
 from sessions.postmortem.session import write_session
@@ -43,7 +43,7 @@ from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry as TimelineEntry
 from sessions.postmortem.timeline import Timeline
-from sessions.postmortem.witnesses import Lines, Witnesses
+from sessions.postmortem.witnesses import FOREVER_US, Lines, Witnesses
 from sessions.text import clean
 
 OLDEST_KRAFT: Final = "3.3"

@@ -36,6 +36,7 @@ OF_PROCESS: Final = (ProcessState, Terminating, ControlledShutdown, HeartbeatFai
 """What a broker says of itself before it is missed."""
 SOON_US: Final = 5_000_000
 """How long before a record its line is written at most: a leader's request is soon answered."""
+FOREVER_US: Final = 1 << 62
 SESSION_US: Final = 60_000_000
 """How long before its fencing a broker's last line may be."""
 
@@ -131,9 +132,9 @@ class Lines:
         self._next = next(self._entries, None)
 
     @property
-    def first_us(self) -> int | None:
-        """The time of the next entry; None at the end."""
-        return None if self._next is None else self._next.time_us
+    def next_us(self) -> int:
+        """The time of the next entry; at the end, later than any."""
+        return FOREVER_US if self._next is None else self._next.time_us
 
     def until(self, time_us: int) -> Iterator[Entry]:
         """Yield the entries up to a time."""

@@ -10,17 +10,27 @@ from typing import Final
 from msgspec import Struct
 
 from emulator.wire.exceptions import CorruptRecords, MalformedFrame
-from emulator.wire.metadata.codec import decode_value
+from emulator.wire.metadata.codec import Tags, decode_with_tags
 from emulator.wire.metadata.control_records import decode_control_record
+from emulator.wire.metadata.messages import NoOpRecord
 from emulator.wire.records.record_batch import (
     HEADER_BYTES,
     MAGIC,
     BatchHeader,
+    check,
     decode,
     read_header,
 )
 from emulator.wire.types import Message
 
+NO_OPS: Final = (NoOpRecord(),)
+"""The records of a batch that an idle controller writes twice a second: most of many logs."""
+_NO_OP_BODY: Final = bytes.fromhex("140000000108011400" + "00" + "00")
+"""A record without key and headers whose value is a NoOpRecord: length, attributes, two deltas, no
+key, the value of four bytes, no headers."""
+_NO_OP_VERSIONS: Final = (0,)
+_LENGTH_AT: Final = 8
+_LENGTH_END: Final = 12
 BATCH_BYTES_MAX: Final = 64 << 20
 """The maximum size of a batch: KRaft's own limit is 8 MiB (``MAX_BATCH_SIZE_BYTES``)."""
 
@@ -36,6 +46,7 @@ class MetadataBatch(Struct, frozen=True):
     """A batch: its records in order; the first has the offset ``base_offset``.
 
     ``versions`` are those of the records, -1 for control records; ``timestamp`` is in milliseconds.
+    ``unknown_tags`` are tagged fields of a newer release, by the offset of their record.
     """
 
     base_offset: int
@@ -44,6 +55,7 @@ class MetadataBatch(Struct, frozen=True):
     is_control: bool
     records: tuple[Message, ...]
     versions: tuple[int, ...]
+    unknown_tags: dict[int, Tags] = {}
 
 
 class Torn(Struct, frozen=True):
@@ -104,8 +116,14 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         CorruptRecords: its checksum is wrong, or its records end early.
         MalformedFrame: a record is of an unknown type.
     """
+    if batch.endswith(_NO_OP_BODY) and len(batch) == HEADER_BYTES + len(_NO_OP_BODY):
+        header = check(batch)
+        if not header.attributes and header.count == 1:
+            place = header.base_offset, header.leader_epoch, header.max_timestamp
+            return MetadataBatch(*place, False, NO_OPS, _NO_OP_VERSIONS)
     header = read_header(batch)
     records, versions = [], []
+    unknown: dict[int, Tags] = {}
     for record in decode(batch):
         if header.is_control:
             records.append(decode_control_record(record.key, record.value))
@@ -113,7 +131,9 @@ def decode_batch(batch: bytes) -> MetadataBatch:
             continue
         if record.key is not None or record.value is None or not record.value.startswith(b"\1"):
             raise NotMetadata("a record has a key, or a value that is no metadata record")
-        message, version = decode_value(record.value)
+        message, version, tags = decode_with_tags(record.value)
+        if tags:
+            unknown[record.offset] = tags
         records.append(message)
         versions.append(version)
     return MetadataBatch(
@@ -123,6 +143,7 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         header.is_control,
         tuple(records),
         tuple(versions),
+        unknown,
     )
 
 
@@ -135,7 +156,7 @@ def _batch(read: Read, at: int) -> bytes | Torn:
         return b"" if not read(BATCH_BYTES_MAX).strip(b"\0") else Torn(at, HEADER_BYTES)
     if start[16] != MAGIC:
         raise CorruptRecords(f"byte {at:,} is no start of a record batch of format {MAGIC}")
-    size = read_header(start).size_bytes
+    size = int.from_bytes(start[_LENGTH_AT:_LENGTH_END], "big", signed=True) + _LENGTH_END
     if not HEADER_BYTES <= size <= BATCH_BYTES_MAX:
         raise CorruptRecords(f"the batch at byte {at:,} would have {size:,} bytes")
     rest = read(size - HEADER_BYTES)

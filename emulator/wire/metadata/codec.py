@@ -9,13 +9,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.wire.compiler import reader, writer
+from emulator.wire.compiler import keeping_reader, writer
 from emulator.wire.exceptions import MalformedFrame
 from emulator.wire.metadata import messages
 from emulator.wire.types import Message
 from emulator.wire.varints import read_unsigned_varint, unsigned_varint
 
 FRAME_VERSION: Final = 1
+Tags = tuple[tuple[int, bytes], ...]
+"""Tagged fields by their numbers."""
 
 
 class RecordType(Struct, frozen=True):
@@ -65,9 +67,21 @@ class UnknownRecord(MalformedFrame):
 def decode_value(value: bytes) -> tuple[Message, int]:
     """Return the record in a value, and its version.
 
+    Tagged fields that are not known are left out; :func:`decode_with_tags` returns them, too.
+
     Raises:
         UnknownRecord: its type or version is unknown.
         MalformedFrame: it is not a value of this topic.
+    """
+    record, version, _ = decode_with_tags(value)
+    return record, version
+
+
+def decode_with_tags(value: bytes) -> tuple[Message, int, Tags]:
+    """Return the record in a value, its version, and its unknown tagged fields by their numbers.
+
+    Raises:
+        UnknownRecord, MalformedFrame: as :func:`decode_value`.
     """
     try:
         frame, at = read_unsigned_varint(value, 0)
@@ -79,14 +93,21 @@ def decode_value(value: bytes) -> tuple[Message, int]:
         if found is None or version > found.newest:
             name = f"type {key}" if found is None else found.message.__name__
             raise UnknownRecord(f"a record of {name} in version {version}")
-        record, end = reader(found.message, version, flexible=True)(value, at)
+        read, unknown = keeping_reader(found.message, version)
+        if unknown:  # a record before it was malformed
+            unknown.clear()
+        record, end = read(value, at)
     except (IndexError, struct.error) as error:
         raise MalformedFrame(f"a value of {len(value)} bytes ends too early") from error
     if end != len(value):
         raise MalformedFrame(
             f"{len(value) - end} bytes are left over after {type(record).__name__}"
         )
-    return record, version
+    if not unknown:
+        return record, version, ()
+    tags = tuple(unknown)
+    unknown.clear()
+    return record, version, tags
 
 
 def encode_value(record: Message, version: int) -> bytes:

@@ -31,7 +31,7 @@ from sessions.own_cluster.formats.zookeeper_log import Transaction
 from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.events import US_PER_MS, Applied
 from sessions.postmortem.impact import Impact
-from sessions.postmortem.incident import FOREVER_US, TOLD_EVERY, Incident, Progress
+from sessions.postmortem.incident import TOLD_EVERY, Incident, Progress
 from sessions.postmortem.log_files import is_text_log
 from sessions.postmortem.places import Place
 from sessions.postmortem.session import write_session
@@ -45,7 +45,7 @@ from sessions.postmortem.text_logs.facts import (
 )
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
-from sessions.postmortem.witnesses import Lines, Witness, Witnesses
+from sessions.postmortem.witnesses import FOREVER_US, Lines, Witness, Witnesses
 from sessions.postmortem.zookeeper.events import ZnodeEvents
 from sessions.postmortem.zookeeper.log_copies import TransactionLog, find_transaction_logs
 from sessions.postmortem.zookeeper.records import RecordWriter

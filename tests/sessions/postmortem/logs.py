@@ -29,9 +29,13 @@ class Log:
 
     def add(self, *records: Message, version: int = 0) -> "Log":
         """A batch of records."""
+        return self.add_values(*(encode_value(record, version) for record in records))
+
+    def add_values(self, *values: bytes) -> "Log":
+        """A batch of encoded records."""
         time_ms = BEGIN_MS + 1000 * self.second
-        values = [Record(None, encode_value(record, version), time_ms) for record in records]
-        return self._put(build(values, base_offset=self.offset, leader_epoch=self.epoch), values)
+        made = [Record(None, value, time_ms) for value in values]
+        return self._put(build(made, base_offset=self.offset, leader_epoch=self.epoch), made)
 
     def control(self, *records: Message) -> "Log":
         """A batch of control records."""

@@ -7,7 +7,7 @@ import msgspec
 from emulator import events
 from emulator.events import Event
 from emulator.wire.metadata import messages as wire
-from emulator.wire.metadata.codec import RECORD_TYPES
+from emulator.wire.metadata.codec import RECORD_TYPES, encode_value
 from emulator.wire.metadata.control_records import CONTROL_RECORDS
 from emulator.wire.metadata.translation import translate
 from sessions.model.cluster_view import ClusterView
@@ -123,3 +123,15 @@ def test_what_has_no_counterpart_is_listed_for_readers_of_sessions() -> None:
         if translate(kind()) is None
     }
     assert without - {"Config"} == UNINTERPRETED
+
+
+def test_unknown_tagged_fields_are_kept(tmp_path: Path) -> None:
+    log = cluster()
+    value = encode_value(wire.BrokerRegistrationChangeRecord(2, 4, 1), 1)
+    assert value.endswith(b"\1\0\1\1")  # one tagged field: fenced
+    newer = value[:-4] + b"\2\0\1\1" + b"\x2a\3abc"
+    log.add_values(newer)
+    incident, found = told(log, tmp_path)
+    record = [event for event in found if isinstance(event, events.MetadataRecordCommitted)][-1]
+    assert msgspec.json.decode(record.data)["taggedFields"] == {"42": b"abc".hex()}
+    assert incident.image.brokers[2].fenced

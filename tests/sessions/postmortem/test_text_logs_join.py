@@ -21,6 +21,7 @@ def read(log: Log, folder: Path, texts: dict[str, str]) -> tuple[Incident, list[
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     merged, lines = read_sources([str(folder)])
+    assert merged is not None
     found: list[Event] = []
     return examine(merged, [found.append], lines=lines), found
 
@@ -87,3 +88,18 @@ def test_a_text_log_without_a_zone_is_told(tmp_path: Path) -> None:
     )
     incident, _ = read(cluster(), tmp_path, {"node1/server.log": text})
     assert any("say no time zone" in note for note in incident.notes)
+
+
+def test_lines_between_no_ops_have_their_own_times(tmp_path: Path) -> None:
+    log = cluster()
+    second = log.second
+    for _ in range(9):
+        log.add(wire.NoOpRecord())
+    text = line(
+        second + 3,
+        "INFO [BrokerServer id=1] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
+    )
+    incident, found = read(log, tmp_path, {"node1/server.log": text})
+    assert not any("clock" in note for note in incident.notes)
+    (told,) = [event for event in found if isinstance(event, events.LineLogged)]
+    assert told.time_us % 60_000_000 == (BEGIN_MS + 1000 * (second + 3)) * 1000 % 60_000_000
