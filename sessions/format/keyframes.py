@@ -17,7 +17,13 @@ from sessions.format import codec, limits
 from sessions.model.changes import Changes
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
-from sessions.model.states import Batch, PartitionState, ViewState
+from sessions.model.states import (
+    Batch,
+    LongMetadataLog,
+    PartitionState,
+    QuorumState,
+    ViewState,
+)
 
 
 class Keyframe(msgspec.Struct, array_like=True):
@@ -26,7 +32,8 @@ class Keyframe(msgspec.Struct, array_like=True):
     ``state`` contains only the partitions, znodes, producers, consumers and groups that changed.
     ``kept`` is the number of runs that the log of a replica (``orders-0@2``) still has of its
     earlier ones; ``log`` in ``state`` has those that follow. ``gone_partitions`` and
-    ``gone_znodes`` were deleted.
+    ``gone_znodes`` were deleted. ``kept_records`` is the number of records that the metadata log
+    still has of its earlier ones; the log in ``state`` has those that follow.
     """
 
     base_seq: int
@@ -34,6 +41,7 @@ class Keyframe(msgspec.Struct, array_like=True):
     kept: list[tuple[str, int, int]]
     gone_partitions: list[str]
     gone_znodes: list[str]
+    kept_records: int = 0
 
     @property
     def seq(self) -> int:
@@ -72,7 +80,20 @@ def take(view: ClusterView, base: Snapshot, snapshot: Snapshot) -> Keyframe:
     state.consumers = {k: v for k, v in new.consumers.items() if v.changed > since}
     state.groups = {k: v for k, v in new.groups.items() if v.changed > since}
     state.batches = []
+    _take_log(frame, old.quorum)
     return frame
+
+
+def _take_log(frame: Keyframe, base: QuorumState | None) -> None:
+    """Leave out the records of the metadata log that the base has: it only grows."""
+    quorum = frame.state.quorum
+    if quorum is None or base is None or not base.log or len(quorum.log) < len(base.log):
+        return
+    kept = len(base.log)
+    if quorum.log[kept - 1] == base.log[-1]:
+        frame.kept_records = kept
+        frame.state.quorum = copy(quorum)
+        frame.state.quorum.log = quorum.log[kept:]
 
 
 def _differences(
@@ -127,6 +148,7 @@ def _lay_on(view: ClusterView, frame: Keyframe) -> None:
     """Apply ``frame`` to a view's state, which must be at the keyframe that it is based on."""
     old, new = view.state, frame.state
     _join_logs(view, frame)
+    _join_metadata_logs(old.quorum, new.quorum, frame.kept_records)
     for name in _WHOLE:
         setattr(old, name, getattr(new, name))
     for tp in frame.gone_partitions:
@@ -151,6 +173,17 @@ def _join_logs(view: ClusterView, frame: Keyframe) -> None:
         del log[runs:]
         log += new.log
         new.log = log
+
+
+def _join_metadata_logs(old: QuorumState | None, new: QuorumState | None, kept: int) -> None:
+    """Append the frame's records to the kept ones, which a snapshot may share."""
+    if old is None or new is None or not kept:
+        return
+    log = old.log.copy() if isinstance(old.log, LongMetadataLog) else list(old.log)
+    if kept < len(log):
+        del log[kept:]
+    log.extend(new.log)
+    new.log = log
 
 
 _BY_OBJECT: Final = {"partitions", "znodes", "producers", "consumers", "groups", "batches"}

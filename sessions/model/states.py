@@ -353,6 +353,10 @@ class CommittedRecord(Struct, frozen=True, array_like=True, gc=False):
     data: str
 
 
+class LongMetadataLog(PackedList[CommittedRecord], kind=CommittedRecord):
+    """The metadata log once it has very many records."""
+
+
 class QuorumState(Struct, array_like=True):
     """KRaft: the controllers and the metadata log.
 
@@ -370,7 +374,7 @@ class QuorumState(Struct, array_like=True):
     controllers: dict[int, str] = field(default_factory=dict)
     leader: int | None = None
     epoch: int | None = None
-    log: list[CommittedRecord] = field(default_factory=list)
+    log: MutableSequence[CommittedRecord] = field(default_factory=list)
     fetched: dict[int, int] = field(default_factory=dict)
     applied: dict[int, int] = field(default_factory=dict)
     folders: dict[int, list[str]] = field(default_factory=dict)

@@ -4,8 +4,9 @@ from typing import Final
 
 from emulator import events
 from sessions.model.folding import Handlers, Model
-from sessions.model.states import CommittedRecord, QuorumState
+from sessions.model.states import CommittedRecord, LongMetadataLog, QuorumState
 
+LONG_RECORDS: Final = 65_536
 GONE: Final = ("stopped", "crashed")
 
 
@@ -51,12 +52,16 @@ def progress_changed(model: Model, event: events.QuorumProgressChanged) -> None:
 
 
 def record_committed(model: Model, event: events.MetadataRecordCommitted) -> None:
-    """The log grows."""
-    _quorum(model).log.append(
+    """The log grows; a very long one is packed, since a real cluster's has millions of records."""
+    quorum = _quorum(model)
+    log = quorum.log
+    log.append(
         CommittedRecord(
             event.offset, event.epoch, event.batch, event.kind, event.version, event.data
         )
     )
+    if len(log) == LONG_RECORDS and isinstance(log, list):
+        quorum.log = LongMetadataLog(log)
 
 
 def applied(model: Model, event: events.MetadataApplied) -> None:

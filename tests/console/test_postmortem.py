@@ -1,0 +1,83 @@
+"""The session of a real cluster's history opens in every screen, with times of day."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from console.app import MODE_SCREENS, TidegaugeApp
+from emulator.events import BrokerStateChanged
+from sessions.postmortem.incident import read_paths
+from sessions.postmortem.session import record
+from sessions.sources.recorded import ReplaySource
+from tests.console.contexts import OPENED, ready
+from tests.console.driving import LARGE, Console, console
+
+RECORDED = Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2"
+SHOWN: dict[str, tuple[str, ...]] = {
+    "overview": ("brokers up", "4/5", "controller 100"),
+    "partitions": ("partitions ── ", "t5-1"),
+    "brokers": ("brokers ── 4/5 up", "fenced"),
+    "metadata": ("metadata", "topics", "brokers"),
+    "events": ("RECORD", "events ── "),
+    "lab": ("Lab",),
+    "partition": ("t5-1",),
+    "broker": ("broker 3",),
+    "event": ("causes, this event, effects",),
+    "diagram": ("in space and time",),
+    "lost": ("lost records",),
+    "clients": ("No client is connected",),
+    "bookmarks": ("There are no bookmarks.",),
+    "difference": ("Nothing differs.",),
+    "page": ("help",),
+    "menu": ("sort by",),
+}
+OWN: dict[str, Callable[[TidegaugeApp], object]] = {
+    "partition": lambda app: app.navigation.open_partition("t5-1"),
+    "broker": lambda app: app.navigation.open_broker(3),
+    "event": lambda app: app.navigation.open_event(app.stage.source.seq),
+    "diagram": lambda app: app.navigation.open_diagram(app.stage.source.seq),
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("history") / "incident.tide.db"
+    record(read_paths([str(RECORDED)]), path, [str(RECORDED)])
+    return path
+
+
+async def open_screen(driven: Console, context: str) -> None:
+    app = driven.app
+    while len(app.screen_stack) > 1:
+        await app.pop_screen()
+    app.navigation.go(context if context in MODE_SCREENS else "partitions")
+    await ready(driven)
+    opened = {**OPENED, **OWN}
+    if context in opened:
+        opened[context](app)
+        await ready(driven)
+    await driven.settle()
+
+
+async def test_every_screen_opens_on_a_history(session: Path) -> None:
+    source = ReplaySource(session)
+    fenced = next(
+        event.seq
+        for event in source.events(1, source.last_seq)
+        if isinstance(event, BrokerStateChanged) and (event.broker, event.state) == (3, "fenced")
+    )
+    source.seek_seq(fenced)
+    missing = {}
+    async with console(source, size=LARGE) as driven:
+        for context, parts in SHOWN.items():
+            await open_screen(driven, context)
+            lines = driven.lines()
+            text = "\n".join(lines)
+            assert len(lines) == LARGE[1]
+            assert all(len(row) <= LARGE[0] for row in lines), context
+            if context not in ("menu", "page"):
+                assert "19:07:02.806" in lines[0], (context, lines[0])
+            missing[context] = [part for part in parts if part not in text]
+    source.close()
+    assert {context: parts for context, parts in missing.items() if parts} == {}
