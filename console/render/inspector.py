@@ -38,7 +38,7 @@ ELR_FEATURE: Final = "eligible.leader.replicas.version"
 
 def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """The whole inspector for one partition."""
-    told = [heading(stage, partition), replica_table(stage, partition, width)]
+    told = [heading(stage, partition, width), replica_table(stage, partition, width)]
     if stage.view.state.is_observed:  # what brokers know themselves is told to nobody
         recorded = [] if stage.metadata is None else _metadata(stage.metadata, partition)
         sections = [*told, recorded, why(stage, partition, width)]
@@ -58,16 +58,16 @@ def partition_lines(stage: Stage, partition: PartitionState, width: int) -> list
     return [cut(row, width, stage.glyphs.more) for row in rows]
 
 
-def heading(stage: Stage, partition: PartitionState) -> list[Line]:
+def heading(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
     """Return state, leader and epochs, ISR and OSR as in the znode."""
     severity = stage.index.severity.get(partition.name, len(STATE_WORDS) - 1)
     word = STATE_WORDS[severity]
     leader = leader_number(partition)
+    sign = f"{glyph_of(word, stage.glyphs)} {word.word} ".lstrip()
+    first, *rest = wrap(word.meaning, max(10, width - len(sign)))
     rows = [
-        line(
-            Span(f"{glyph_of(word, stage.glyphs)} {word.word} ".lstrip(), word.role),
-            Span(word.meaning, "muted"),
-        ),
+        line(Span(sign, word.role), Span(first, "muted")),
+        *(line(" " * len(sign), Span(row, "muted")) for row in rest),
         line(
             Span("leader ", "muted"),
             Span(

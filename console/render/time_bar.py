@@ -133,7 +133,8 @@ def place(row: list[Span], column: int, text: str, role: str) -> bool:
 def place_first(row: list[Span], run: Sequence[tuple[int, Bar]]) -> None:
     """Write the words of a run of columns where it first leaves room for them."""
     for column, bar in run:
-        if place(row, column, bar.words, bar.role):
+        is_apart = not column or row[column - 1].text == " "
+        if is_apart and place(row, column, bar.words, bar.role):
             return
 
 

@@ -55,7 +55,7 @@ def test_the_sign_of_a_verdict_stands_where_it_begins() -> None:
 
 def test_the_time_bar_says_the_verdict_in_words() -> None:
     marks = text_of(TimeBar().lines(stage_at(), 106)[1])
-    assert marks.startswith(f"{'':7}00:00.000WRITES BLOCKED ")
+    assert marks.startswith(f"{'':7}00:00.000 WRITES BLOCKED ")
 
 
 def test_brokers_that_start_with_their_cluster_are_no_fault() -> None:
