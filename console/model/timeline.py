@@ -235,7 +235,10 @@ class Timeline:
 
     def _state_changed(self, event: events.PartitionStateChanged) -> None:
         if event.leader >= 0 and self._state_of(event.tp) == "offline":
-            self.losses.led_again(event.tp, event.seq)
+            view = self._view
+            # Before schema 14 an audit found nothing lost while there was no leader.
+            if view is not None and not view.partitions[event.tp].lost:
+                self.losses.led_again(event.tp, event.seq)
 
     def _state_of(self, tp: str) -> str:
         partition = None if self._view is None else self._view.partitions.get(tp)

@@ -1,7 +1,7 @@
 """The read model as far as the result of a run needs it, for runs that print nothing else.
 
-Who believes what, ZooKeeper's tree, messages and links make up more than half of what happens in a
-large cluster, and no result says anything of them. The rest is folded as everywhere.
+Who believes what, ZooKeeper's tree and messages make up more than half of what happens in a large
+cluster, and no result says anything of them. The rest is folded as everywhere.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,11 @@ from sessions.model.handlers import (
 UNSAID: Final = (
     events.BookmarkSet,
     events.IsrChanged,
-    events.LinkChanged,
     events.MessageHeld,
     events.MessageLost,
     events.MessageReleased,
     events.MessageSent,
     events.ReplicaFetchPaused,
-    events.ZkConnectionChanged,
 )
 """Events that change only what no result says."""
 
