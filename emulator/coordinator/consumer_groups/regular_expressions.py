@@ -1,34 +1,13 @@
-"""Regular expressions in the syntax of RE2, which subscriptions use.
+"""Regular expressions of subscriptions, in the syntax of RE2.
 
-RE2 has no look-around, no back references and no possessive quantifiers; what it has beyond
-Python's own syntax is translated. Source: ``com.google.re2j`` and https://github.com/google/re2.
+Real coordinators match with RE2/J, in time that grows with the text only. RE2 itself does so here:
+a pattern comes from a client, and Python's own matcher takes exponential time for some. Source:
+``com.google.re2j`` and https://github.com/google/re2.
 """
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
-
-REPEATS_MAX: Final = 1_000
-"""How often RE2 lets something be repeated."""
-_FOREIGN: Final = re.compile(
-    r"\(\?(?:[=!>#(]|<[=!]|P=|P>)"  # look-around, atomic groups, comments, conditions, references
-    r"|\\[1-9]"
-    r"|(?:[*+?]|\{\d+(?:,\d*)?\})\+"  # possessive quantifiers
-)
-_TOKEN: Final = re.compile(r"\\Q(?P<quoted>.*?)(?:\\E|$)|\\.|\[\^?\]?|\]|.", re.DOTALL)
-_POSIX: Final = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "digit": "0-9",
-    "lower": "a-z",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\s",
-    "upper": "A-Z",
-    "word": r"\w",
-    "xdigit": "0-9A-Fa-f",
-}
-_REPEAT: Final = re.compile(r"(?<!\\)\{(\d+)(?:,(\d*))?\}")
+from typing import Any
 
 
 def is_valid(regex: str) -> bool:
@@ -43,31 +22,12 @@ def matching(regex: str, names: Iterable[str]) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(regex: str) -> re.Pattern[str] | None:
-    outside = "".join(
-        token.group() for token in _TOKEN.finditer(regex) if token.group("quoted") is None
-    )
-    repeats = [int(n) for found in _REPEAT.findall(outside) for n in found if n]
-    if _FOREIGN.search(outside) or any(count > REPEATS_MAX for count in repeats):
-        return None
+def _compiled(regex: str) -> Any:  # noqa: ANN401 - re2 has no types
+    import re2  # only served clusters need it: they come with the extra `serve`
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.compile(_translated(regex), re.ASCII)
-    except (re.error, OverflowError, RecursionError):
+        return re2.compile(regex, options=options)
+    except (re2.error, UnicodeError):
         return None
-
-
-def _translated(regex: str) -> str:
-    """The expression in Python's syntax."""
-    parts: list[str] = []
-    for token in _TOKEN.finditer(regex):
-        quoted, text = token.group("quoted"), token.group()
-        if quoted is not None:
-            parts.append(re.escape(quoted))
-        elif text == r"\z":
-            parts.append(r"\Z")
-        else:
-            parts.append(text)
-    joined = "".join(parts).replace("(?<", "(?P<")
-    for name, members in _POSIX.items():
-        joined = joined.replace(f"[:{name}:]", members)
-    return joined
