@@ -4,7 +4,7 @@ The state is rebuilt by independent means: Spark takes the last value of each fi
 logs from appends and truncations, while the recorded state was maintained event by event, and the
 lost, duplicated and diverged records were reported by the cluster, which examined its own logs.
 What the partitions' state znodes say at the end must be that state too; in KRaft mode, what the
-records of the metadata log add up to.
+records of the metadata log add up to. A running cluster's clients see neither of them.
 """
 
 from typing import Final
@@ -45,17 +45,20 @@ def replay_differences(source: DatasetTables) -> DataFrame:
     totals = source.materialised(TOTALS, _totals)
     replicas = source.materialised(REPLICAS, final_replicas)
     partitions = source.materialised(PARTITIONS, final_partitions)
-    znodes = states_in(source.materialised(ZNODES, final_znodes))
+    tree = source.materialised(ZNODES, final_znodes)
     registrations = final_registrations(source).withColumnRenamed("partition_epoch", "zk_version")
     exist = states.where("state <> 'nonexistent'")
-    kraft = source.table(METADATA_RECORDS).select(SESSION).distinct()
+    with_zookeeper = tree.select(SESSION).distinct()
+    with_metadata_log = source.table(METADATA_RECORDS).select(SESSION).distinct()
     found = (
         _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
                    source.sessions, (SESSION,), OF_SESSION),
         _different("partition", partitions, states, PARTITION, OF_PARTITION),
         _different("replica", replicas, copies, REPLICA, OF_REPLICA),
-        _different("znode", znodes, exist.join(kraft, SESSION, "left_anti"), PARTITION, ZNODE),
-        _different("metadata", registrations, exist.join(kraft, SESSION), PARTITION, ZNODE),
+        _different("znode", states_in(tree), exist.join(with_zookeeper, SESSION),
+                   PARTITION, ZNODE),
+        _different("metadata", registrations, exist.join(with_metadata_log, SESSION),
+                   PARTITION, ZNODE),
     )  # fmt: skip
     whole = found[0]
     for more in found[1:]:

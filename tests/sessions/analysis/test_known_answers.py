@@ -14,6 +14,7 @@ from emulator.events import (
     LeaderElected,
     LogLoaded,
     MessageSent,
+    PartitionStateChanged,
     ProduceAcknowledged,
     RecordsConsumed,
     ReplicaRoleChanged,
@@ -206,6 +207,13 @@ def test_only_what_the_audit_never_said_differs(source: DatasetTables) -> None:
         (row["what"], row["field"], row["rebuilt"]) for row in rows(replay_differences(source))
     ]
     assert found == [("session", "lost", "1")]
+
+
+def test_what_a_client_cannot_see_does_not_differ(spark: "SparkSession", tmp_path: Path) -> None:
+    story = committed_story()
+    story.tell(PartitionStateChanged, TP, 1, 1, [1, 2], 1, 1)
+    watched = told(spark, tmp_path, story)
+    assert not [row for row in rows(replay_differences(watched)) if row["what"] == "znode"]
 
 
 def test_rows_that_follow_each_other_are_one_stretch(spark: "SparkSession") -> None:
