@@ -128,23 +128,31 @@ class KafkaCluster:
         self,
         server: ClusterServer,
         *,
-        brokers: int = 3,
-        version: str = "3.9",
+        brokers: int | None = None,
+        version: str | None = None,
         seed: int = 1,
         config: Mapping[str, Setting] | None = None,
         mode: str | None = None,
         controllers: int | None = None,
         protocol: str | None = None,
         users: Mapping[str, str] | None = None,
+        image: str | Path | None = None,
     ) -> None:
-        """Create a cluster of ``brokers`` brokers that behave like a release.
+        """Create a cluster of ``brokers`` brokers (3) that behave like a release (3.9).
 
         ``mode`` is kraft or zk; None: with ZooKeeper up to 3.9, without it from 4.0 on.
         ``controllers`` is the size of the quorum without ZooKeeper; None: 1. ``protocol`` is the
         security protocol (``SASL_SSL``; None: PLAINTEXT), ``users`` are those of SASL with their
         passwords. What clients must trust is in :attr:`certificate_authority`.
+
+        With ``image`` the cluster starts in the state of an image (``tidegauge import``): brokers,
+        release, mode, topics, leaders and configurations are the image's.
         """
         wish: dict[str, object] = {"brokers": brokers, "version": version, "seed": seed}
+        if image is None:
+            wish["version"] = version or "3.9"
+        else:
+            wish["image"] = str(Path(image).absolute())
         wish |= {"mode": mode, "controllers": controllers}
         wish |= {"protocol": protocol, "users": dict(users or {})}
         made = server.ask(open={**wish, "config": dict(config or {})})

@@ -29,7 +29,10 @@ from tidegauge.kafka_cluster import ClusterError, ClusterServer, KafkaCluster
 
 CLUSTER = pytest.StashKey[KafkaCluster]()
 FOLDER = pytest.StashKey[Path]()
-OPTIONS = (*("brokers", "version", "mode", "controllers", "seed", "config", "protocol", "users"),)
+OPTIONS = (
+    *("brokers", "version", "mode", "controllers", "seed", "config"),
+    *("protocol", "users", "image"),
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "kafka(brokers=3, version='3.9', mode=None, controllers=None, seed=1, config={..}, "
-        "protocol='PLAINTEXT', users={..}): "
+        "protocol='PLAINTEXT', users={..}, image=None): "
         "kafka_cluster's options",
     )
 
@@ -59,7 +62,7 @@ def kafka_cluster(
     """An emulated Kafka cluster of the test's own (:class:`tidegauge.kafka_cluster.KafkaCluster`).
 
     The marker ``kafka`` sets brokers, version, mode, controllers, random seed, configuration,
-    security protocol and users.
+    security protocol and users; or the image of a cluster, in whose state it starts.
     """
     options = _options(request.node)
     try:

@@ -23,8 +23,9 @@ from commands.language.values import PORT_MAX, Setting
 from commands.output import streams
 from commands.runs.access import DEFAULT, Access, ready
 from commands.runs.served_cluster import Reply, ServedCluster, quoted, refused
-from commands.runs.served_script import FOR_TESTS, begins_now, served_script
+from commands.runs.served_script import FOR_TESTS, begins_now, script_to_serve, served_script
 from emulator.common.limits import BROKERS_MAX
+from sessions.file_system import resolve_inside
 from sessions.format.errors import SessionError
 from sessions.gateway.control import ControlChannel, new_token
 from sessions.gateway.endpoints import Endpoint, UnreachableError
@@ -39,7 +40,10 @@ FILES_WANTED: Final = CONNECTIONS_MAX + 1_000
 
 
 class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
-    """A request for a cluster on the control channel."""
+    """A request for a cluster on the control channel.
+
+    ``image`` is the file of an image, in whose state it starts; the brokers are then the image's.
+    """
 
     brokers: int | None = None
     version: str | None = None
@@ -49,6 +53,7 @@ class ClusterWish(Struct, frozen=True, forbid_unknown_fields=True):
     config: dict[str, str | int | bool] = {}
     protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] | None = None
     users: dict[str, str] = {}
+    image: str | None = None
     port: Annotated[int, Meta(ge=0, le=PORT_MAX)] = 0
 
 
@@ -56,10 +61,17 @@ class Clusters:
     """The clusters of one server; the control channel creates and queries them."""
 
     def __init__(
-        self, make: Callable[[Script, Access], ServedCluster], access: Access = DEFAULT
+        self,
+        make: Callable[[Script, Access], ServedCluster],
+        access: Access = DEFAULT,
+        folder: Path = Path(),
     ) -> None:
-        """Create further clusters with ``make``, which are reached by ``access``."""
+        """Create further clusters with ``make``, which are reached by ``access``.
+
+        Images are read below ``folder`` only.
+        """
         self._make = make
+        self._folder = folder
         self._access = access
         self._certificates = ExitStack()
         self.by_number: dict[int, ServedCluster] = {}
@@ -105,7 +117,12 @@ class Clusters:
         fault = "".join(traceback.format_exception(cluster.gateway.fault)).rstrip()
         return refused(f"the cluster has ended because of an error in the emulator:\n{fault}")
 
-    async def _open(self, wish: ClusterWish) -> Reply:
+    def _script_of(self, wish: ClusterWish) -> Script:
+        """Return the script of a cluster, in the state of an image if one is named.
+
+        Raises:
+            CommandError: the image cannot be read, or an option is wrong.
+        """
         options = ClusterOptions(
             version=wish.version,
             mode=wish.mode,
@@ -114,8 +131,14 @@ class Clusters:
             controllers=wish.controllers,
             config=[Setting(name, _word(value)) for name, value in wish.config.items()],
         )
-        script = begins_now(await asyncio.to_thread(served_script, options, FOR_TESTS))
-        brokers = script.spec.brokers
+        if wish.image is None:
+            return begins_now(served_script(options, FOR_TESTS))
+        image = resolve_inside(wish.image, self._folder)
+        return script_to_serve(str(image), {}, options)
+
+    async def _open(self, wish: ClusterWish) -> Reply:
+        script = await asyncio.to_thread(self._script_of, wish)
+        brokers = len(script.spec.broker_ids)
         if wish.port and wish.port + brokers - 1 > PORT_MAX:
             return refused(f"{brokers:,} brokers have no ports from {wish.port:,} to {PORT_MAX:,}")
         if self._brokers() + brokers > BROKERS_MAX:
@@ -257,7 +280,7 @@ async def _serve(service: Service, access: Access) -> ExitCode:
             folder=service.folder,
         )
 
-    clusters = Clusters(made, access)
+    clusters = Clusters(made, access, service.folder)
     control = None if service.control is None else ControlChannel(clusters.respond, service.token)
     script, cluster = service.script, None
     try:

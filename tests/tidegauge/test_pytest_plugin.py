@@ -6,10 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands.cli.main import run_program
+from commands.exits import ExitCode
 from sessions.playback.verify import verify
 
 ROOT = Path(__file__).parents[2]
 
+DESCRIBED = """\
+Topic: orders	PartitionCount: 1	ReplicationFactor: 2	Configs:
+	Topic: orders	Partition: 0	Leader: 8	Replicas: 7,8	Isr: 8,7
+"""
 SUITE = """
 import asyncio
 import sys
@@ -52,6 +58,14 @@ def test_acts_and_looks(kafka_cluster):
     kafka_cluster.assert_nothing_lost()
 
 
+@pytest.mark.kafka(image="prod.cluster.json")
+def test_in_the_state_of_an_image(kafka_cluster):
+    assert (kafka_cluster.leader("orders"), kafka_cluster.isr("orders")) == (8, [7, 8])
+    assert kafka_cluster.result()["version"] == "4.1"
+    kafka_cluster.crash(8)
+    kafka_cluster.wait_until("orders-0.leader == 7")
+
+
 def test_a_refusal_is_an_error(kafka_cluster):
     with pytest.raises(Exception, match="did you mean 'broker'"):
         kafka_cluster.run("brokr crash 1")
@@ -91,6 +105,10 @@ def test_fails(kafka_cluster):
 
 def test_a_suite_with_clusters(tmp_path: Path) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE)
+    (tmp_path / "topics.txt").write_text(DESCRIBED)
+    image = str(tmp_path / "prod.cluster.json")
+    words = ["import", str(tmp_path / "topics.txt"), "--version", "4.1", "--out", image]
+    assert run_program(words) == ExitCode.OK
     done = subprocess.run(
         [
             *(sys.executable, "-P", "-m", "pytest", "-q"),
@@ -104,12 +122,12 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert "1 failed, 6 passed, 3 errors" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 7 passed, 3 errors" in done.stdout, done.stdout + done.stderr
     assert re.findall(r"^@pytest.mark.kafka(.*)", done.stdout, re.MULTILINE) == [
         " takes its options by name (brokers, version, mode, controllers, seed, config, protocol, "
-        "users), not 3",
+        "users, image), not 3",
         " has no 'broker'; it has brokers, version, mode, controllers, seed, config, protocol, "
-        "users",
+        "users, image",
         ": There is no configuration 'min.insync.replica'; the nearest is 'min.insync.replicas'",
     ]
     assert "During handling" not in done.stdout
