@@ -142,9 +142,9 @@ class BrokersScreen(ConsoleScreen):
         parts = [
             f"{counts.brokers_up}/{counts.brokers} up",
             controllers_up(self.stage.view.state),
-            *authority_parts(self.stage),
             "faults only" if self.table.faults_only else "",
             f"filter {self.table.filter.text}" if self.table.filter else "",
+            *authority_parts(self.stage),
             self.table.columns_shown(),
         ]
         table_pane.entitle("brokers", parts)
