@@ -13,6 +13,7 @@ from emulator.common.scram import Credential
 from emulator.releases.broker_configs import BrokerConfigKey, ConfigType, broker_configs
 from emulator.releases.config_names import (
     BOOLEAN,
+    FIRST_DESCRIBED,
     INT_MAX,
     LISTS,
     LONG_MAX,
@@ -41,7 +42,6 @@ COARSER: Final = {
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
 SECURITY: Final = frozenset({"sasl.enabled.mechanisms"})
 """Names that have an effect on clients that authenticate."""
-FIRST_DESCRIBED: Final = numbers_of("0.11.0.0")
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
 _MICROSECONDS: Final[dict[Kind, int]] = {
@@ -380,7 +380,7 @@ def _other(name: str, profile: Profile) -> BrokerConfigKey | None:
     """
     if MISSPELT.get(name, name) in _BY_NAME:
         return None
-    return broker_configs(max(profile.numbers, FIRST_DESCRIBED)).get(name)
+    return broker_configs(max(profile.numbers, numbers_of(FIRST_DESCRIBED))).get(name)
 
 
 def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
@@ -579,7 +579,7 @@ def consumer_defaults(version: str) -> ConsumerDefaults:
 def _find(name: str, profile: Profile) -> Setting:
     setting = _BY_NAME.get(MISSPELT.get(name, name))
     if setting is None:
-        others = broker_configs(max(profile.numbers, FIRST_DESCRIBED))
+        others = broker_configs(max(profile.numbers, numbers_of(FIRST_DESCRIBED)))
         raise _unknown(name, [*_BY_NAME, *others])
     _check_release(name, setting, profile)
     return setting

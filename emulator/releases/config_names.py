@@ -50,6 +50,9 @@ _SINCE_EVER: Final = DOCUMENTS
 _KRAFT: Final = "3.3"
 _SNAPSHOTS_BY_TIME: Final = "3.4"
 
+FIRST_DESCRIBED: Final = "0.11.0.0"
+"""The first release whose brokers describe their configuration: earlier ones take its names."""
+
 SETTINGS: Final = (
     Setting(
         "replica.lag.time.max.ms",

@@ -14,7 +14,6 @@ from emulator.clients.external.metadata import TopicIds
 from emulator.common.errors import ERRORS, NONE
 from emulator.protocol import AnyMessage
 from emulator.releases.config_descriptions import DEFAULT, ConfigEntry
-from emulator.releases.versions import is_since
 from emulator.wire.messages import alter_configs, configs, offsets, partitions
 from emulator.wire.messages import topics as wire
 from emulator.wire.types import Message
@@ -91,7 +90,7 @@ class CreateTopics:
         """
         code, is_kraft = ERRORS["INVALID_REQUEST"].code, self.context.in_kraft_mode
         reason = "Duplicate topic name." if is_kraft else "Found multiple entries for this topic."
-        each_time = not is_kraft and is_since(self.context.profile.numbers, "2.4")
+        each_time = not is_kraft and self.context.profile.has("topics_named_twice_answered_twice")
         return [
             wire.CreatableTopicResult(name, error_code=code, error_message=reason)
             for name, times in names.items()

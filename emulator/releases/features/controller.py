@@ -6,6 +6,13 @@ from emulator.releases.features.base import Feature
 
 CONTROLLER: Final = (
     Feature(
+        "topics_named_twice_answered_twice",
+        "2.4",
+        None,
+        "KafkaApis.handleCreateTopicsRequest",
+        "with ZooKeeper a topic that CreateTopics names twice is refused twice, not once",
+    ),
+    Feature(
         "offline_election_in_isr_order",
         "documents",
         "0.8.1",

@@ -23,6 +23,7 @@ from emulator.releases.versions import NAMES, RELEASES, numbers_of
 
 ROOT = Path(__file__).parents[3] / "emulator"
 TABLES = {
+    "wire/versions.py",
     "releases/versions.py",
     "releases/profiles.py",
     "releases/variants.py",

@@ -63,6 +63,7 @@ high_watermark_ignores_dead_replicas 3.9
 high_watermark_needs_min_isr 3.9
 compacted_topics_need_keys 0.9..3.9
 invalid_record_error 2.4..3.9
+topics_named_twice_answered_twice 2.4..3.9
 offline_election_in_isr_order documents..0.8.1
 controlled_shutdown_election_in_isr_order documents..0.9
 empty_isr_on_unclean 0.8.1..0.11

@@ -35,8 +35,15 @@ See ``tests/wire/same_requests.py``.
 """
 
 
-UNKNOWN = {f"{what}DelegationToken" for what in ("Create", "Renew", "Expire", "Describe")}
-"""What kafka-python does not know in any version."""
+UNKNOWN = {
+    *(f"{what}DelegationToken" for what in ("Create", "Renew", "Expire", "Describe")),
+    *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
+}
+"""What kafka-python does not know in any version.
+
+Real brokers were asked about the new consumer groups (``tests/golden_wire``), and librdkafka and
+Kafka's own consumers use them (``tests/wire/test_consumer_groups.py``).
+"""
 
 
 def of_all_versions() -> Iterator[tuple[Api, type[Message], int]]:
