@@ -25,7 +25,7 @@ def sentences(stage: Stage) -> list[str]:
         found.append(f"ZooKeeper is unreachable from {plural(here.serving, 'broker')}.")
     elif here.cut_off:
         found.append(f"{plural(len(here.cut_off), 'broker')} cannot reach ZooKeeper.")
-    if here.trouble == "none":
+    if here.controller is None and here.trouble:
         found.append("There is no active controller.")
     elif here.trouble:
         kind = "broker" if stage.view.state.quorum is None else "controller"

@@ -84,7 +84,7 @@ def identity_columns(
     name = Column[PartitionState](
         "name",
         "TOPIC-PART",
-        13,
+        11,
         lambda p: (clean(p.name), "strong"),
         grows=True,
         sticky=True,
@@ -123,7 +123,7 @@ def replica_columns() -> list[Column[PartitionState]]:
         Column(
             "isr",
             "ISR",
-            7,
+            6,
             lambda p: (broker_list(p.isr), ""),
             lambda p: len(p.isr),
             drop=4,
@@ -142,8 +142,8 @@ def replica_columns() -> list[Column[PartitionState]]:
 def offset_columns(quiet: str) -> list[Column[PartitionState]]:
     """The end of its log, and how much of it is not committed."""
     return [
-        _figure("hw", "HW", 8, high_watermark, drop=2),
-        _figure("leo", "LEO", 8, log_end_offset, drop=1),
+        _figure("hw", "HW", 7, high_watermark, drop=2),
+        _figure("leo", "LEO", 7, log_end_offset, drop=1),
         _count("lag", "LAG", 5, lag, quiet, role="warning"),
     ]
 

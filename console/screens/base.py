@@ -227,19 +227,20 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         body = self.query_one("#body").size.height
         room = body - kept - LOG_LINES_MIN
         height = max(1, min(self._upper_lines, room)) if is_free else None
-        if self._fits_below(lines + HEADING_LINES, body):
+        has_rows = views[0].count() > 0  # an empty table says why, and needs its room for that
+        if self._fits_below(lines + HEADING_LINES, body, has_rows=has_rows):
             height = self._low_lines
         upper = self.query_one("#upper").styles
         if (None if upper.inline.height is None else upper.inline.height.value) != height:
             upper.height = height
 
-    def _fits_below(self, lines: int, whole: int) -> bool:
+    def _fits_below(self, lines: int, whole: int, *, has_rows: bool) -> bool:
         """On a low terminal, whether the upper panes leave room for one below; show it then."""
         is_away = self.has_class("-zoomed") or self.has_class("-on-side")
-        is_free = self.shares_low and self.has_class("-low") and not is_away
+        is_free = self.shares_low and has_rows and self.has_class("-low") and not is_away
         self._low_lines = max(lines, self._low_lines) if is_free else 0
         fits = is_free and whole - self._low_lines >= LOW_LOG_LINES
-        self.set_class(fits, "-roomy")
+        self.set_class(fits, "-shares")
         return fits
 
     def show_headings(self) -> None:

@@ -18,6 +18,7 @@ from tests.console.driving import LARGE, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 
 TEXTUAL_NAMES = {
+    "!": "exclamation_mark",
     ",": "comma",
     ".": "full_stop",
     "<": "less_than_sign",

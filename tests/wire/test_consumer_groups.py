@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,8 +28,6 @@ SETTINGS: Final = {
     "offsets.topic.num.partitions": "1",
 }
 START_S: Final = 120
-AT_ONCE_S: Final = 5
-"""librdkafka used to wait for 15 s where the protocol was missing."""
 
 pytest.importorskip("confluent_kafka")
 
@@ -153,22 +150,3 @@ def test_a_group_outlives_its_coordinator_and_its_members(
     send(kafka_cluster, 20, first=40)
     eventually(lambda: len(set(one.records + two.records)) == 60, "all is read by the other")
     kafka_cluster.assert_nothing_lost()
-
-
-@pytest.mark.kafka(version="3.9")
-def test_librdkafka_is_told_at_once_where_the_protocol_is_missing(
-    kafka_cluster: KafkaCluster,
-) -> None:
-    from confluent_kafka import Consumer
-
-    kafka_cluster.run(f"topic create {TOPIC} --partitions 1 --replication-factor 3")
-    config = {"bootstrap.servers": kafka_cluster.bootstrap_servers, "log_level": 0}
-    consumer = Consumer(config | {"group.id": "billing", "group.protocol": "consumer"})
-    consumer.subscribe([TOPIC])
-    begun = time.monotonic()
-    message = consumer.poll(3 * AT_ONCE_S)
-    waited = time.monotonic() - begun
-    consumer.close()
-    assert message is not None
-    assert "UNSUPPORTED_VERSION" in str(message.error())
-    assert waited < AT_ONCE_S

@@ -34,7 +34,7 @@ async def test_the_image_is_shown_as_a_tree(size: tuple[int, int]) -> None:
 
 
 async def test_a_node_shows_its_data_and_the_records_about_it() -> None:
-    async with console(kraft(*FENCED), "4", "G", "right", "G") as driven:
+    async with console(kraft(*FENCED), "4", "G", "right", "G", size=(120, 42)) as driven:
         text = driven.text()
         assert driven.screen.selection() == ("/topics/orders/2",)
         assert "leader                  0" in text

@@ -254,7 +254,7 @@ def many_statements(path: Path) -> None:
 
 def many_summaries(path: Path) -> None:
     """More rows of the summary than events."""
-    edit(path, rows("summary", ROWS, "n" + ", n % 7" * 13))
+    edit(path, rows("summary", ROWS, "n" + ", n % 7" * 17))
 
 
 def many_bookmarks(path: Path) -> None:
