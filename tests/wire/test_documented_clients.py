@@ -19,7 +19,8 @@ pytestmark = pytest.mark.clients
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "clients.md"
 PROGRAM: Final = re.compile(r"^### ([^\n]+)\n.*?^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PROGRAMS: Final = {name: (kind, text) for name, kind, text in PROGRAM.findall(PAGE.read_text())}
+SECTION: Final = PAGE.read_text().partition("\n## In ten lines\n")[2].partition("\n## ")[0]
+PROGRAMS: Final = {name: (kind, text) for name, kind, text in PROGRAM.findall(SECTION)}
 MODULES: Final = {"confluent-kafka": "confluent_kafka", "kafka-python": "kafka"}
 LIBS: Final = os.environ.get("KAFKA_LIBS")
 OLD_CLIENT: Final = "kafka-clients-[012].*.jar"
