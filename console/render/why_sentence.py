@@ -16,6 +16,8 @@ MECHANISMS = {
     "broker-session": "sent no heartbeat for a whole session",
 }
 """What a timer found out about a broker."""
+LEFT_ISR = ("under_min_isr", "at_min_isr", "under_replicated")
+"""States of which the broker that a timer found is the one that left the ISR."""
 
 
 def sentence(stage: Stage, partition: PartitionState, links: Sequence[Event | Fold]) -> str:
@@ -30,11 +32,14 @@ def sentence(stage: Stage, partition: PartitionState, links: Sequence[Event | Fo
     began = next((event for event in chain if silences(event)), None)
     timers = [event.task for event in chain if isinstance(event, events.TimerFired)]
     how = next((MECHANISMS[task] for task in timers if task in MECHANISMS), "")
+    if status_of(stage.view.state, partition) not in LEFT_ISR:
+        how = ""
+    who = "it" if len(partition.osr) == 1 else "one of them"
     because = "" if began is None else f"because {in_words(began)} (#{number(began.seq)})"
     root = chain[0] if chain else None
     if not because and isinstance(root, events.InputReceived):
         because = f"after '{clean(root.text)}' (#{number(root.seq)})"
-    rest = ", ".join(part for part in (f"it {how}" if how else "", because) if part)
+    rest = ", ".join(part for part in (f"{who} {how}" if how else "", because) if part)
     return f"{what}: {rest}" if rest else what
 
 
