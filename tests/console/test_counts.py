@@ -71,12 +71,13 @@ def wrong(each: PartitionState, serving: set[int]) -> Iterator[str]:
         yield "diverged"
     if each.leader is None:
         return
-    acting = [b for b, r in each.replica_states.items() if r.role == "leader" and b in serving]
+    is_named_dead = each.leader >= 0 and each.leader not in serving
+    leaders = [b for b, r in each.replica_states.items() if r.role == "leader" and b in serving]
+    acting = [] if is_named_dead else leaders  # who leads beside a dead one led before it
     missing = set(each.replicas) - set(each.isr)
-    led = each.led
     conditions = {
         "offline": each.leader < 0,
-        "leaderless": led and not acting,
+        "leaderless": (each.led or is_named_dead) and not acting,
         "under_min_isr": len(each.isr) < each.min_isr,
         "at_min_isr": bool(missing) and len(each.isr) == each.min_isr,
         "under_replicated": bool(missing),

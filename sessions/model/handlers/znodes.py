@@ -12,6 +12,8 @@ from sessions.model.folding import Handlers, Model
 CONTROLLER: Final = "/controller"
 CONTROLLER_EPOCH: Final = "/controller_epoch"
 BROKER_IDS: Final = "/brokers/ids/"
+DIGITS_MAX: Final = 10
+"""The digits of the highest number that Java's int holds."""
 
 
 class ControllerData(msgspec.Struct):
@@ -90,10 +92,18 @@ def deleted_for_office(model: Model, event: events.ZnodeDeleted) -> None:
 
 
 def _unregistered(model: Model, name: str, seq: int) -> None:
-    if name.isdigit() and int(name) in model.state.brokers:
-        broker = model.broker(int(name), seq)
+    number = _number(name)
+    if number is not None and number in model.state.brokers:
+        broker = model.broker(number, seq)
         broker.registered = False
         broker.broker_epoch = 0
+
+
+def _number(text: str | None) -> int | None:
+    """The number that a text is; None if it has more digits than Java's int, or is none."""
+    if text is None or len(text) > DIGITS_MAX or not (text.isascii() and text.isdigit()):
+        return None
+    return int(text)
 
 
 def _controller_said(
@@ -102,7 +112,7 @@ def _controller_said(
     controller = model.state.controller
     controller.changed = seq
     if path == CONTROLLER_EPOCH:
-        controller.epoch = int(data) if data is not None and data.isdigit() else None
+        controller.epoch = _number(data)
         controller.epoch_zk_version = version
     else:
         try:

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from emulator.cluster import Cluster
@@ -152,6 +152,8 @@ def started(version: str, seed: int = 1) -> Cluster:
         max_size=6,
     ),
 )
+@example("3.9", [("/controller_epoch", "9" * 5_000)])
+@example("3.9", [("/controller_epoch", "²")])
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 def test_no_content_of_a_znode_is_a_fault_of_this_program(
     version: str, steps: list[tuple[str, str | None] | AnyInput]
