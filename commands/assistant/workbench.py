@@ -160,7 +160,10 @@ class Workbench:
         return [*lines, *(each.text.rstrip() for each in self._run.outputs)]
 
     def _too_long(self) -> str:
-        return f"{SECONDS_MAX:.0f} s have passed: what has not ended goes on with the next call"
+        return (
+            f"{SECONDS_MAX:.0f} s have passed: this statement goes on with the next call, "
+            "and those after it were not given"
+        )
 
     def what_if(self, statements: str) -> str:
         """Tell what statements would change, by running them on a copy of the cluster.
@@ -180,7 +183,10 @@ class Workbench:
         until = monotonic() + SECONDS_MAX
         while not forecast.go_on(FORECAST_SLICE_S):
             if monotonic() > until:
-                raise WorkbenchError(f"the forecast is at {forecast.share:.0%}: {self._too_long()}")
+                raise WorkbenchError(
+                    f"the forecast takes longer than {SECONDS_MAX:.0f} s "
+                    f"({forecast.share:.0%} is done): ask for less"
+                )
         assert forecast.effect is not None
         rows = [text_of(row.line) for row in change_rows(forecast.effect)]
         ahead = f"within the next {forecast.effect.seconds} s"
