@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -41,20 +42,20 @@ def in_there(words: list[str]) -> subprocess.CompletedProcess[str]:
 def network() -> Iterator[list[str]]:
     """A network namespace joined to this one; the words that run a command in it."""
     inside = ["ip", "netns", "exec", NAMESPACE]
-    try:
-        ip("netns", "add", NAMESPACE)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("needs the right to make network namespaces")
-    try:
-        ip("link", "add", "tide0", "type", "veth", "peer", "name", "tide1")
-        ip("link", "set", "tide1", "netns", NAMESPACE)
-        ip("addr", "add", f"{OURS}/30", "dev", "tide0")
-        ip("link", "set", "tide0", "up")
-        ip(*inside[1:], "ip", "addr", "add", f"{THEIRS}/30", "dev", "tide1")
-        ip(*inside[1:], "ip", "link", "set", "tide1", "up")
+    with ExitStack() as cleanup:
+        try:
+            ip("netns", "add", NAMESPACE)
+            cleanup.callback(ip, "netns", "del", NAMESPACE)  # and the links with it
+            ip("link", "add", "tide0", "type", "veth", "peer", "name", "tide1")
+            cleanup.callback(in_there, ["ip", "link", "del", "tide0"])
+            ip("link", "set", "tide1", "netns", NAMESPACE)
+            ip("addr", "add", f"{OURS}/30", "dev", "tide0")
+            ip("link", "set", "tide0", "up")
+            ip(*inside[1:], "ip", "addr", "add", f"{THEIRS}/30", "dev", "tide1")
+            ip(*inside[1:], "ip", "link", "set", "tide1", "up")
+        except (OSError, subprocess.CalledProcessError) as refusal:
+            pytest.skip(f"needs the right to join network namespaces: {refusal}")
         yield inside
-    finally:
-        ip("netns", "del", NAMESPACE)  # and the links with it
 
 
 def test_each_listener_tells_its_clients_addresses_that_they_reach(network: list[str]) -> None:
