@@ -53,6 +53,7 @@ from emulator.releases.config import (
     with_effect,
 )
 from emulator.releases.profiles import Profile
+from emulator.restore.groups import StoredGroup, stored_groups
 from emulator.restore.logs import replicas_on_disk
 from emulator.restore.metadata_log import controller_ids, snapshot_of
 from emulator.restore.znodes import stored_znodes
@@ -127,11 +128,11 @@ class Cluster:
         Raises:
             ConfigError: unknown version, unknown configuration name, or invalid value.
         """
-        image = None if spec.image is None else image_of(spec)
-        self._assemble(_fresh(spec) if image is None else _restored(spec, image), observers)
+        restored = None if spec.image is None else Restored(spec)
+        self._assemble(_fresh(spec) if restored is None else restored.state(), observers)
         for kind, observer in (by_type or {}).items():
             self.kernel.subscribe(observer, [kind])
-        self._boot(text, line, image)
+        self._boot(text, line, restored)
 
     @classmethod
     def _of(cls, state: ClusterState) -> "Cluster":
@@ -226,7 +227,7 @@ class Cluster:
             for number, each in kraft.controllers.items()
         }
 
-    def _boot(self, text: str, line: int, image: ClusterImage | None) -> None:
+    def _boot(self, text: str, line: int, restored: "Restored | None") -> None:
         spec = self.spec
         kernel = self.kernel
         ids = list(self.brokers)
@@ -242,8 +243,8 @@ class Cluster:
         )
         root = kernel.cause
         kernel.start_host(CLIENTS)
-        if image is not None:
-            self._resume(image, root)
+        if restored is not None:
+            self._resume(restored, root)
         elif self.kraft is not None:
             self._boot_kraft(root)
         else:
@@ -276,14 +277,39 @@ class Cluster:
 
     # ---- starting from an image
 
-    def _resume(self, image: ClusterImage, root: int) -> None:
+    def _resume(self, restored: "Restored", root: int) -> None:
         """Let the processes of an image continue that are up; its disks are in the state."""
+        image = restored.image
+        for group in restored.groups:
+            self._tell_group(image, group)
         for broker in self.brokers.values():
             broker.core.replicas.tell_disk()
         if self.kraft is not None:
             self._resume_kraft(image, self.kraft, root)
         else:
             self._resume_with_zookeeper(image, root)
+        if restored.groups:
+            self._step_until(lambda: not any(map(_is_loading, self.state.brokers.values())))
+
+    def _tell_group(self, image: ClusterImage, group: StoredGroup) -> None:
+        """Report the records of a group that are in the log, and the offsets that they commit."""
+        topic, _, number = group.tp.rpartition("-")
+        partition = image.partition(topic, int(number))
+        assert partition is not None
+        broker = NO_LEADER if partition.leader is None else partition.leader
+        if broker == NO_LEADER:
+            broker = next(iter(partition.replicas), NO_LEADER)
+        self.kernel.emit(
+            events.GroupRecordsWritten,
+            group.tp,
+            broker,
+            group.name,
+            group.first_record,
+            group.keys,
+            group.values,
+        )
+        for tp, offset in group.offsets.items():
+            self.kernel.emit(events.OffsetCommitted, group.name, tp, broker, offset)
 
     def _resume_kraft(self, image: ClusterImage, kraft: KRaftState, root: int) -> None:
         """Let controllers and brokers continue in the epoch of the active controller."""
@@ -547,48 +573,68 @@ class Cluster:
         return "frozen" if frozen else self.state.brokers[broker].state
 
 
-def image_of(spec: CreateCluster) -> ClusterImage:
-    """The complete image with which a cluster starts, in the release that the statement names."""
-    assert spec.image is not None
-    mode = spec.mode or spec.image.mode
-    return complete(replace(spec.image, release=spec.version, mode=mode)).image
+def _is_loading(broker: BrokerState) -> bool:
+    """Whether a broker leads partitions whose groups it has not loaded yet."""
+    return any(broker.core.coordinator.partitions.values())
 
 
-def _restored(spec: CreateCluster, image: ClusterImage) -> ClusterState:
-    """The state of a cluster whose disks hold what an image says, before anything has started."""
-    profile = profile_of(spec.version)
-    static = with_effect(image.static_configs or {}, spec.version) | spec.config
-    resolve(spec.version, static)
-    ids = [broker.id for broker in image.brokers]
-    kraft = None
-    snapshot = snapshot_of(image) if image.mode == "kraft" else None
-    if snapshot is not None:
-        kraft = KRaftState(
-            dict(image.features or {}),
-            {host: ControllerProcess(host) for host in controller_ids(image).values()},
-        )
-        for controller in kraft.controllers.values():
-            controller.quorum.log.start_at(snapshot)
-    controllers = [] if kraft is None else list(kraft.controllers)
-    state = _state_of(spec, profile, ids, controllers, kraft)
-    settings = state.settings
-    settings.defaults = static
-    settings.racks = {broker.id: broker.rack for broker in image.brokers if broker.rack}
-    settings.hosts = {broker.id: broker.host for broker in image.brokers if broker.host}
-    settings.brokers = {
-        broker.id: dict(broker.static_configs) for broker in image.brokers if broker.static_configs
-    }
-    for number, replicas in replicas_on_disk(image, profile).items():
-        state.brokers[number].replicas.update(replicas)
-    for number, broker in state.brokers.items():
-        if snapshot is not None and isinstance(broker.membership, KRaftMembershipState):
-            broker.membership.quorum.log.start_at(snapshot)
-            for topic in image.topics:
-                for partition in topic.partitions:
-                    if number in partition.replicas:
-                        tp = f"{topic.name}-{partition.partition}"
-                        broker.membership.topic_ids[tp] = topic.id or ""
-    return state
+class Restored:
+    """The cluster of an image before anything has started, in the release of a statement."""
+
+    def __init__(self, spec: CreateCluster) -> None:
+        """Complete the image that the statement has.
+
+        Raises:
+            ConfigError: there is no such release, or it does not support the image's mode.
+        """
+        assert spec.image is not None
+        self.spec = spec
+        mode = spec.mode or spec.image.mode
+        self.image = complete(replace(spec.image, release=spec.version, mode=mode)).image
+        self.profile = profile_of(spec.version)
+        self.groups = stored_groups(self.image, self.profile)
+
+    def state(self) -> ClusterState:
+        """The state of a cluster whose disks hold what the image says."""
+        spec, image = self.spec, self.image
+        static = with_effect(image.static_configs or {}, spec.version) | spec.config
+        resolve(spec.version, static)
+        ids = [broker.id for broker in image.brokers]
+        kraft = None
+        snapshot = snapshot_of(image) if image.mode == "kraft" else None
+        if snapshot is not None:
+            kraft = KRaftState(
+                dict(image.features or {}),
+                {host: ControllerProcess(host) for host in controller_ids(image).values()},
+            )
+            for controller in kraft.controllers.values():
+                controller.quorum.log.start_at(snapshot)
+        controllers = [] if kraft is None else list(kraft.controllers)
+        state = _state_of(spec, self.profile, ids, controllers, kraft)
+        self._set(state.settings, static)
+        ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
+        for group in self.groups:
+            ledger.enter(group.writer, group.tp, group.keys, group.values, acks=-1, now_us=0)
+        for number, replicas in replicas_on_disk(image, self.profile, self.groups).items():
+            state.brokers[number].replicas.update(replicas)
+        for number, broker in state.brokers.items():
+            if snapshot is not None and isinstance(broker.membership, KRaftMembershipState):
+                broker.membership.quorum.log.start_at(snapshot)
+                for topic in image.topics:
+                    for partition in topic.partitions:
+                        if number in partition.replicas:
+                            tp = f"{topic.name}-{partition.partition}"
+                            broker.membership.topic_ids[tp] = topic.id or ""
+        return state
+
+    def _set(self, settings: Settings, static: dict[str, str]) -> None:
+        brokers = self.image.brokers
+        settings.defaults = static
+        settings.racks = {broker.id: broker.rack for broker in brokers if broker.rack}
+        settings.hosts = {broker.id: broker.host for broker in brokers if broker.host}
+        settings.brokers = {
+            broker.id: dict(broker.static_configs) for broker in brokers if broker.static_configs
+        }
 
 
 def _fresh(spec: CreateCluster) -> ClusterState:

@@ -23,7 +23,7 @@ from emulator.cluster_image.image import (
     Topic,
     ZooKeeperController,
 )
-from emulator.common.names import uuid_of
+from emulator.common.names import OFFSETS_TOPIC, uuid_of
 from emulator.metadata_log.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS,
     METADATA_VERSION,
@@ -31,7 +31,7 @@ from emulator.metadata_log.metadata_version import (
     name_of,
     supported_features,
 )
-from emulator.releases.config import is_kraft
+from emulator.releases.config import is_kraft, profile_of, resolve, with_effect
 from emulator.releases.profiles import DEFAULT_VERSION, PROFILES
 from emulator.releases.versions import RELEASES, has_no_zookeeper
 
@@ -83,6 +83,7 @@ def complete(image: ClusterImage) -> Completed:
     assumed: list[Assumption] = []
     image = _release(image, assumed)
     image = _brokers(image, assumed)
+    image = _offsets_topic(image, assumed)
     image = _topics(image, assumed)
     return Completed(_controllers(image, assumed), tuple(assumed))
 
@@ -266,6 +267,28 @@ def _at_work(image: ClusterImage) -> tuple[set[int], set[int], bool]:
 
 
 # ---- topics
+
+
+def _offsets_topic(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
+    """Add the topic that the committed offsets are in, if no source has it."""
+    has_offsets = any(each.offset is not None for group in image.groups for each in group.offsets)
+    release = image.release or DEFAULT_VERSION
+    if not has_offsets or image.topic(OFFSETS_TOPIC) or not image.brokers:
+        return image
+    if not profile_of(release).has("consumer_groups"):
+        return image
+    config = resolve(release, with_effect(image.static_configs or {}, release))
+    factor = min(config.offsets_topic_replication_factor, len(image.brokers))
+    numbers = range(config.offsets_topic_num_partitions)
+    topic = Topic(
+        OFFSETS_TOPIC,
+        replication_factor=factor,
+        configs={"cleanup.policy": "compact"},
+        partitions=tuple(map(Partition, numbers)),
+    )
+    value = f"{len(numbers)} partitions with {factor} replicas, for the committed offsets"
+    assumed.append(Assumption(f"topic {OFFSETS_TOPIC}", (), value))
+    return replace(image, topics=tuple(sorted((*image.topics, topic), key=lambda t: t.name)))
 
 
 def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:

@@ -8,7 +8,8 @@ from hashlib import sha256
 
 ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 ID_LENGTH = 22
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
+OFFSETS_TOPIC = "__consumer_offsets"
+INTERNAL_TOPICS = (OFFSETS_TOPIC, "__transaction_state")
 """The coordinators' topics, which are created by brokers."""
 LOG_DIR = "/tmp/kafka-logs"
 """The log directory of every broker: Kafka's default (``log.dir``)."""

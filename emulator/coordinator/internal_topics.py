@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from emulator.broker_context import BrokerContext
 from emulator.common.java_collections import java_hash
+from emulator.common.names import OFFSETS_TOPIC
 from emulator.releases.config import BrokerConfig
 from emulator.zookeeper import errors
 
@@ -42,7 +43,7 @@ class InternalTopic(Struct, frozen=True):
 
 
 OFFSETS: Final = InternalTopic(
-    "__consumer_offsets",
+    OFFSETS_TOPIC,
     lambda config: config.offsets_topic_num_partitions,
     lambda config: config.offsets_topic_replication_factor,
     "offsets.topic.replication.factor",

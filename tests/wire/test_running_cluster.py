@@ -3,10 +3,12 @@
 import gc
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
+from emulator.cluster_image.document import encode
 from emulator.cluster_image.image import CommittedOffset
 from sessions.own_cluster.importing import import_sources, read_source
 from sessions.own_cluster.read_only_client import (
@@ -16,7 +18,7 @@ from sessions.own_cluster.read_only_client import (
     servers_of,
 )
 from sessions.own_cluster.reading import SourceError
-from tidegauge.kafka_cluster import KafkaCluster
+from tidegauge.kafka_cluster import ClusterServer, KafkaCluster
 
 pytest.importorskip("kafka")
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -123,7 +125,9 @@ def test_older_brokers_answer_what_they_can(kafka_cluster: KafkaCluster, release
 
 
 @pytest.mark.kafka(version="3.9")
-def test_groups_and_their_offsets_are_read(kafka_cluster: KafkaCluster) -> None:
+def test_groups_and_their_offsets_are_read_and_are_in_a_copy(
+    kafka_cluster: KafkaCluster, kafka_cluster_server: ClusterServer, tmp_path: Path
+) -> None:
     from kafka import KafkaConsumer, KafkaProducer
 
     servers = kafka_cluster.bootstrap_servers
@@ -140,10 +144,16 @@ def test_groups_and_their_offsets_are_read(kafka_cluster: KafkaCluster) -> None:
         consumer.close()
         del producer, consumer
         gc.collect()  # what the library left open is told here, where it is no failure
-    (group,) = read_source(f"kafka://{servers}").image.groups
+    image = read_source(f"kafka://{servers}").image
+    (group,) = image.groups
     assert (group.id, group.state) == ("readers", "Empty")
     assert [(each.partition, each.offset) for each in group.offsets] == [(0, 1)]
     assert isinstance(group.offsets[0], CommittedOffset)
+    file = tmp_path / "prod.cluster.json"
+    file.write_bytes(encode(image))
+    with closing(KafkaCluster(kafka_cluster_server, image=file)) as copy:
+        (restored,) = read_source(f"kafka://{copy.bootstrap_servers}").image.groups
+    assert (restored.id, restored.state, restored.offsets) == ("readers", "Empty", group.offsets)
 
 
 @pytest.mark.kafka(version="3.9")

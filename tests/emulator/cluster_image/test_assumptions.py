@@ -108,8 +108,22 @@ def test_a_release_without_the_mode_is_refused() -> None:
 
 def test_committed_offsets_tell_how_long_a_log_is_at_least() -> None:
     group = Group("g", offsets=(CommittedOffset("t", 0, 12),))
-    (partition,) = complete(placed((1,), groups=(group,))).image.topics[0].partitions
+    partition = complete(placed((1,), groups=(group,))).image.partition("t", 0)
+    assert partition is not None
     assert (partition.log_end, partition.high_watermark) == (12, 12)
+
+
+def test_committed_offsets_need_their_topic() -> None:
+    group = Group("g", offsets=(CommittedOffset("t", 0, 12),))
+    static = {"offsets.topic.num.partitions": "5"}
+    completed = complete(placed((1, 2), groups=(group,), static_configs=static))
+    topic = completed.image.topic("__consumer_offsets")
+    assert topic is not None
+    assert [each.replicas for each in topic.partitions[:2]] == [(1, 2), (2, 1)]
+    told = "topic __consumer_offsets: 5 partitions with 2 replicas, for the committed offsets"
+    assert told in map(str, completed.assumed)
+    old = complete(placed((1,), groups=(group,), release="0.8.2"))
+    assert old.image.topic("__consumer_offsets") is None
 
 
 def test_without_placement_those_who_have_a_log_are_the_replicas() -> None:

@@ -6,7 +6,10 @@ from msgspec.structs import replace
 from emulator.cluster_image.image import (
     Broker,
     ClusterImage,
+    CommittedOffset,
     Controller,
+    Group,
+    Member,
     Mode,
     Partition,
     Quorum,
@@ -297,3 +300,55 @@ def test_a_quorum_without_majority_stays_without_leader() -> None:
     lab = start("kraft", "4.1", image("kraft", quorum=Quorum(-1, 5, 10, controllers)))
     lab.wait(20_000)
     assert lab.cluster.controller_id() is None
+
+
+# ---- groups
+
+
+GROUPS = (
+    Group("readers", offsets=(CommittedOffset("orders", 0, 500, 3, "note"),)),
+    Group("writers", state="Stable", members=(Member("m1"),)),
+    Group("gone", state="Dead"),
+)
+
+
+def with_groups(version: str, mode: Mode, *, log_end: int | None = None) -> ClusterImage:
+    """The same cluster with groups, and a partition for them that brokers 1 and 4 have."""
+    made = image_of(mode, version)
+    partition = Partition(0, (1, 4), 1, (1, 4), leader_epoch=2, partition_epoch=2, log_end=log_end)
+    topic = Topic("__consumer_offsets", configs={}, partitions=(partition,))
+    return replace(made, topics=(topic, *made.topics), groups=GROUPS)
+
+
+def offsets(lab: Lab, broker: int) -> dict[str, dict[str, int]]:
+    groups = lab.cluster.state.brokers[broker].core.coordinator.groups
+    return {name: group.offsets for name, group in groups.items()}
+
+
+@pytest.mark.parametrize("log_end", [None, 1, 700])
+@pytest.mark.parametrize(("mode", "version"), CLUSTERS)
+def test_committed_offsets_are_there_and_survive_their_coordinator(
+    mode: Mode, version: str, log_end: int | None
+) -> None:
+    lab = start(mode, version, with_groups(version, mode, log_end=log_end))
+    assert offsets(lab, 1) == {"readers": {"orders-0": 500}, "writers": {}}
+    [readers, writers] = lab.cluster.state.brokers[1].core.coordinator.groups.values()
+    assert (readers.state, readers.epochs, readers.notes) == (
+        "Empty",
+        {"orders-0": 3},
+        {"orders-0": "note"},
+    )
+    assert (writers.state, writers.members) == ("Empty", {})
+    replica = lab.cluster.replica("__consumer_offsets-0", 4)
+    assert replica is not None
+    assert replica.log_end == max(2, log_end or 0)
+    lab.do(CrashBroker(broker=1))
+    lab.wait(40_000)
+    assert offsets(lab, 4) == {"readers": {"orders-0": 500}, "writers": {}}
+    assert lab.cluster.audit.count("lost") == lab.cluster.audit.count("diverged") == 0
+    view = ClusterView()
+    view.apply_all(lab.seen.events)
+    shown = {
+        name: (each.state, each.broker, each.offsets) for name, each in view.state.groups.items()
+    }
+    assert shown == {"readers": ("Empty", 4, {"orders-0": 500}), "writers": ("Empty", 4, {})}
