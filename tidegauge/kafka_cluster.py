@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from socket import create_connection
 from threading import local
@@ -161,6 +162,7 @@ class KafkaCluster:
         self.bootstrap_servers: str = made["bootstrap_servers"]
         self.certificate_authority: str | None = made.get("certificate_authority")
         self._controllers: list[int] = made["controllers"]
+        self._fault_numbers = count(1)
 
     def __repr__(self) -> str:
         return f"<KafkaCluster {self.bootstrap_servers}>"
@@ -214,14 +216,39 @@ class KafkaCluster:
         """Lose messages between two hosts at random, as if the connection broke."""
         self.run(f"network drop {one} {other} --percent {percent}")
 
-    def inject(self, api: str, error: str, times: int = 1, **selectors: str | int) -> None:
-        """Fail the next ``times`` requests of an API with an error.
+    def inject(
+        self,
+        api: str,
+        error: str = "",
+        times: int = 1,
+        *,
+        drop: bool = False,
+        delay: str = "",
+        close_after: bool = False,
+        **selectors: str | int,
+    ) -> "Fault":
+        """Inject a fault into the next ``times`` requests of an API.
 
-        Selectors are ``client``, ``broker``, ``topic``, ``group`` and ``transactional_id``; with
-        ``after`` so many of these requests pass first.
+        They fail with ``error``; or they are never handled (``drop``), like those that follow on
+        their connection; or they are executed, and the connection is closed without a response
+        (``close_after``), or the response is held back (``delay``, such as ``"500ms"``; also that
+        with an error).
+
+        Selectors are ``client``, ``broker``, ``topic``, ``partition``, ``group`` and
+        ``transactional_id``; with ``after`` so many of these requests pass first. ``name`` is the
+        fault's name in :attr:`faults`.
         """
-        words = [f" --{name.replace('_', '-')} {value}" for name, value in selectors.items()]
-        self.run(f"inject {api} {error} --times {times}{''.join(words)}")
+        name = selectors.setdefault("name", f"fault-{next(self._fault_numbers)}")
+        given = {"times": times, **selectors} | ({"delay": delay} if delay else {})
+        words = [f"--{option.replace('_', '-')} {value}" for option, value in given.items()]
+        flags = [*(["--drop"] if drop else []), *(["--close-after"] if close_after else [])]
+        self.run(" ".join(("inject", api, error, *words, *flags)))
+        return Fault(self, str(name))
+
+    @property
+    def faults(self) -> dict[str, dict[str, Any]]:
+        """The faults of :meth:`inject` by name: api, effect, ``injected`` so far, ``left``."""
+        return {row.pop("fault"): row for row in self.run("show faults")}
 
     def wait_until(self, condition: str, within: str = "60s") -> None:
         """Wait until a condition holds, such as ``orders-0.isr == [0,1]``."""
@@ -293,6 +320,24 @@ class KafkaCluster:
     def aio(self) -> "AsyncKafkaCluster":
         """The same methods as coroutines."""
         return AsyncKafkaCluster(self)
+
+
+class Fault:
+    """A fault that was injected into requests of clients."""
+
+    def __init__(self, cluster: KafkaCluster, name: str) -> None:
+        """Refer to the fault ``name`` of ``cluster``."""
+        self._cluster = cluster
+        self.name = name
+
+    @property
+    def injected(self) -> int:
+        """How often it has come so far."""
+        return int(self._cluster.faults[self.name]["injected"])
+
+    def wait(self, times: int = 1, within: str = "60s") -> None:
+        """Wait until it has come ``times`` times."""
+        self._cluster.wait_until(f"fault.{self.name}.injected >= {times}", within)
 
 
 class AsyncKafkaCluster:

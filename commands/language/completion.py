@@ -159,6 +159,7 @@ def _bases(prefix: str, state: ViewState) -> Iterator[tuple[str, str]]:
     yield from ((f"broker.{broker}", "broker") for broker in _brokers(state))
     yield from ((f"producer.{name}", "producer") for name in sorted(state.producers))
     yield from ((f"consumer.{name}", "consumer") for name in sorted(state.consumers))
+    yield from ((f"fault.{name}", "fault") for name in state.faults)
     yield from ((tp, "partition") for tp in state.partitions)
     if "@" in prefix:
         yield from ((replica, "replica") for replica in _replicas(state))
@@ -251,6 +252,7 @@ KINDS: Final[dict[str, Callable[[ViewState], Iterable[str]]]] = {
     "NODE": _metadata_paths,
     "PRODUCER": lambda state: sorted(state.producers),
     "CONSUMER": lambda state: sorted(state.consumers),
+    "FAULT": lambda state: state.faults,
     "VERSION": _versions,
     "API": lambda _state: apis(),
     "K=V": _settings,

@@ -37,6 +37,7 @@ from emulator.inputs.statements import (
     DropOnLink,
     HealLinks,
     HoldMessages,
+    InjectError,
     Input,
     ReleaseMessages,
 )
@@ -60,6 +61,7 @@ OF_INPUTS: Final = {
 FINISH: Final[dict[type[Input], Finish]] = {
     CreateCluster: cluster.cluster,
     Consume: clients.consume,
+    InjectError: clients.inject,
     **dict.fromkeys((CutLink, HealLinks, DelayLink, DropOnLink), network.two_hosts),
     **dict.fromkeys((HoldMessages, ReleaseMessages), network.two_hosts),
 }

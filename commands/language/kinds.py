@@ -64,7 +64,7 @@ KINDS: Final[dict[str, Kind]] = {
     "port": Kind("P", values.port_or_any),
     "positive D": Kind("D", values.positive_duration),
     "difference": Kind("D", values.difference),
-    "refusable API": Kind("API", values.refusable_api),
+    "served API": Kind("API", values.served_api),
 }
 """All kinds but texts and choices, which the type of a statement's field names."""
 

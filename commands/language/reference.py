@@ -35,6 +35,7 @@ RIGHT is a whole number, a word, `[1,2]` or another LEFT. LEFT is one of:
 | `zk./path.FIELD` | a znode: {zk} |
 | `producer.p1.FIELD` | {producer} |
 | `consumer.c1.FIELD` | {consumer} |
+| `fault.1.FIELD` | a fault of `inject`, how often it came and will come: {fault} |
 | `audit.FIELD` | numbers of records: {audit} |
 | a word alone | {cluster} |
 

@@ -535,11 +535,11 @@ def kafka_error(word: str) -> str:
     return one_of(word, [name for name in ERRORS if name != "NONE"], "error")
 
 
-def refusable_api(word: str) -> str:
-    """Parse the name of an API whose requests from external clients can be failed."""
-    from emulator.clients.external.injection import REFUSABLE
+def served_api(word: str) -> str:
+    """Parse the name of an API that brokers serve, with or without ``Request``."""
+    from emulator.wire.apis import API_NAMED
 
-    return one_of(word, REFUSABLE, "request that can be refused")
+    return one_of(word.removesuffix("Request"), [*API_NAMED], "request that brokers serve")
 
 
 def error_name(word: str) -> str:

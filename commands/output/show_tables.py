@@ -238,6 +238,15 @@ def _clients(view: ClusterView, _target: str) -> list[Grid]:
     return [Grid("clients", (*columns, "ERRORS", "GROUP", "LAG"), rows, empty="none is connected")]
 
 
+def _faults(view: ClusterView, _target: str) -> list[Grid]:
+    rows: list[tuple[Cell, ...]] = [
+        (fault.name, fault.api, fault.effect, fault.injected, fault.times - fault.injected)
+        for fault in view.state.faults.values()
+    ]
+    columns = ("FAULT", "API", "EFFECT", "INJECTED", "LEFT")
+    return [Grid("faults", columns, rows, empty="none was injected")]
+
+
 def _groups(view: ClusterView, _target: str) -> list[Grid]:
     rows: list[tuple[Cell, ...]] = []
     for name, group in sorted(view.state.groups.items()):
@@ -411,6 +420,7 @@ TABLES: Final[dict[str, Callable[[ClusterView, str], list[Grid]]]] = {
     "brokers": _brokers,
     "producers": lambda view, target: [*_producers(view, target), *_consumers(view, target)],
     "clients": _clients,
+    "faults": _faults,
     "groups": _groups,
     "quorum": quorum_grids,
     "metadata": metadata_grids,

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from emulator.clients.admin import AdminClient
 from emulator.clients.consumer import Consumers
 from emulator.clients.context import ClientContext
-from emulator.clients.external.external_clients import ExternalClients
+from emulator.clients.external.external_clients import DELAYED, ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
@@ -82,6 +82,7 @@ class ClientHost:
             "group": self.members.timer,
             "heartbeat": self.members.beat,
             "group-limit": self.offsets.out_of_time,
+            DELAYED: self.external.delayed,
         }
         self._handlers = self._table()
 

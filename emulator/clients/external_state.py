@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from emulator.common.scram import Exchange
+from emulator.inputs.statements import InjectError
 from emulator.protocol import AnyMessage
 
 
@@ -20,7 +21,8 @@ class Connection(Struct, array_like=True):
     ``mechanism`` is the SASL mechanism by which the client authenticates (empty: it does not),
     ``is_raw`` whether its tokens are no requests, ``exchange`` and ``user`` what it has said before
     its last token. ``principal`` is who it is then (empty: it is not authenticated). With a
-    ``refusal`` the connection is closed after the response.
+    ``refusal`` the connection is closed after the response. A fault sends the response ``delay_us``
+    later, or closes the connection in its place (``is_cut_off``).
     """
 
     broker: int
@@ -39,23 +41,20 @@ class Connection(Struct, array_like=True):
     principal: str = ""
     refusal: str = ""
     host: str = ""
+    delay_us: int = 0
+    is_cut_off: bool = False
 
 
 class Injection(Struct, array_like=True):
-    """An injected error for the next ``times`` requests of an API, which are not carried out.
+    """A fault for the next ``times`` of the requests that ``wanted`` selects.
 
-    ``after`` such requests pass first. Empty selectors, and a ``broker`` of None, match all.
+    ``after`` such requests pass first.
     """
 
-    api: str
-    error: str
+    name: str
+    wanted: InjectError
     times: int
-    after: int = 0
-    client: str = ""
-    broker: int | None = None
-    topic: str = ""
-    group: str = ""
-    transactional_id: str = ""
+    after: int
 
 
 class ExternalState(Struct, array_like=True):
@@ -65,6 +64,7 @@ class ExternalState(Struct, array_like=True):
     the latest messages without a response (acks=0) to their connections, oldest first. ``in_doubt``
     holds, for each partition, the batches whose producer does not know that they are written, by
     identity, with their first record's id: a batch sent again consists of the same records.
+    ``injected`` are the faults that are still to come, ``faults`` how often each has come.
     """
 
     connections: dict[int, Connection] = field(default_factory=dict)
@@ -73,3 +73,4 @@ class ExternalState(Struct, array_like=True):
     in_doubt: dict[str, dict[str, int]] = field(default_factory=dict)
     injected: list[Injection] = field(default_factory=list)
     topic_names: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ Each connection has a unique number and belongs to one broker.
 """
 
 from emulator.events import fields
-from emulator.events.base import CHANGE, TRAFFIC, Event
+from emulator.events.base import CHANGE, FAULT, TRAFFIC, Event
 
 
 class ClientConnected(Event, frozen=True, label="CLIENT"):
@@ -68,6 +68,33 @@ class ClientResponseSent(Event, frozen=True, label="RESP", level=TRAFFIC):
     def level(self) -> int:
         """A change if it has errors."""
         return CHANGE if self.errors else TRAFFIC
+
+
+class FaultPrepared(Event, frozen=True, label="INJECT"):
+    """A statement prepared a fault for later requests of an API.
+
+    ``effect`` is what becomes of them, as the statement says it: an error, ``--drop``, ``--delay``
+    or ``--close-after``. It comes ``times`` times, once ``after`` such requests have passed.
+    """
+
+    name: fields.Name
+    api: fields.Api
+    effect: str
+    times: int
+    after: int
+
+
+class FaultInjected(Event, frozen=True, label="INJECT", level=FAULT):
+    """The fault ``name`` came over a client's request.
+
+    ``request`` is the ``seq`` of its ClientRequestReceived.
+    """
+
+    name: fields.Name
+    connection: fields.Connection
+    broker: fields.BrokerId
+    request: fields.Request
+    effect: str
 
 
 class ClientDisconnected(Event, frozen=True, label="CLIENT"):

@@ -54,7 +54,7 @@ Topic = Annotated[str, Names("topic")]
 BrokerId = Annotated[int, HOST]
 HostId = Annotated[int, HOST]
 
-Name = Annotated[str, Meaning("name of a message, step, bookmark or invariant")]
+Name = Annotated[str, Meaning("name of a message, step, bookmark, invariant or fault")]
 Destination = Annotated[
     int, Meaning("the host that a message or link goes to", "host", bits=32), HOST
 ]

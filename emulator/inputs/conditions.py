@@ -26,6 +26,7 @@ class Subject(Struct, frozen=True, array_like=True):
     - ``zk``, ``/path``: exists data version children owner watchers (the hosts that watch it)
     - ``producer``, ``p1``: acked failed retries pending
     - ``consumer``, ``c1``: position values partitions
+    - ``fault``, ``1``: injected left
     - ``audit``, empty: acked lost duplicated diverged unacked_visible invariants_violated
       consumed_lost
     - ``cluster``, empty: under_replicated offline under_min_isr time

@@ -746,13 +746,21 @@ class Mark(Input, frozen=True, kw_only=True):
 
 
 class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
-    """Fail the next requests of external clients (`tidegauge serve`) without executing them.
+    """Inject a fault into the next requests of external clients (`tidegauge serve`).
 
-    Options select them: those of one client, of one broker, or about one topic or group.
+    With ERROR they fail without being executed. Options select them: those of one client, of one
+    broker, or about one topic or group. `show faults` and `fault.NAME.injected` count them.
     """
 
-    api: Annotated[str, argument("API", "Produce, Fetch, JoinGroup, ..", kind="refusable API")]
-    error: Annotated[str, argument("ERROR", "NOT_ENOUGH_REPLICAS, ..")]
+    api: Annotated[str, argument("API", "Produce, Fetch, JoinGroup, ..", kind="served API")]
+    error: Annotated[str, argument("ERROR", "NOT_ENOUGH_REPLICAS, ..")] = ""
+    drop: Annotated[bool, flag("--drop", "never handle them, nor later ones of the connection")] = (
+        False
+    )
+    delay_us: Annotated[Natural, option("--delay", "D", "hold the responses back: 500ms")] = 0
+    close_after: Annotated[
+        bool, flag("--close-after", "execute them, and close the connection without a response")
+    ] = False
     times: Annotated[Count, option("--times", "N", "number of requests", default="1")] = 1
     after: Annotated[
         Natural, option("--after", "N", "let so many such requests pass first", default="0")
@@ -760,10 +768,21 @@ class InjectError(Input, frozen=True, kw_only=True, statement="inject"):
     client: Annotated[str, option("--client", "ID", "only those with this client id")] = ""
     broker: Annotated[Natural | None, option("--broker", "ID", "only those to this broker")] = None
     topic: Annotated[str, option("--topic", "T", "only those that name this topic")] = ""
+    partition: Annotated[
+        Natural | None, option("--partition", "N", "only those about this partition of it")
+    ] = None
     group: Annotated[str, option("--group", "G", "only those of this group")] = ""
     transactional_id: Annotated[
         str, option("--transactional-id", "ID", "only those of this transactional id")
     ] = ""
+    name: Annotated[str, option("--name", "FAULT", "the fault's name", default="its number")] = ""
+
+    @property
+    def effect(self) -> str:
+        """What becomes of the requests, in words of the statement."""
+        delay = f"--delay {self.delay_us / 1_000:g}ms" if self.delay_us else ""
+        drop, close = "--drop" if self.drop else "", "--close-after" if self.close_after else ""
+        return " ".join(filter(None, (self.error, drop, delay, close)))
 
 
 class AdvertiseListeners(Input, frozen=True, kw_only=True):

@@ -319,6 +319,14 @@ def _consumer(cluster: Cluster, name: str, field: str) -> Value:
     return [cluster.clients.value_of(f + i) for f, count in consumer.runs for i in range(count)]
 
 
+def _fault(cluster: Cluster, name: str, field: str) -> Value:
+    external = cluster.clients.external.state
+    if field == "injected":
+        return external.faults.get(name, NOTHING)
+    left = [fault.times for fault in external.injected if fault.name == name]
+    return sum(left) if name in external.faults else NOTHING
+
+
 def _audit(cluster: Cluster, _name: str, field: str) -> Value:
     if field == "invariants_violated":
         return sum(cluster.state.invariants.violated.values())
@@ -383,6 +391,7 @@ _LOOKS: Final[dict[str, Callable[[Cluster, str, str], Value]]] = {
     "zk": _zk,
     "producer": _producer,
     "consumer": _consumer,
+    "fault": _fault,
     "audit": _audit,
     "cluster": _cluster,
 }

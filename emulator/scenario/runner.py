@@ -401,7 +401,10 @@ class Runner:
         self.kernel.emit(events.BookmarkSet, wanted.name, wanted.note)
 
     def _inject(self, wanted: inputs.InjectError) -> None:
-        self.cluster.clients.external.inject(wanted)
+        external = self.cluster.clients.external
+        if wanted.name in external.state.faults:
+            raise RefusedError("INVALID_REQUEST", f"There is a fault {wanted.name} already.")
+        external.inject(wanted)
 
     def _expect(self, wanted: inputs.Expect) -> Outcome:
         failure = conditions.first_failure(self.cluster, wanted.clauses)

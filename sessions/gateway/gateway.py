@@ -471,7 +471,7 @@ class Gateway(Delivery):
             self._note_fault(error)
             return
         self._see_to_brokers()
-        if self._is_stopping and not any(each.is_waiting for each in self.connections.values()):
+        if self._is_stopping and not any(map(self._owes, self.connections.values())):
             self._drained.set()
         for look in self.looked:
             look()
@@ -484,6 +484,11 @@ class Gateway(Delivery):
         if next_us is not None and not self.clock.is_stopped:
             seconds = self.clock.seconds_until(next_us - LOOKAHEAD_US // 2)
             self._wakes = loop.call_later(seconds, self._go_on)
+
+    def _owes(self, connection: ClientConnection) -> bool:
+        """Whether a response is still to come."""
+        external = self.cluster.clients.external
+        return connection.is_waiting and not external.is_deaf_to(connection.number)
 
     def _limit_us(self) -> int:
         """Return how far time may pass now: slightly ahead, unless it is stopped."""

@@ -39,6 +39,7 @@ FIELDS: Final = {
     ),
     "producer": ("acked", "failed", "retries", "pending"),
     "consumer": ("position", "values", "partitions"),
+    "fault": ("injected", "left"),
     "audit": (
         *("acked", "lost", "duplicated", "diverged", "consumed_lost"),
         *("unacked_visible", "invariants_violated"),
@@ -59,6 +60,7 @@ WRITTEN: Final = {
     "zk": "zk./controller.data",
     "producer": "producer.p1.acked",
     "consumer": "consumer.c1.values",
+    "fault": "fault.1.injected",
     "controller": "controller.broker",
     "quorum": "quorum.leader",
     "audit": "audit.lost",
@@ -83,7 +85,7 @@ WITH_COMMAS: Final = {"data", "values", "children", "listed"}
 _PARTITION = re.compile(r"([A-Za-z0-9._-]+-\d+)\.(\w*)", re.ASCII)
 _REPLICA = re.compile(r"([A-Za-z0-9._-]+-\d+@\d+)\.(\w*)", re.ASCII)
 _BROKER = re.compile(r"broker\.(\d+)\.(\w*)", re.ASCII)
-_CLIENT = re.compile(r"(producer|consumer)\.(.+)\.(\w*)", re.ASCII)
+_CLIENT = re.compile(r"(producer|consumer|fault)\.(.+)\.(\w*)", re.ASCII)
 _ZNODE = re.compile(r"zk\.(/.*)\.(\w*)", re.ASCII)
 _MEMBER = re.compile(r"quorum\.(\d+)(?:\.(\w*))?", re.ASCII)
 _WHOLE = re.compile(r"(controller|quorum|audit)\.(\w*)", re.ASCII)

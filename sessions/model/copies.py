@@ -153,6 +153,7 @@ def view_state(old: ViewState) -> ViewState:
         "updates",
         "connections",
         "groups",
+        "faults",
     ):
         setattr(new, name, getattr(old, name).copy())
     new.beliefs = {tp: each.copy() for tp, each in old.beliefs.items()}

@@ -158,6 +158,8 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
     events.ClientIdentified: "client {connection} is {software} {software_version}",
     events.ClientAuthenticated: "client {connection} authenticates as {principal} by {mechanism}: {error}",
+    events.FaultPrepared: "fault {name}: {effect} for {times} of {api}",
+    events.FaultInjected: "fault {name} comes over the request of client {connection}: {effect}",
     events.ClientDisconnected: "client {connection} disconnected from broker {broker}: {reason}",
     events.QuorumProgressChanged: "{controller} knows that {replica} has fetched to {end_offset}",
     events.MetadataRecordCommitted: "{kind} at offset {offset}, epoch {epoch}: {data}",

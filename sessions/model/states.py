@@ -252,6 +252,17 @@ class ConnectionState(Struct, array_like=True):
         return (self.in_second_before, self.in_second)[ago] if ago in (0, 1) else 0
 
 
+class FaultState(Struct, array_like=True):
+    """A fault for clients' requests: its effect comes ``times`` times, ``injected`` so far."""
+
+    name: str
+    api: str
+    effect: str
+    times: int
+    injected: int = 0
+    changed: int = 0
+
+
 class MemberAssignment(Struct, frozen=True, array_like=True, gc=False):
     """What a member of a group of the new protocol owns in its epoch.
 
@@ -396,7 +407,7 @@ class ViewState(Struct, array_like=True):
     UpdateMetadataRequests in flight. ``quorum`` is None if the cluster uses ZooKeeper. ``batches``
     may lack older ones in a recording: use
     :meth:`sessions.model.cluster_view.ClusterView.batch`. ``connections`` are the open connections
-    of external clients, by number.
+    of external clients, by number, ``faults`` those for their requests, by name.
     """
 
     version: str = ""
@@ -427,6 +438,7 @@ class ViewState(Struct, array_like=True):
     quorum: QuorumState | None = None
     connections: dict[int, ConnectionState] = field(default_factory=dict)
     groups: dict[str, GroupState] = field(default_factory=dict)
+    faults: dict[str, FaultState] = field(default_factory=dict)
 
     @property
     def is_observed(self) -> bool:

@@ -282,6 +282,7 @@ TABLE: list[tuple[str, Meaning]] = [
     ("show brokers", Show("brokers")),
     ("show producers", Show("producers")),
     ("show clients", Show("clients")),
+    ("show faults", Show("faults")),
     ("show groups", Show("groups")),
     ("show quorum", Show("quorum")),
     ("show metadata", Show("metadata", "/")),
@@ -310,6 +311,12 @@ TABLE: list[tuple[str, Meaning]] = [
             group="g",
         ),
     ),
+    ("inject MetadataRequest --drop", InjectError(api="Metadata", drop=True)),
+    (
+        "inject Fetch --delay 500ms --topic t --partition 2 --name slow",
+        InjectError(api="Fetch", delay_us=500_000, topic="t", partition=2, name="slow"),
+    ),
+    ("inject EndTxn --close-after", InjectError(api="EndTxn", close_after=True)),
     ("at 4s", At(4_000_000)),
     ("at 4.08s --steps 70", At(4_080_000, 70)),
 ]

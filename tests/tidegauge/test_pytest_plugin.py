@@ -18,6 +18,7 @@ Topic: orders	PartitionCount: 1	ReplicationFactor: 2	Configs:
 """
 SUITE = """
 import asyncio
+import socket
 import sys
 
 import pytest
@@ -56,6 +57,21 @@ def test_acts_and_looks(kafka_cluster):
     assert kafka_cluster.high_watermark("orders") == 1
     assert kafka_cluster.records("orders") == kafka_cluster.records("orders", broker=0) == ["paid"]
     kafka_cluster.assert_nothing_lost()
+
+
+def test_faults_are_counted(kafka_cluster):
+    kafka_cluster.inject("Fetch", "NOT_LEADER_OR_FOLLOWER", times=2, topic="orders", name="few")
+    fault = kafka_cluster.inject("ApiVersions", delay="5ms")
+    assert fault.injected == 0
+    host, port = kafka_cluster.bootstrap_servers.split(",")[0].split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
+        fault.wait()
+        assert client.recv(4096)
+    assert kafka_cluster.faults == {
+        "few": {"api": "Fetch", "effect": "NOT_LEADER_OR_FOLLOWER", "injected": 0, "left": 2},
+        fault.name: {"api": "ApiVersions", "effect": "--delay 5ms", "injected": 1, "left": 0},
+    }
 
 
 @pytest.mark.kafka(image="prod.cluster.json")
@@ -122,7 +138,7 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert "1 failed, 7 passed, 3 errors" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 8 passed, 3 errors" in done.stdout, done.stdout + done.stderr
     assert re.findall(r"^@pytest.mark.kafka(.*)", done.stdout, re.MULTILINE) == [
         " takes its options by name (brokers, version, mode, controllers, seed, config, protocol, "
         "users, image), not 3",

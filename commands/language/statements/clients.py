@@ -1,9 +1,9 @@
-"""What the words of consume have to agree on."""
+"""What the words of consume and inject have to agree on."""
 
 from msgspec.structs import replace
 
-from emulator.inputs.statements import Consume
-from sessions.grammar.words import BadWord
+from emulator.inputs.statements import Consume, InjectError
+from sessions.grammar.words import BadWord, nearest
 
 
 def consume(wanted: Consume) -> Consume:
@@ -23,4 +23,21 @@ def consume(wanted: Consume) -> Consume:
         raise BadWord("takes --assignor only with --protocol classic")
     if wanted.from_beginning and wanted.group is None:
         return replace(wanted, from_beginning=False, offset=0)
+    return wanted
+
+
+def inject(wanted: InjectError) -> InjectError:
+    """Reject words that exclude each other, and an error that a request cannot have."""
+    from emulator.clients.external.injection import REFUSABLE
+
+    kinds = [wanted.error, wanted.drop, wanted.close_after]
+    if not any((*kinds, wanted.delay_us)):
+        raise BadWord("needs an ERROR, --drop, --delay or --close-after")
+    if sum(map(bool, kinds)) > 1:
+        raise BadWord("takes an ERROR, --drop or --close-after, only one of them")
+    if wanted.drop and wanted.delay_us:
+        raise BadWord("takes --drop or --delay, not both: what is dropped has no response")
+    if wanted.error and wanted.api not in REFUSABLE:
+        hint = nearest(wanted.api, REFUSABLE) or f" ({', '.join(REFUSABLE)})"
+        raise BadWord(f"{wanted.api} cannot fail with an ERROR, only be held up or lost{hint}")
     return wanted

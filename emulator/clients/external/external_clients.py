@@ -61,6 +61,10 @@ UNANSWERED_MAX: Final = 1_000
 """The number of requests without a response that are kept; older ones have long arrived."""
 BATCHES_SINCE: Final = 3
 """The first Produce version that 4.0 accepts, whatever it advertises (KIP-896, KAFKA-18659)."""
+DELAYED: Final = "delayed-response"
+"""The timer of a response that a fault holds back."""
+CUT_OFF: Final = "a fault was injected: --close-after"
+"""Why a connection is closed in place of a response."""
 _REQUESTS: Final = frozenset(REQUESTS)
 
 
@@ -198,6 +202,7 @@ class ExternalClients:
         connection = self.state.connections.pop(number, None)
         if connection is None:
             return
+        connection.waiting.clear()
         self.kernel.emit(events.ClientDisconnected, number, connection.broker, reason)
         self._calls.pop(number, None)
         asked = [seq for seq in connection.asked if self.state.requests.pop(seq, None) is not None]
@@ -213,19 +218,13 @@ class ExternalClients:
             self._go_on(number, connection)
 
     def inject(self, wanted: InjectError) -> None:
-        """Fail the next requests of an API that match with an error."""
-        self.state.injected.append(
-            Injection(
-                wanted.api,
-                wanted.error,
-                wanted.times,
-                wanted.after,
-                wanted.client,
-                wanted.broker,
-                wanted.topic,
-                wanted.group,
-                wanted.transactional_id,
-            )
+        """Inject a fault into the next requests of an API that match."""
+        state = self.state
+        name = wanted.name or str(len(state.faults) + 1)
+        state.faults[name] = 0
+        state.injected.append(Injection(name, wanted, wanted.times, wanted.after))
+        self.kernel.emit(
+            events.FaultPrepared, name, wanted.api, wanted.effect, wanted.times, wanted.after
         )
 
     # ---- a request
@@ -291,10 +290,16 @@ class ExternalClients:
         connection.client = call.client
         api = APIS[header.api_key].name
         self._note_received(call, api)
+        fault = self._injected(api, call)
+        if fault is not None and fault.drop:
+            connection.frame = frame  # as a broker that never gets to it, nor to what follows it
+            return
         messages = self._translators[api].ask(call)
-        error = self._injected(api, call)
-        if error:
-            messages = [refusal(each, error) for each in messages]
+        connection.delay_us, connection.is_cut_off = 0, False
+        if fault is not None:
+            connection.delay_us, connection.is_cut_off = fault.delay_us, fault.close_after
+            if fault.error:
+                messages = [refusal(each, fault.error) for each in messages]
         if all(type(each) not in _REQUESTS for each in messages):
             messages.append(SIGN_OF_LIFE)
         if isinstance(message, ProduceRequest) and not message.acks:
@@ -338,20 +343,32 @@ class ExternalClients:
         fields = (call.number, connection.broker, connection.received, api, errors)
         self.kernel.emit(events.ClientResponseSent, *fields)
 
-    def _injected(self, api: str, call: Call) -> str:
-        """The error to inject into a request now; empty if none."""
-        injected = self.state.injected
-        for each in injected:
-            if each.api != api or not is_selected(each, call, self._known_ids):
+    def _injected(self, api: str, call: Call) -> InjectError | None:
+        """The fault to inject into a request now; None if there is none."""
+        state = self.state
+        for injection in state.injected:
+            wanted = injection.wanted
+            if wanted.api != api or not is_selected(wanted, call, self._known_ids):
                 continue
-            if each.after:
-                each.after -= 1
-            else:
-                each.times -= 1
-                if not each.times:
-                    injected.remove(each)
-                return each.error
-        return ""
+            if injection.after:
+                injection.after -= 1
+                continue
+            injection.times -= 1
+            if not injection.times:
+                state.injected.remove(injection)
+            state.faults[injection.name] += 1
+            connection = call.connection
+            fields = (call.number, connection.broker, connection.received)
+            self.kernel.cause = self.kernel.emit(
+                events.FaultInjected, injection.name, *fields, wanted.effect
+            )
+            return wanted
+        return None
+
+    def is_deaf_to(self, number: int) -> bool:
+        """Whether a connection waits for a response that a fault has taken away for good."""
+        connection = self.state.connections.get(number)
+        return connection is not None and bool(connection.frame) and not connection.asked
 
     def _send_without_response(self, call: Call, messages: list[AnyMessage]) -> None:
         """Send records with acks=0: the producer expects no response."""
@@ -367,6 +384,8 @@ class ExternalClients:
                 fields = (call.client, each.tp, *next(entered), -1)
                 self.kernel.emit(events.ProduceAcknowledged, *fields)
         connection.entered.clear()
+        if connection.is_cut_off:
+            self._hang_up(call.number, CUT_OFF)
 
     # ---- responses
 
@@ -381,10 +400,25 @@ class ExternalClients:
         connection = self.state.connections[number]
         connection.responses[request] = message
         if len(connection.responses) == len(connection.asked):
-            self._conclude(number, connection)
-            if number in self.state.connections:
-                self._go_on(number, connection)
+            if connection.delay_us:
+                received = connection.received
+                self.kernel.timer(CLIENTS, connection.delay_us, DELAYED, str(received), number)
+                connection.delay_us = 0
+            else:
+                self._respond(number, connection)
         return True
+
+    def delayed(self, received: str, number: int) -> None:
+        """Send a response that a fault has held back, if its client still waits for it."""
+        connection = self.state.connections.get(number)
+        if connection is not None and str(connection.received) == received:
+            self._respond(number, connection)
+
+    def _respond(self, number: int, connection: Connection) -> None:
+        """All responses have arrived: answer the request, and go on with the next one."""
+        self._conclude(number, connection)
+        if number in self.state.connections:
+            self._go_on(number, connection)
 
     def _conclude(self, number: int, connection: Connection) -> None:
         """All responses have arrived: combine them and respond."""
@@ -398,6 +432,9 @@ class ExternalClients:
         connection.asked.clear()
         connection.responses.clear()
         connection.entered.clear()
+        if connection.is_cut_off:
+            self._hang_up(number, CUT_OFF)
+            return
         if response is None:
             return
         self._note_response(call, response)

@@ -1,18 +1,31 @@
 """Error injection: the response a broker would send if a request failed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
-from emulator.clients.external_state import Injection
 from emulator.common.errors import NONE
+from emulator.inputs.statements import InjectError
 from emulator.protocol import AnyMessage
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.types import Message
 
 NOWHERE: Final = -1
 """An invalid offset."""
+OF_TRANSACTION: Final = 1
+"""The type of a coordinator's key that is a transactional id."""
+TRANSACTION_FIELDS: Final = (
+    *("transactional_id", "v3_and_below_transactional_id", "transactional_ids"),
+    *("key", "coordinator_keys"),
+)
+GROUP_FIELDS: Final = ("group_id", "group_ids", "groups_names", "groups", "key", "coordinator_keys")
+TOPICS_FIELDS: Final = (
+    *("topics", "v3_and_below_topics", "topic_data", "topic_names", "topic_partitions"),
+)
+PARTITIONS_FIELDS: Final = ("partitions", "partition_data", "partition_indexes")
+PARTITION_FIELDS: Final = ("partition_index", "partition", "index")
 Refuse = Callable[[Any, str], AnyMessage]
 
 
@@ -31,41 +44,84 @@ def _topics(
     return protocol.TopicsResponse(0, dict.fromkeys(asked.topics, error))
 
 
-def is_selected(injection: Injection, call: Call, known_ids: TopicIds) -> bool:
-    """Return whether a request is one of those that an injection is for."""
-    message, of_group = call.message, injection.group
+def is_selected(wanted: InjectError, call: Call, known_ids: TopicIds) -> bool:
+    """Return whether a request is one of those that a fault is for; an empty selector is met."""
+    message = call.message
     return (
-        injection.client in ("", call.client)
-        and injection.broker in (None, call.connection.broker)
-        and injection.transactional_id in ("", getattr(message, "transactional_id", None))
-        and (not of_group or of_group in _groups(message))
-        and (not injection.topic or injection.topic in _topics_named(message, known_ids))
+        wanted.client in ("", call.client)
+        and wanted.broker in (None, call.connection.broker)
+        and (not wanted.transactional_id or wanted.transactional_id in _transactions(message))
+        and (not wanted.group or wanted.group in _groups(message))
+        and ((not wanted.topic and wanted.partition is None) or _names(message, wanted, known_ids))
     )
 
 
-def _groups(message: Message) -> Iterator[str]:
+def _parts(value: object) -> Iterator[Message]:
+    """A message and all that it consists of."""
+    if isinstance(value, Message):
+        yield value
+        for name in value.__struct_fields__:
+            yield from _parts(getattr(value, name))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _parts(each)
+
+
+def _values(message: Message, fields: Sequence[str]) -> Iterator[object]:
+    """The values of some fields of a message, or of its parts."""
+    for part in _parts(message):
+        for name in fields:
+            value = getattr(part, name, None)
+            yield from value if isinstance(value, list) else [value]
+
+
+def _transactions(message: Message) -> Iterator[object]:
+    """The transactional ids that a request is about."""
+    if isinstance(message, FindCoordinatorRequest) and message.key_type != OF_TRANSACTION:
+        return iter(())
+    return _values(message, TRANSACTION_FIELDS)
+
+
+def _groups(message: Message) -> Iterator[object]:
     """The groups that a request is about."""
-    for name in ("group_id", "key"):
-        if isinstance(found := getattr(message, name, None), str):
-            yield found
-    yield from getattr(message, "coordinator_keys", ())
-    for each in getattr(message, "groups", ()):
-        yield each if isinstance(each, str) else each.group_id
+    if isinstance(message, FindCoordinatorRequest) and message.key_type == OF_TRANSACTION:
+        return iter(())
+    return _values(message, GROUP_FIELDS)
 
 
-def _topics_named(message: Message, known_ids: TopicIds) -> Iterator[str]:
-    """The topics that a request names, also by their ids."""
-    for name in ("topics", "topic_data", "topic_names"):
-        for each in getattr(message, name, None) or ():
-            if isinstance(each, str):
-                yield each
+def _names(message: Message, wanted: InjectError, known_ids: TopicIds) -> bool:
+    """Whether a request names the topic that is wanted, and the partition."""
+    for part in _parts(message):
+        for name in TOPICS_FIELDS:
+            for topic in getattr(part, name, None) or ():
+                if wanted.topic and _topic_name(topic, known_ids) != wanted.topic:
+                    continue
+                if wanted.partition is None or wanted.partition in _partitions(topic):
+                    return True
+    return False
+
+
+def _topic_name(topic: object, known_ids: TopicIds) -> str | None:
+    """A topic's name in a request, also by its id; None if it has none."""
+    if isinstance(topic, str):
+        return topic
+    name = getattr(topic, "name", None) or getattr(topic, "topic", None)
+    topic_id = getattr(topic, "topic_id", None)
+    if name is None and topic_id is not None:
+        name = known_ids.name(topic_id)
+    return name if isinstance(name, str) else None
+
+
+def _partitions(topic: object) -> Iterator[int]:
+    """The partitions that a request names of a topic."""
+    for field in PARTITIONS_FIELDS:
+        for partition in getattr(topic, field, None) or ():
+            if isinstance(partition, int):
+                yield partition
                 continue
-            named = getattr(each, "name", None) or getattr(each, "topic", None)
-            topic_id = getattr(each, "topic_id", None)
-            if named is None and topic_id is not None:
-                named = known_ids.name(topic_id)
-            if isinstance(named, str):
-                yield named
+            for name in PARTITION_FIELDS:
+                if isinstance(number := getattr(partition, name, None), int):
+                    yield number
 
 
 _REFUSALS: Final[dict[type, Refuse]] = {

@@ -1,11 +1,12 @@
 """External clients: their connections, their requests, and the responses."""
 
+from copy import copy
 from typing import Final
 
 from emulator import events
 from sessions.model import copies
 from sessions.model.folding import Handlers, Model
-from sessions.model.states import US_PER_SECOND, ConnectionState
+from sessions.model.states import US_PER_SECOND, ConnectionState, FaultState
 
 FETCH: Final = "Fetch"
 
@@ -60,6 +61,22 @@ def response_sent(model: Model, event: events.ClientResponseSent) -> None:
         connection.last_error, connection.last_error_us = error, event.time_us
 
 
+def fault_prepared(model: Model, event: events.FaultPrepared) -> None:
+    """A fault is to come over some requests."""
+    model.state.faults[event.name] = FaultState(
+        event.name, event.api, event.effect, event.times, changed=event.seq
+    )
+
+
+def fault_injected(model: Model, event: events.FaultInjected) -> None:
+    """It has come once more."""
+    faults = model.state.faults
+    fault = faults[event.name]
+    if fault.changed <= model.frozen:
+        fault = faults[event.name] = copy(fault)
+    fault.injected, fault.changed = fault.injected + 1, event.seq
+
+
 def disconnected(model: Model, event: events.ClientDisconnected) -> None:
     """It is gone."""
     model.state.connections.pop(event.connection, None)
@@ -70,5 +87,7 @@ HANDLERS: Final[Handlers] = {
     events.ClientIdentified: identified,
     events.ClientRequestReceived: request_received,
     events.ClientResponseSent: response_sent,
+    events.FaultPrepared: fault_prepared,
+    events.FaultInjected: fault_injected,
     events.ClientDisconnected: disconnected,
 }

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import pytest
@@ -5,6 +6,8 @@ import pytest
 from emulator.audit.ground_truth import PartitionAudit
 from emulator.cluster import Cluster
 from emulator.common.errors import ERRORS, LOADING
+from emulator.events import FaultInjected
+from emulator.inputs.conditions import Subject
 from emulator.inputs.statements import (
     CrashBroker,
     CreateTopic,
@@ -17,11 +20,14 @@ from emulator.inputs.statements import (
     ThawBroker,
     Wait,
 )
+from emulator.scenario.conditions import value_of
 from emulator.scenario.runner import Runner
 from emulator.wire.codec import decode_response, encode_request
 from emulator.wire.header import RequestHeader
 from emulator.wire.messages.cluster import ApiVersionsRequest, MetadataRequest, MetadataRequestTopic
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from emulator.wire.messages.groups import DescribeGroupsRequest
 from emulator.wire.messages.offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -36,6 +42,7 @@ from emulator.wire.messages.produce import (
 from emulator.wire.records import memory_records, message_set, record_batch
 from emulator.wire.records.compression import Compression
 from emulator.wire.records.record import Record
+from emulator.wire.types import Message
 from tests.support.wire_client import WireLab, batch_of, values_in
 
 
@@ -428,6 +435,10 @@ def test_injected_errors_are_told_as_often_as_was_asked(lab: WireLab) -> None:
         ({"broker": 1}, False),
         ({"group": "g"}, False),
         ({"client": "me", "topic": "u"}, False),
+        ({"topic": "t", "partition": 0}, True),
+        ({"partition": 0}, True),
+        ({"topic": "t", "partition": 1}, False),
+        ({"transactional_id": "x"}, False),
     ],
     ids=str,
 )
@@ -448,6 +459,104 @@ def test_an_injected_error_may_be_for_a_later_request(lab: WireLab) -> None:
         for _ in range(3)
     ]
     assert codes == [0, error("NOT_ENOUGH_REPLICAS"), 0]
+
+
+def test_a_dropped_request_is_never_handled_nor_are_later_ones_of_its_connection(
+    lab: WireLab,
+) -> None:
+    here, other = lab.connect(), lab.connect()
+    lab.run(InjectError(api="Produce", drop=True))
+    lab.send(here, produce(batch_of("a")), 9)
+    lab.send(here, MetadataRequest(), 9)
+    lab.pass_time(60_000_000)
+    assert not lab.responses[here]
+    assert here not in lab.closed
+    assert lab.external.is_deaf_to(here)
+    assert not lab.ask(other, fetch(), 12).responses[0].partitions[0].records
+    lab.hang_up(here)
+    assert not lab.external.is_deaf_to(here)
+
+
+def test_a_delayed_response_is_that_of_an_executed_request(lab: WireLab) -> None:
+    here, other = lab.connect(), lab.connect()
+    lab.run(InjectError(api="Produce", delay_us=2_000_000))
+    started_us = lab.runner.now_us
+    lab.send(here, produce(batch_of("a")), 9)
+    lab.send(here, produce(batch_of("b")), 9)
+    lab.pass_time(1_000_000)
+    assert not lab.responses[here]
+    assert values_in(lab.ask(other, fetch(), 12).responses[0].partitions[0].records) == [(0, "a")]
+    lab.received(here)
+    assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=10_000)
+    lab.received(here)
+    assert lab.runner.now_us - started_us == pytest.approx(2_000_000, abs=20_000)
+
+
+def test_an_error_may_be_delayed_and_its_client_be_gone_by_then(lab: WireLab) -> None:
+    here = lab.connect()
+    lab.run(InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", delay_us=50_000, times=2))
+    response = lab.ask(here, produce(batch_of("a")), 9)
+    code = response.responses[0].partition_responses[0].error_code
+    assert code == error("NOT_ENOUGH_REPLICAS")
+    lab.send(here, produce(batch_of("a")), 9)
+    lab.pass_time(10_000)
+    lab.hang_up(here)
+    lab.pass_time(100_000)
+    assert not lab.responses[here]
+
+
+@pytest.mark.parametrize("acks", [-1, 0])
+def test_a_connection_is_closed_after_a_request_was_executed(lab: WireLab, acks: int) -> None:
+    here, other = lab.connect(), lab.connect()
+    lab.run(InjectError(api="Produce", close_after=True))
+    lab.send(here, produce(batch_of("a"), acks=acks), 9)
+    lab.send(here, produce(batch_of("b")), 9)
+    lab.pass_time(1_000_000)
+    assert not lab.responses[here]
+    assert "--close-after" in lab.closed[here]
+    found = lab.ask(other, fetch(), 12).responses[0].partitions[0].records
+    assert values_in(found) == [(0, "a")]
+
+
+def test_faults_are_counted_and_recorded(lab: WireLab) -> None:
+    here = lab.connect()
+    seen: list[FaultInjected] = []
+    lab.cluster.kernel.subscribe(seen.append, [FaultInjected])
+    lab.run(InjectError(api="Produce", error="NOT_ENOUGH_REPLICAS", times=3, name="few"))
+    assert lab.run(InjectError(api="Fetch", drop=True, name="few")) == "INVALID_REQUEST"
+    lab.run(InjectError(api="Fetch", drop=True))
+    for _ in range(2):
+        lab.ask(here, produce(batch_of("a")), 9)
+    count = partial(value_of, lab.cluster)
+    assert count(Subject("fault", "few", "injected")) == 2
+    assert count(Subject("fault", "few", "left")) == 1
+    assert count(Subject("fault", "2", "injected")) == 0
+    assert count(Subject("fault", "3", "injected")) is None
+    assert [(each.name, each.effect) for each in seen] == [("few", "NOT_ENOUGH_REPLICAS")] * 2
+
+
+@pytest.mark.parametrize(
+    ("api", "selectors", "request_", "is_for"),
+    [
+        ("FindCoordinator", {"group": "g"}, FindCoordinatorRequest("g"), True),
+        ("FindCoordinator", {"group": "g"}, FindCoordinatorRequest("g", 1), False),
+        ("FindCoordinator", {"transactional_id": "g"}, FindCoordinatorRequest("g", 1), True),
+        ("FindCoordinator", {"transactional_id": "g"}, FindCoordinatorRequest("g"), False),
+        ("InitProducerId", {"transactional_id": "x"}, InitProducerIdRequest("x"), True),
+        ("InitProducerId", {"transactional_id": "x"}, InitProducerIdRequest("y"), False),
+        ("DescribeGroups", {"group": "g"}, DescribeGroupsRequest(["f", "g"]), True),
+        ("DescribeGroups", {"group": "g"}, DescribeGroupsRequest(["f"]), False),
+    ],
+    ids=str,
+)
+def test_a_fault_may_be_for_a_group_or_a_transaction(
+    lab: WireLab, api: str, selectors: dict[str, Any], request_: Message, *, is_for: bool
+) -> None:
+    here = lab.connect()
+    lab.run(InjectError(api=api, drop=True, **selectors))
+    lab.send(here, request_, 3)
+    lab.pass_time(10_000)
+    assert lab.external.is_deaf_to(here) == is_for
 
 
 # ---- repeatable
