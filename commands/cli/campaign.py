@@ -6,6 +6,7 @@ import typer
 
 from commands.cli.examples import examples
 from commands.cli.options import (
+    Image,
     Mode,
     Settings,
     Variables,
@@ -38,6 +39,7 @@ EXAMPLES = examples(
     "tidegauge campaign failover.tide --vary acks=1,all --vary version=0.10.2,3.9 --out dataset/",
     "tidegauge campaign failover.tide --vary config.min.insync.replicas=1,2 --json --out dataset/",
     "tidegauge campaign failover.tide --chaos crash,freeze:2,cut,delay --shrink --out dataset/",
+    "tidegauge campaign failover.tide --image prod.cluster.json --seeds 0..99 --out dataset/",
     "tidegauge campaign failover.tide --master spark://host:7077 --out /shared/dataset",
 )
 
@@ -86,6 +88,7 @@ def campaign(
     version: Version = None,
     mode: Mode = None,
     config: Settings = None,
+    image: Image = None,
     limit: Limit = LIMIT_US,
     master: Master = None,
     remote: Remote = None,
@@ -130,6 +133,7 @@ def campaign(
         config=config or (),
         chaos=chaos,
         mode=mode,
+        image=image,
     )
     made, unused = plan(given)
     for name in unused:

@@ -19,6 +19,7 @@ from sessions.grammar.words import BadWord
 
 if TYPE_CHECKING:
     from commands.runs.exploration import Explored, Kept, Limits, Subject
+    from emulator.explorer.bounds import Bounds
 
 app = typer.Typer()
 
@@ -75,6 +76,28 @@ class Mode(NamedTuple):
     elr: int | None = None
 
 
+class Source(NamedTuple):
+    """What has the settings to explore: a script, or a partition of an image; None if nothing."""
+
+    configuration: str | None
+    image: str | None
+    partition: str | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a script or an image."""
+        return self.configuration is not None or self.image is not None
+
+    def bounds(self, bounds: "Bounds") -> "Bounds":
+        """Return the bounds with these settings."""
+        from commands.language.images import cluster_image
+        from commands.runs.exploration import bounds_in, bounds_of
+
+        if self.image is not None:
+            return bounds_in(cluster_image(self.image), self.partition, bounds)
+        return bounds_of(Path(self.configuration or ""), bounds)
+
+
 def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
     """Declare an option that limits how often something may happen."""
     what = "number of " + name.replace("-", " ")
@@ -91,6 +114,7 @@ def counted(name: str, text: str, least: int = 0, most: int = 9) -> Declaration:
         "    --min-insync-replicas 2",
         "tidegauge explore --version 3.9 --mode kraft --crashes 0 --fencings 1 --shutdowns 1",
         "tidegauge explore --configuration my.tide --crashes 2",
+        "tidegauge explore --image prod.cluster.json --partition orders-0 --crashes 2",
         "tidegauge explore --matrix --versions 0.10.2,0.11,2.0.0,2.1,3.9",
         "tidegauge explore --spec Kip279 --constants 3,2,2,2 --property WeakIsr",
         "tidegauge explore --spec Kip320 --constants 3,2,2,2 --symmetry --json",
@@ -158,6 +182,22 @@ def explore(
             "--configuration",
             kind="FILE",
             text="explore the release and settings of this script's first topic and producer",
+        ),
+    ] = None,
+    image: Annotated[
+        str | None,
+        option(
+            "--image",
+            kind="FILE",
+            text="explore the release, mode and settings of a cluster (see 'tidegauge import')",
+        ),
+    ] = None,
+    partition: Annotated[
+        str | None,
+        option(
+            "--partition",
+            metavar="TOPIC-N",
+            text="a partition of the image, with its replicas and its topic's settings",
         ),
     ] = None,
     matrix: Annotated[
@@ -256,7 +296,7 @@ def explore(
         "unclean": unclean or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}
-    others = [version, configuration, script, versions, mode, feature]
+    others = [version, configuration, script, versions, mode, feature, image, partition]
     try:
         _require_spec(spec, constants is not None or symmetry, bool(asked or matrix), others)
         if versions is not None and not matrix:
@@ -273,9 +313,14 @@ def explore(
             return _explore(subject, limits, keep_going, as_json, None, kept)
         if script is not None and Path(script).exists():
             configuration, script = configuration or script, None
+        if image is not None and configuration is not None:
+            raise BadWord("--image is explored in place of a script")
+        if partition is not None and image is None:
+            raise BadWord("--partition is one of an --image, which is missing")
+        given_by = Source(configuration, image, partition)
         asked_mode = Mode(mode, None if feature is None else int(feature.value))
         names = (versions or ()) if matrix else None
-        subjects = _subjects(version, names, configuration, asked, asked_mode, properties)
+        subjects = _subjects(version, names, given_by, asked, asked_mode, properties)
     except BadWord as error:
         raise CommandError(ExitCode.USAGE, f"'tidegauge explore': {error}") from None
     if matrix:
@@ -322,21 +367,21 @@ def _kept(
 def _subjects(
     version: str | None,
     versions: Sequence[str] | None,
-    configuration: str | None,
+    source: Source,
     asked: dict[str, Any],
     mode: Mode,
     properties: Sequence[str] | None,
 ) -> "list[Subject]":
     from msgspec.structs import replace
 
-    from commands.runs.exploration import bounds_of, in_mode, released, require_possible
+    from commands.runs.exploration import in_mode, released, require_possible
     from emulator.explorer.bounds import PROPERTIES, Bounds
     from emulator.releases.profiles import DEFAULT_VERSION, RECOMMENDED
     from emulator.releases.versions import order
 
     bounds = Bounds(version or DEFAULT_VERSION)
-    if configuration is not None:
-        bounds = bounds_of(Path(configuration), bounds)
+    if source.is_given:
+        bounds = source.bounds(bounds)
         if bounds.kraft and version is None:
             mode = Mode(mode.name or "kraft", int(bounds.elr) if mode.elr is None else mode.elr)
         bounds = replace(bounds, version=version or bounds.version)
@@ -345,7 +390,7 @@ def _subjects(
     bounds = replace(bounds, **asked)
     require_possible(bounds)
     if versions is None:
-        names = [bounds.version] if configuration or version else [DEFAULT_VERSION]
+        names = [bounds.version] if source.is_given or version else [DEFAULT_VERSION]
     else:
         names = sorted(set(versions), key=order)
     return [

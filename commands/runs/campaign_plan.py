@@ -40,6 +40,7 @@ class Given(NamedTuple):
     config: Sequence[Setting]
     chaos: Chaos | None = None
     mode: str | None = None
+    image: str | None = None
 
 
 def plan(given: Given) -> tuple[Plan, tuple[str, ...]]:
@@ -96,6 +97,7 @@ class _Reading:
             mode=self._value(MODE, given.mode, words.choice("kraft", "zk")),
             seed=ANY_SEED,
             config=[*given.config, *self._config()],
+            image=given.image,
         )
         self.script: Script = parse_script(source, given.file, self.variables, self.cluster.words())
         for name in self.script.unused:

@@ -15,13 +15,15 @@ from commands.language import values
 from commands.output import streams
 from commands.output.grids import Cell, Grid
 from commands.runs.counterexample import script_of
+from emulator.cluster_image.assumptions import complete
+from emulator.cluster_image.image import ClusterImage
 from emulator.explorer.bounds import PROPERTIES, Bounds, properties_for
 from emulator.explorer.question import Question, Release, Specification
 from emulator.explorer.search import INTERRUPTED, Keep, Progress, Result, Search, Violation
 from emulator.explorer.specifications import GENERATIONS, Constants
 from emulator.explorer.specifications import PROPERTIES as SPECIFIED
 from emulator.inputs.statements import CreateTopic, Produce, Statement
-from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS
+from emulator.metadata_log.metadata_version import ELIGIBLE_LEADER_REPLICAS, supported_features
 from emulator.quorum_controller.feature_control import default_features
 from emulator.quorum_controller.result import ApiException
 from emulator.releases.config import (
@@ -30,6 +32,7 @@ from emulator.releases.config import (
     producer_defaults,
     resolve,
     resolve_topic,
+    with_effect,
 )
 from sessions.garbage_collection import collector_resting
 from sessions.grammar.words import BadWord
@@ -236,6 +239,38 @@ def bounds_of(path: Path, bounds: Bounds) -> Bounds:
         unclean=values.unclean_leader_election_enable,
     )
     return in_mode(found, script.spec.mode, script.spec.features.get(ELIGIBLE_LEADER_REPLICAS))
+
+
+def bounds_in(image: ClusterImage, partition: str | None, bounds: Bounds) -> Bounds:
+    """Return the bounds with the release, mode and defaults of a cluster's image.
+
+    With a partition, such as ``orders-0``, its replicas and its topic's settings count.
+
+    Raises:
+        BadWord: there is no such partition, or it cannot be explored.
+    """
+    image = complete(image).image
+    version = image.release or bounds.version
+    configs: dict[str, str] = {}
+    if partition is not None:
+        replicas = {
+            f"{topic.name}-{each.partition}": (each.replicas, topic.configs)
+            for topic in image.topics
+            for each in topic.partitions
+        }
+        brokers, of_topic = replicas[values.one_of(partition, tuple(replicas), "partition")]
+        bounds, configs = replace(bounds, replicas=len(brokers)), of_topic or {}
+    given = (image.static_configs or {}) | (image.configs or {})
+    settings = resolve_topic(resolve(version, with_effect(given, version)), configs)
+    bounds = replace(
+        bounds,
+        version=version,
+        min_insync_replicas=settings.min_insync_replicas,
+        unclean=settings.unclean_leader_election_enable,
+    )
+    level = (image.features or {}).get(ELIGIBLE_LEADER_REPLICAS, 0)
+    has_elr = image.mode == "kraft" and ELIGIBLE_LEADER_REPLICAS in supported_features(version)
+    return in_mode(bounds, image.mode or "", level if has_elr else None)
 
 
 def require_possible(bounds: Bounds) -> None:

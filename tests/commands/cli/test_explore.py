@@ -7,6 +7,8 @@ import pytest
 
 from commands.cli.main import run_program
 from commands.exits import ExitCode
+from emulator.cluster_image.document import encode
+from emulator.cluster_image.image import ClusterImage, Partition, Topic
 
 ELR = "eligible.leader.replicas.version"
 QUICK = ["--records", "1", "--elections", "1", "--crashes", "0"]
@@ -50,6 +52,29 @@ def test_a_counterexample_is_written_as_a_script_that_reproduces_it(
     found = json.loads(capsys.readouterr().out)
     assert found["violations"][0]["script"] == path.read_text()
     assert run_program(["run", str(path)]) == ExitCode.OK
+
+
+def test_a_partition_of_an_image_is_explored_with_its_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    partition = Partition(0, (4, 1, 2), 4, (4, 1))
+    topic = Topic("orders", configs={"min.insync.replicas": "2"}, partitions=(partition,))
+    image = ClusterImage("4.1", "kraft", features={"metadata.version": 27}, topics=(topic,))
+    path = tmp_path / "prod.cluster.json"
+    path.write_bytes(encode(image))
+    bounds = ["--records", "1", "--elections", "0", "--crashes", "0", "--json"]
+    named = ["explore", "--image", str(path), *bounds]
+    assert run_program([*named, "--partition", "orders-0"]) == ExitCode.OK
+    found = json.loads(capsys.readouterr().out)
+    constants = found["constants"]
+    assert (found["version"], constants["replicas"], constants["kraft"]) == ("4.1", 3, True)
+    assert (constants["min_insync_replicas"], constants["elr"]) == (2, False)
+    assert run_program(named) == ExitCode.OK
+    assert json.loads(capsys.readouterr().out)["constants"]["replicas"] == 2
+    assert run_program([*named, "--partition", "order-0"]) == ExitCode.USAGE
+    assert "orders-0" in capsys.readouterr().err
+    assert run_program(["explore", "--partition", "orders-0"]) == ExitCode.USAGE
+    assert "--image" in capsys.readouterr().err
 
 
 def test_a_script_that_exists_is_explored_with_its_settings_and_never_overwritten(

@@ -10,6 +10,8 @@ from commands.language.parser import parse_script
 from commands.language.ranges import Seeds, Variation
 from commands.language.values import Setting
 from commands.runs.campaign_plan import Given, plan
+from emulator.cluster_image.document import encode
+from emulator.cluster_image.image import ClusterImage, Partition, Topic
 from sessions.campaign.plan import Plan
 from sessions.campaign.shrink import shrink
 
@@ -207,3 +209,17 @@ def test_an_expectation_is_reduced_to_what_makes_it_find_that_value(
     assert found is not None
     assert found.finding == "expectation t-0.isr == [0,1,2] (found [1,0])"
     assert found.script.splitlines()[2:] == [lines[1], *lines[4:]]
+
+
+def test_a_campaign_starts_in_the_state_of_an_image(script: str) -> None:
+    partition = Partition(0, (4, 1), 4, (4, 1))
+    image = ClusterImage("3.9", "kraft", topics=(Topic("orders", partitions=(partition,)),))
+    file = Path("prod.cluster.json")
+    file.write_bytes(encode(image))
+    made, _ = plan(Given(script, None, [], {"acks": "1"}, None, (), image=file.name))
+    [variant] = made.variants
+    assert variant.cluster.image == image
+    assert variant.text.with_seed(7).endswith(f"--seed 7 --image {file.absolute()}")
+    assert f"--seed 7 --image {file.absolute()} " in variant.command.with_seed(7)
+    with pytest.raises(CommandError, match=r"cannot read .*other\.cluster\.json"):
+        plan(Given(script, None, [], {"acks": "1"}, None, (), image="other.cluster.json"))
