@@ -70,10 +70,14 @@ class TopicDescription(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ClusterMetadataResponse(Message, frozen=True):
-    """The live brokers, the controller (-1 if unknown), and the requested topics."""
+    """The live brokers, the controller (-1 if unknown), and the requested topics.
+
+    ``fenced`` are the brokers that are registered and fenced, in KRaft mode.
+    """
 
     request: int
     brokers: list[int]
     controller: int
     cluster_id: str
     topics: dict[str, TopicDescription]
+    fenced: tuple[int, ...] = ()

@@ -103,7 +103,8 @@ def test_a_cluster_without_zookeeper_tells_elrs_quorum_and_features(
     assert {broker.id: broker.up for broker in image.brokers} == {0: True, 1: True, 2: False}
     assert image.features is not None
     assert image.features["eligible.leader.replicas.version"] == 1
-    assert [str(each) for each in result.assumed] == ["racks of broker 2: none"]
+    assert {broker.id: broker.fenced for broker in image.brokers}[2] is True
+    assert [str(each) for each in result.assumed] == []
     assert [note for note in result.readings[0].notes if "left out" in note] == []
 
 

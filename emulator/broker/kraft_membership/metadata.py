@@ -98,6 +98,7 @@ class KRaftMetadata:
         image = self.state.image
         names = list(image.topic_ids) if message.topics is None else message.topics
         brokers = [b for b, each in sorted(image.brokers.items()) if not each.fenced]
+        fenced = tuple(b for b, each in sorted(image.brokers.items()) if each.fenced)
         topics = {topic: self._describe(topic) for topic in names}
         if message.creates and self.context.config.auto_create_topics_enable:
             unknown = (
@@ -107,7 +108,7 @@ class KRaftMetadata:
             )
             self.create_topics(islice(unknown, AUTO_CREATED_MAX))
         response = ClusterMetadataResponse(
-            request, brokers, self.context.id, self.cluster_id, topics
+            request, brokers, self.context.id, self.cluster_id, topics, fenced
         )
         self.context.respond(source, request, response)
 

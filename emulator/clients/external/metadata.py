@@ -167,7 +167,7 @@ class TopicIds:
 
 
 class DescribeCluster:
-    """DescribeCluster: like Metadata, without topics (KIP-700)."""
+    """DescribeCluster: like Metadata, without topics (KIP-700); with fenced brokers (KIP-1073)."""
 
     def __init__(self, addresses: Addresses, racks: dict[int, str]) -> None:
         """Return ``addresses`` and ``racks``."""
@@ -179,14 +179,19 @@ class DescribeCluster:
         return [ClusterMetadataRequest([])]
 
     def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
-        """Return the brokers and the controller."""
+        """Return the brokers and the controller; fenced brokers if the request asks for them."""
         (found,) = responses
         assert isinstance(found, ClusterMetadataResponse)
+        request = call.message
+        assert isinstance(request, wire.DescribeClusterRequest)
+        listed = dict.fromkeys(found.brokers, False)
+        if request.include_fenced_brokers:
+            listed |= dict.fromkeys(found.fenced, True)
         brokers = []
-        for broker in found.brokers:
+        for broker, is_fenced in sorted(listed.items()):
             host, port = self.addresses.of(broker, call)
             rack = self.racks.get(broker)
-            brokers.append(wire.DescribeClusterBroker(broker, host, port, rack))
+            brokers.append(wire.DescribeClusterBroker(broker, host, port, rack, is_fenced))
         return wire.DescribeClusterResponse(
             cluster_id=found.cluster_id, controller_id=found.controller, brokers=brokers
         )
