@@ -4,17 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.places import time_text
-from sessions.postmortem.report import verdict
-from sessions.postmortem.what_if import WhatIf, sentences
-from sessions.text import clean, plural
+from sessions.postmortem.report import amount, verdict
+from sessions.postmortem.what_if import WhatIf, basis, sentences
+from sessions.text import clean
 
 
 def lines(incident: Incident, found: Sequence[WhatIf] = ()) -> Iterator[str]:
     """What was read, the verdict, one line for each entry of the timeline, and for each change."""
     yield (
-        f"Kafka {incident.release}, {incident.mode}: {plural(incident.records, 'record')} in "
-        f"{incident.batches:,} batches, {time_text(incident.begin_us)} to "
-        f"{time_text(incident.end_us)}"
+        f"Kafka {incident.release}, {incident.mode}: {amount(incident)}, "
+        f"{time_text(incident.begin_us)} to {time_text(incident.end_us)}"
     )
     yield verdict(incident)
     yield ""
@@ -23,4 +22,5 @@ def lines(incident: Incident, found: Sequence[WhatIf] = ()) -> Iterator[str]:
         yield clean(f"{time_text(entry.time_us)}  {entry.what}{because}")
     if found:
         yield ""
+        yield from map(clean, basis(found))
         yield from (clean(sentence) for each in found for sentence in sentences(each))

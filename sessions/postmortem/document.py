@@ -79,6 +79,10 @@ def _what_if(found: WhatIf) -> dict[str, Any]:
         ],
         "without": asdict(found.without),
         "with": asdict(found.changed),
+        "configured": {
+            setting.name: {"value": setting.value, "source": source}
+            for setting, source in found.configured
+        },
         "prevented": found.prevented,
         "caused": found.caused,
     }

@@ -4,11 +4,12 @@ Times are wall-clock times in microseconds since 1970 UTC. The log says when the
 not when a broker died: until it fences the broker, the metadata names a leader that is dead.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct, field
 
-from emulator.metadata_log.image import Change, MetadataImage
+from emulator.metadata_log.image import Change, MetadataImage, TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,
@@ -17,12 +18,15 @@ from emulator.metadata_log.records import (
 )
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
-from sessions.postmortem.reasons import Reasons
+from sessions.postmortem.reasons import Causes
 from sessions.postmortem.text_logs.entries import Entry
-from sessions.postmortem.text_logs.facts import Truncated
+from sessions.postmortem.text_logs.facts import Configured, FollowerStarted, ProcessState, Truncated
 
 KEPT_MAX: Final = 100_000
 """How many of each kind are kept."""
+SHORTLY_US: Final = 2_000_000
+"""No session ends so soon after the last heartbeat."""
+STARTING: Final = "starting"
 MIN_ISR: Final = "min.insync.replicas"
 NOBODY: Final = -1
 
@@ -76,11 +80,16 @@ class Risk(Struct, frozen=True):
 
 
 class Truncation(Struct, frozen=True):
-    """A replica that removed records from the end of its log, by a line of a text log."""
+    """A replica that removed records from the end of its log, by a line of a text log.
+
+    Those from ``offset`` to before ``end``; None if no line says where its log ended.
+    """
 
     time_us: int
     node: int | None
     tp: str
+    offset: int
+    end: int | None
     sentence: str
     source: str
 
@@ -99,6 +108,7 @@ class BrokerLoss(Struct):
     ``fenced_us`` is None while it shuts down. ``elected`` partitions got another leader,
     ``offline`` ones got none. It registered again at ``registered_us``, was unfenced at
     ``unfenced_us``, and was back in all ISRs at ``in_sync_us``; None: not in this history.
+    ``lived`` is the line of its own text log that shows it running while nobody heard of it.
     """
 
     broker: int
@@ -111,6 +121,26 @@ class BrokerLoss(Struct):
     registered_us: int | None = None
     unfenced_us: int | None = None
     in_sync_us: int | None = None
+    lived: str | None = None
+
+    @property
+    def is_same_process(self) -> bool:
+        """Whether it came back without registering again: it had hung, or was cut off."""
+        return self.unfenced_us is not None and self.registered_us is None
+
+
+class Lag(Struct):
+    """A follower that was removed from ISRs because it did not catch up with their leader.
+
+    From ``begin_us``, the batch at ``offset``, to ``end_us``, when it was back in an ISR or one of
+    both was lost; None: to the end of the history.
+    """
+
+    leader: int
+    follower: int
+    begin_us: int
+    offset: int
+    end_us: int | None = None
 
 
 class Impact:
@@ -122,6 +152,7 @@ class Impact:
         self.shrinks: list[Shrink] = []
         self.risks: list[Risk] = []
         self.losses: list[BrokerLoss] = []
+        self.lags: list[Lag] = []
         self.truncations: list[Truncation] = []
         self.reigns: dict[str, list[Reign]] = {}
         self.left_out = 0
@@ -129,28 +160,53 @@ class Impact:
         self._below_min_isr: dict[str, Window] = {}
         self._lost: dict[int, BrokerLoss] = {}
         self._missing: dict[int, set[str]] = {}
+        self._min_isrs: dict[int, int] = {}
+        self._ends: dict[tuple[int | None, str], int] = {}
+        self._lags: dict[tuple[int, int], Lag] = {}
+        self._last_lines: dict[int, Entry] = {}
+        self._starting: set[int] = set()
 
-    def take(self, applied: Applied, image: MetadataImage) -> None:
-        """Add what a batch did; ``image`` is the metadata after it."""
+    def take(
+        self, applied: Applied, image: MetadataImage, because: Mapping[int, str] | None = None
+    ) -> None:
+        """Add what a batch did; ``image`` is the metadata after it.
+
+        ``because`` is what the rules say of records, by offset.
+        """
         if applied.is_snapshot:
             for key, change in applied.delta.partitions.items():
                 if change.after is not None:
                     tp = f"{change.topic}-{key.partition}"
                     self._rule(tp, change.after, applied.time_us)
             return
-        reasons = Reasons(applied.records)
+        causes = Causes(applied, because or {})
         self._nodes(applied)
         for key, change in applied.delta.partitions.items():
-            tp = f"{change.topic}-{key.partition}"
-            self._partition(tp, change, applied, reasons, image)
+            self._partition(key, change, applied, causes, image)
         if applied.delta.configs:
             self._judge_all(applied, image)
 
     def note(self, line: Entry) -> None:
         """Add what a line of a text log says; a new replica's log is cut to offset 0."""
-        if isinstance(line.fact, Truncated) and line.fact.offset > 0:
-            found = (line.time_us, line.node, line.fact.tp, line.fact.sentence, line.source)
-            self._keep(self.truncations, Truncation(*found))
+        if line.node is not None:
+            if isinstance(line.fact, ProcessState) and line.fact.state.lower() == STARTING:
+                self._starting.add(line.node)
+            self._last_lines[line.node] = line
+        match line.fact:
+            case Truncated(tp=tp, offset=offset) if offset > 0:
+                end = self._ends.pop((line.node, tp), None)
+                end = end if end is not None and end > offset else None
+                found = (line.time_us, line.node, tp, offset, end, line.fact.sentence, line.source)
+                self._keep(self.truncations, Truncation(*found))
+            case FollowerStarted(tp=tp, offset=end) if end is not None:
+                if len(self._ends) < KEPT_MAX:
+                    self._ends[line.node, tp] = end
+            case Configured(settings=settings) if line.node is not None:
+                value = dict(settings).get(MIN_ISR, "")
+                if value.isdecimal():
+                    self._min_isrs[line.node] = int(value)
+            case _:
+                pass
 
     # ---- brokers
 
@@ -158,6 +214,7 @@ class Impact:
         now_us = applied.time_us
         for record in applied.records:
             if isinstance(record, RegisterBrokerRecord):
+                self._starting.discard(record.broker_id)
                 loss = self._lost.get(record.broker_id)
                 if loss is not None and loss.registered_us is None:
                     loss.registered_us = now_us
@@ -175,7 +232,8 @@ class Impact:
             if loss is not None and loss.fenced_us is None:
                 loss.fenced_us = now_us
             elif loss is None or loss.unfenced_us is not None:
-                self._lose(broker, applied, is_controlled=False).fenced_us = now_us
+                loss = self._lose(broker, applied, is_controlled=False)
+                loss.fenced_us, loss.lived = now_us, self._sign_of_life(broker, now_us)
         elif record.in_controlled_shutdown:
             self._lose(broker, applied, is_controlled=True)
 
@@ -183,8 +241,17 @@ class Impact:
         loss = BrokerLoss(broker, applied.time_us, applied.batch.base_offset, is_controlled)
         self._lost[broker] = loss
         self._missing[broker] = set()
+        for pair in [pair for pair in self._lags if broker in pair]:
+            self._lags.pop(pair).end_us = applied.time_us
         self._keep(self.losses, loss)
         return loss
+
+    def _sign_of_life(self, broker: int, fenced_us: int) -> str | None:
+        """The line that a broker wrote when the controller had not heard of it for long."""
+        line = self._last_lines.get(broker)
+        if line is None or broker in self._starting or line.time_us < fenced_us - SHORTLY_US:
+            return None
+        return line.source
 
     def _back_in_sync(self, broker: int, now_us: int) -> None:
         loss = self._lost.get(broker)
@@ -195,8 +262,14 @@ class Impact:
     # ---- partitions
 
     def _partition(
-        self, tp: str, change: Change, applied: Applied, reasons: Reasons, image: MetadataImage
+        self,
+        key: TopicIdPartition,
+        change: Change,
+        applied: Applied,
+        causes: Causes,
+        image: MetadataImage,
     ) -> None:
+        tp = f"{change.topic}-{key.partition}"
         before, after, now_us = change.before, change.after, applied.time_us
         if after is None:
             self._end(tp, now_us)
@@ -204,13 +277,15 @@ class Impact:
         if before is None:
             self._rule(tp, after, now_us)
             return
-        because = reasons.of(change)
+        because = causes.of_partition(key, change)
         if before.leader != after.leader:
             self._rule(tp, after, now_us)
-            self._leader(tp, before, after, applied, because, reasons)
+            self._leader(tp, before, after, applied, because)
         gone = tuple(broker for broker in before.isr if broker not in after.isr)
         if gone:
-            self._keep(self.shrinks, _shrink(tp, gone, after.isr, applied, because))
+            shrink = Shrink(now_us, tp, gone, after.isr, causes.place(key), because)
+            self._keep(self.shrinks, shrink)
+        self._lagging(before, after, applied)
         for broker in gone:
             if broker in self._missing:
                 self._missing[broker].add(tp)
@@ -220,6 +295,24 @@ class Impact:
                 self._back_in_sync(broker, now_us)
         self._writable(tp, after, applied, because, image)
 
+    def _lagging(
+        self, before: PartitionRegistration, after: PartitionRegistration, applied: Applied
+    ) -> None:
+        """Begin and end the lags of the followers that leave the ISR and that come back."""
+        leader = after.leader
+        if before.leader == leader >= 0:
+            for follower in before.isr:
+                pair = leader, follower
+                is_known = follower in after.isr or follower in self._lost or pair in self._lags
+                if not is_known and not after.is_reassigning:
+                    lag = Lag(leader, follower, applied.time_us, applied.batch.base_offset)
+                    self._lags[pair] = lag
+                    self._keep(self.lags, lag)
+        for follower in after.isr:
+            lag_or_none = self._lags.pop((leader, follower), None)
+            if lag_or_none is not None:
+                lag_or_none.end_us = applied.time_us
+
     def _leader(
         self,
         tp: str,
@@ -227,7 +320,6 @@ class Impact:
         after: PartitionRegistration,
         applied: Applied,
         because: str,
-        reasons: Reasons,
     ) -> None:
         now_us, offset = applied.time_us, applied.batch.base_offset
         loss = self._lost.get(before.leader)
@@ -245,7 +337,9 @@ class Impact:
             loss.elected += 1
         former = before.leader if window_or_none is None else window_or_none.leader
         is_unclean = bool(after.leader_recovery_state) and after.leader not in before.isr
-        if is_unclean or before.leader in reasons.fenced:
+        loss = self._lost.get(former)
+        has_died = loss is not None and not loss.is_controlled and former not in after.isr
+        if is_unclean or has_died:
             had_all = before.isr or before.elr or before.last_known_elr
             risk = Risk(now_us, tp, former, after.leader, had_all, offset, is_unclean)
             self._keep(self.risks, risk)
@@ -260,7 +354,7 @@ class Impact:
     ) -> None:
         """Open or close a window in which writes with acks=all are refused."""
         window = self._below_min_isr.get(tp)
-        is_below = after.leader >= 0 and len(after.isr) < self._min_isr(tp, image)
+        is_below = after.leader >= 0 and len(after.isr) < self._min_isr(tp, after.leader, image)
         if window is None and is_below:
             offset = applied.batch.base_offset
             window = Window(tp, applied.time_us, offset, after.leader, after.isr, because)
@@ -272,11 +366,10 @@ class Impact:
         elif window is not None and len(after.isr) < len(window.isr):
             window.isr = after.isr
 
-    @staticmethod
-    def _min_isr(tp: str, image: MetadataImage) -> int:
+    def _min_isr(self, tp: str, leader: int, image: MetadataImage) -> int:
         topic = tp.rpartition("-")[0]
         value = image.topic_config(topic, MIN_ISR) or image.broker_config(None, MIN_ISR) or ""
-        return int(value) if value.isdecimal() else 1
+        return int(value) if value.isdecimal() else self._min_isrs.get(leader, 1)
 
     def _judge_all(self, applied: Applied, image: MetadataImage) -> None:
         """A configuration may have changed which partitions are writable."""
@@ -308,14 +401,3 @@ class Impact:
             kept.append(item)
         else:
             self.left_out += 1
-
-
-def _shrink(
-    tp: str, gone: tuple[int, ...], isr: tuple[int, ...], applied: Applied, because: str
-) -> Shrink:
-    """The shrink of an ISR, with what its leader wrote about it."""
-    offset = applied.batch.base_offset
-    for record, witness in applied.witnesses.items():
-        if getattr(witness.entry.fact, "tp", None) == tp:
-            because, offset = f"{because}; {witness.entry.sentence}", record
-    return Shrink(applied.time_us, tp, gone, isr, offset, because)

@@ -21,6 +21,7 @@ from sessions.postmortem.impact import Impact
 from sessions.postmortem.log_files import WANTED, LogCopy, copies_in, is_text_log
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import Place
+from sessions.postmortem.processes import Processes
 from sessions.postmortem.text_logs.merging import TextLogs, find_text_logs
 from sessions.postmortem.timeline import Entry, Timeline
 from sessions.postmortem.transactions import Transactions
@@ -85,8 +86,9 @@ class Incident(Struct):
     """A history that was read, as it is at its end or at the place that was asked for.
 
     ``records`` and ``batches`` count those of the log. ``begin_us`` and ``end_us`` are wall-clock
-    times. ``nodes`` are all brokers and controllers that ever took part. ``is_checked``: rules
-    were asked about each record.
+    times. ``nodes`` are all brokers and controllers that ever took part, ``controllers`` those in
+    KRaft mode. ``is_checked``: rules were asked about each record. ``is_of_lines``: there are only
+    text logs, whose lines are counted as records and batches.
     """
 
     release: str
@@ -103,6 +105,9 @@ class Incident(Struct):
     unexplained: list[Unexplained] = field(default_factory=list)
     unexplained_count: int = 0
     notes: list[str] = field(default_factory=list)
+    controllers: tuple[int, ...] = ()
+    is_of_lines: bool = False
+    processes: Processes = field(default_factory=Processes)
 
 
 def read_paths(paths: Sequence[str]) -> MergedLog:
@@ -217,6 +222,7 @@ class _Examination:
         self.progress = progress
         self.timeline = Timeline()
         self.impact = Impact()
+        self.processes = Processes()
         self.transactions = Transactions()
         self.records = self.batches = 0
         self.because: dict[int, str] = {}
@@ -239,12 +245,16 @@ class _Examination:
         )
         self._read(history, incident)
         incident.nodes = sorted({*history.brokers, *history.controllers})
+        incident.controllers = tuple(sorted(history.controllers))
+        incident.processes = self.processes
+        incident.release = self.processes.release(release, is_exact=True)
+        incident.timeline.end()
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches
         incident.is_checked = self.is_checked
         incident.unexplained = self.unexplained
         incident.unexplained_count = self.unexplained_count
-        incident.notes += [*log.notes, *self._notes(history)]
+        incident.notes += [*log.notes, *self._notes(history), *self.processes.remarks()]
         if not incident.nodes:
             raise SourceError(
                 f"{clean(log.first.name)}: {'; '.join(incident.notes) or 'it names no node'}"
@@ -288,7 +298,7 @@ class _Examination:
                     continue
                 applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
                 self.timeline.take(applied, self.because)
-                self.impact.take(applied, history.image)
+                self.impact.take(applied, history.image, self.because)
                 self._told(applied)
         except KeyError as error:
             incident.notes.append(
@@ -309,6 +319,7 @@ class _Examination:
             self.witnesses.add(seq, entry)
             self.timeline.note(entry)
             self.impact.note(entry)
+            self.processes.note(entry)
 
     # ---- the rules
 

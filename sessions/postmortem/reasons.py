@@ -4,17 +4,54 @@ A rule's own explanation (:mod:`emulator.quorum_controller.explanation`) is bett
 there is one. This is what remains without it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from emulator.metadata_log.image import Change
+from emulator.metadata_log.image import Change, TopicIdPartition
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,
     AnyRecord,
     BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
     RegisterBrokerRecord,
 )
+from sessions.postmortem.events import Applied
 from sessions.text import brackets
+
+
+class Causes:
+    """Why the records of a batch were written: by their rules or by the batch itself.
+
+    What the line of a text log says that a record has as its witness is added.
+    """
+
+    def __init__(self, applied: Applied, because: Mapping[int, str]) -> None:
+        """``because`` is what the rules say of records, by offset."""
+        self.reasons = Reasons(applied.records)
+        self._applied = applied
+        self._because = because
+        self._places = {
+            TopicIdPartition(record.topic_id, record.partition_id): offset
+            for offset, record in enumerate(applied.records, applied.batch.base_offset)
+            if isinstance(record, PartitionRecord | PartitionChangeRecord)
+        }
+
+    def place(self, key: TopicIdPartition) -> int:
+        """The offset of a partition's record, or of the batch."""
+        return self._places.get(key, self._applied.batch.base_offset)
+
+    def of_partition(self, key: TopicIdPartition, change: Change) -> str:
+        """Why a partition was changed; empty if nothing tells."""
+        return self.of_record(self.place(key), self.reasons.of(change))
+
+    def of_record(self, offset: int, otherwise: str) -> str:
+        """Why a record was written, ``otherwise`` unless there is a rule."""
+        reason = self._because.get(offset) or otherwise
+        witness = self._applied.witnesses.get(offset)
+        if witness is None:
+            return reason
+        return f"{reason}; {witness.entry.sentence}" if reason else witness.entry.sentence
 
 
 class Reasons:

@@ -5,16 +5,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from sessions.postmortem.impact import BrokerLoss, Reign, Risk, Window
+from sessions.postmortem.impact import BrokerLoss, Impact, Reign, Risk, Truncation, Window
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.places import time_text
-from sessions.postmortem.what_if import WhatIf, sentences
+from sessions.postmortem.what_if import WhatIf, basis, sentences
+from sessions.postmortem.words import Words, timeout_of, words_of
 from sessions.text import brackets, plural
 
 ROWS_MAX: Final = 500
 """How many rows a table has: what is left out is counted."""
 NAMED_MAX: Final = 8
-SESSION_TIMEOUT: Final = "broker.session.timeout.ms (9 s unless it was configured)"
 Row = tuple[str, ...]
 
 
@@ -95,44 +95,78 @@ def _offline_verdict(incident: Incident) -> str:
 
 
 def _facts(incident: Incident, sources: Sequence[str]) -> Section:
-    mode = "KRaft" if incident.mode == "kraft" else "ZooKeeper"
+    mode = words_of(incident).mode
     sentences = [
         f"Kafka {incident.release} in {mode} mode; nodes {', '.join(map(str, incident.nodes))}.",
         f"{time_text(incident.begin_us)} to {time_text(incident.end_us)}; all times are UTC.",
-        f"{plural(incident.records, 'record')} in {incident.batches:,} batches, read from "
-        f"{', '.join(sources)}.",
+        f"{amount(incident)}, read from {', '.join(sources)}.",
+        *_configured(incident),
         *(f"{note[0].upper()}{note[1:]}." for note in incident.notes),
     ]
     return Section("What was read", sentences)
+
+
+def amount(incident: Incident) -> str:
+    """How much was read, in the words of its mode."""
+    if incident.is_of_lines:
+        return plural(incident.records, "line")
+    words = words_of(incident)
+    records = plural(incident.records, words.records)
+    return f"{records} in {incident.batches:,} {words.batches}"
+
+
+def _configured(incident: Incident) -> Iterator[str]:
+    """What the processes were started with, where that is not the default."""
+    processes = incident.processes
+    if not processes.settings:
+        return
+    found = processes.configured(incident.release, incident.controllers)
+    if not found:
+        yield "What decides about failures was not configured, by the text logs: the defaults hold."
+    for source in dict.fromkeys(value.source for value in found.values()):
+        named = [f"{name}={each.text}" for name, each in found.items() if each.source == source]
+        yield f"Configured, by {source}: {', '.join(named)}."
 
 
 def _losses(incident: Incident) -> Section | None:
     losses = incident.impact.losses
     if not losses:
         return None
+    words = words_of(incident)
     sentences = [
-        "Detection: until the active controller fences a broker that has died, the metadata names"
-        f" it as leader, and nobody else answers. This takes up to {SESSION_TIMEOUT}. A broker"
-        " that shuts down leads nothing any more before it stops.",
-        "Election: the controller names other leaders in the batch with which it fences the broker,"
-        " so this takes no time of its own; partitions without an eligible replica wait for one.",
-        "Recovery: from the fencing until the broker is back in all ISRs that it was removed from.",
+        f"Detection: {words.detection}. This takes up to {timeout_of(incident)}. {words.shutdown}",
+        f"Election: {words.election}",
+        f"Recovery: {words.recovery}",
     ]
-    header = ("broker", "fenced", "how", "new leaders", "no leader", "back", "in all ISRs after")
-    return Section("Brokers that were lost", sentences, header, _limited(map(_loss, losses)))
+    if any(loss.is_same_process or loss.lived is not None for loss in losses):
+        sentences.append(
+            "A broker that came back as the same process had hung, or was cut off if its own log"
+            " shows it running. Until it heard of its successors, it took itself for the leader."
+        )
+    header = ("broker", words.lost, "how", "new leaders", "no leader", "back", "in all ISRs after")
+    rows = (_loss(loss, words) for loss in losses)
+    return Section("Brokers that were lost", sentences, header, _limited(rows))
 
 
-def _loss(loss: BrokerLoss) -> Row:
+def _loss(loss: BrokerLoss, words: Words) -> Row:
     back_us = loss.unfenced_us
     return (
         str(loss.broker),
         "not yet" if loss.fenced_us is None else time_text(loss.fenced_us),
-        "controlled shutdown" if loss.is_controlled else "no heartbeat",
+        _how(loss, words),
         str(loss.elected),
         _named(loss.offline) or "-",
         "no" if back_us is None else time_text(back_us),
         "-" if loss.in_sync_us is None else _seconds(loss.in_sync_us - loss.begin_us),
     )
+
+
+def _how(loss: BrokerLoss, words: Words) -> str:
+    if loss.is_controlled:
+        return "controlled shutdown"
+    lived = f"; it was running ({loss.lived})" if loss.lived is not None else ""
+    came_back = "; the same process came back" if loss.is_same_process else ""
+    return f"{words.silent}{lived}{came_back}"
 
 
 def _what_if(found: Sequence[WhatIf]) -> Section | None:
@@ -142,6 +176,7 @@ def _what_if(found: Sequence[WhatIf]) -> Section | None:
         "Each incident was run on the emulator from the cluster as it was before, without and with"
         " the change. A producer wrote to each affected partition with acks=all, four records a"
         " second. Pauses of over a minute are shortened, and what was administered is left out.",
+        *basis(found),
         *(sentence for each in found for sentence in sentences(each)),
     ]
     return Section("With another configuration", said)
@@ -153,7 +188,7 @@ def _offline(incident: Incident) -> Section | None:
         return None
     sentences = [
         "Nobody could read from these partitions or write to them. Before, their leader may have"
-        f" been dead already, for up to {SESSION_TIMEOUT}.",
+        f" been dead already, for up to {timeout_of(incident)}.",
     ]
     header = ("partition", "from", "for", "led before", "because", "led after")
     rows = (
@@ -176,8 +211,8 @@ def _unwritable(incident: Incident) -> Section | None:
         return None
     sentences = [
         "Their ISR was smaller than min.insync.replicas, so writes with acks=all were refused"
-        " (NOT_ENOUGH_REPLICAS). The value is that of the topic or of the cluster's dynamic"
-        " default; what is in server.properties is not known here.",
+        f" (NOT_ENOUGH_REPLICAS). The value is that of the topic or of the cluster's dynamic"
+        f" default{_static_value(incident)}",
     ]
     header = ("partition", "from", "for", "leader", "smallest ISR", "because")
     rows = (
@@ -192,6 +227,13 @@ def _unwritable(incident: Incident) -> Section | None:
         for window in windows
     )
     return Section("Partitions that refused acks=all", sentences, header, _limited(rows))
+
+
+def _static_value(incident: Incident) -> str:
+    value = incident.processes.value("min.insync.replicas")
+    if value is None:
+        return "; what is in server.properties is not known here."
+    return f", otherwise {value.text}, by {value.source}."
 
 
 def _risks(incident: Incident) -> Section | None:
@@ -221,20 +263,48 @@ def _risks(incident: Incident) -> Section | None:
             time_text(risk.time_us),
             _broker(risk.former),
             _broker(risk.leader),
-            _at_risk(risk),
+            _at_risk(risk, incident.impact),
         )
         for risk in ordered
     )
     return Section("What may have been lost", sentences, header, _limited(rows))
 
 
-def _at_risk(risk: Risk) -> str:
-    if not risk.is_unclean:
-        return f"what {risk.former} acknowledged with acks=1 and {risk.leader} had not fetched"
-    if risk.leader == risk.former:
+def _at_risk(risk: Risk, impact: Impact) -> str:
+    if risk.is_unclean and risk.leader == risk.former:
         return f"what {risk.leader} had not flushed to its disk when it died"
-    had = brackets(risk.isr) if risk.isr else f"[{risk.former}]"
-    return f"all that {had} had and {risk.leader} had not"
+    if risk.is_unclean:
+        had = brackets(risk.isr) if risk.isr else f"[{risk.former}]"
+        said = f"all that {had} had and {risk.leader} had not"
+    else:
+        said = f"what {risk.former} acknowledged with acks=1 and {risk.leader} had not fetched"
+        if _was_zombie(risk, impact):
+            said += f", also afterwards, until {risk.former} heard of {risk.leader}"
+    cut = _cut_after(risk, impact)
+    return said if cut is None else f"{said}: {cut.node} removed {_removed(cut)} later"
+
+
+def _was_zombie(risk: Risk, impact: Impact) -> bool:
+    """Whether the former leader's process lived on."""
+    return any(
+        loss.broker == risk.former and loss.begin_us <= risk.time_us and loss.is_same_process
+        for loss in impact.losses
+        if loss.unfenced_us is not None and risk.time_us <= loss.unfenced_us
+    )
+
+
+def _cut_after(risk: Risk, impact: Impact) -> Truncation | None:
+    """What the former leader removed when it followed again."""
+    for each in impact.truncations:
+        if (each.tp, each.node) == (risk.tp, risk.former) and each.time_us >= risk.time_us:
+            return each
+    return None
+
+
+def _removed(cut: Truncation) -> str:
+    if cut.end is None:
+        return f"what it had from offset {cut.offset} on"
+    return f"{plural(cut.end - cut.offset, 'record')} (offsets {cut.offset} to {cut.end - 1})"
 
 
 def _truncations(incident: Incident) -> Section | None:
@@ -249,8 +319,8 @@ def _truncations(incident: Incident) -> Section | None:
         (
             each.tp,
             time_text(each.time_us),
-            "?" if each.node is None else str(each.node),
-            each.sentence,
+            "unknown" if each.node is None else str(each.node),
+            each.sentence if each.end is None else f"{each.sentence}: {_removed(each)}",
             each.source,
         )
         for each in truncations
@@ -264,8 +334,14 @@ def _leaders(incident: Incident) -> Section | None:
     if not changed:
         return None
     rows = ((tp, _reigns(reigns)) for tp, reigns in sorted(changed.items()))
-    kept = f"{plural(len(incident.impact.reigns) - len(changed), 'partition')} kept their leader."
+    kept = _kept(len(incident.impact.reigns) - len(changed))
     return Section("Who led when", [kept], ("partition", "leaders"), _limited(rows))
+
+
+def _kept(count: int) -> str:
+    if not count:
+        return "All partitions had more than one leader."
+    return f"{plural(count, 'partition')} kept {'its' if count == 1 else 'their'} leader."
 
 
 def _reigns(reigns: Sequence[Reign]) -> str:

@@ -91,6 +91,9 @@ class LineTimeline(Timeline):
         source = "" if self.line is None else self.line.source
         self.add(TimelineEntry(applied.time_us, kind, what, because, source, offset))
 
+    def _tell_unanswered(self, now_us: int) -> None:
+        """Nobody else could say whether there was an answer."""
+
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
         match record:
             case BrokerRegistrationChangeRecord(fenced=fenced) if fenced != FENCE:
@@ -262,10 +265,12 @@ def examine(
             applied = Applied(batch, tuple(records), history.now_us, delta, False, {})
             timeline.line = entry
             offsets = range(batch.base_offset, batch.base_offset + len(records))
-            timeline.take(applied, dict.fromkeys(offsets, entry.sentence))
-            impact.take(applied, image)
+            because = dict.fromkeys(offsets, entry.sentence)
+            timeline.take(applied, because)
+            impact.take(applied, image, because)
         timeline.note(entry)
         impact.note(entry)
+        incident.processes.note(entry)
         incident.batches += 1
         if progress is not None and incident.batches % TOLD_EVERY == 0:
             progress(incident.batches)
@@ -274,7 +279,10 @@ def examine(
         raise SourceError(f"{named}: no line in it is one of those of Kafka that are recognized")
     incident.records = incident.batches
     incident.nodes = sorted({*lines.nodes, *image.brokers})
+    incident.is_of_lines = True
+    incident.timeline.end()
     incident.end_us = history.now_us
+    incident.notes += incident.processes.remarks()
     if not is_named:
         incident.notes.append(f"no line names the release: {release} is the oldest that it can be")
     incident.notes += [MISSING, *lines.remarks()]

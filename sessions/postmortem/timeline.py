@@ -4,12 +4,13 @@ A batch may change thousands of partitions for one reason; that is one entry. Ti
 times in microseconds since 1970 UTC.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from emulator.metadata_log.image import Change, TopicIdPartition
+from emulator.metadata_log.image import Change
 from emulator.metadata_log.records import (
     FENCE,
     UNFENCE,
@@ -26,12 +27,13 @@ from emulator.metadata_log.records import (
 )
 from emulator.metadata_log.registrations import PartitionRegistration
 from sessions.postmortem.events import Applied
-from sessions.postmortem.reasons import Reasons
+from sessions.postmortem.reasons import Causes
 from sessions.postmortem.text_logs.entries import Entry as Line
 from sessions.postmortem.text_logs.facts import (
     BrokerFenced,
     BrokerRegistered,
     BrokerUnfenced,
+    Configured,
     FollowerStarted,
     IsrExpanded,
     IsrShrunk,
@@ -44,6 +46,7 @@ from sessions.postmortem.text_logs.facts import (
     SegmentRecovered,
     UncleanLeaderElected,
 )
+from sessions.postmortem.witnesses import FOREVER_US, SOON_US
 from sessions.text import brackets, plural
 
 NAMED_MAX: Final = 5
@@ -51,11 +54,15 @@ NAMED_MAX: Final = 5
 PLACE: Final = "\0"
 """Stands for the names of partitions in a sentence about them."""
 NOT_TOLD: Final = (
-    *(BrokerFenced, BrokerRegistered, BrokerUnfenced, FollowerStarted, IsrExpanded, IsrShrunk),
-    *(IsrStored, LeaderAndIsrReceived, LeaderStarted, PartitionChanged, PartitionRecordChanged),
-    *(QuorumHighWatermark, SegmentRecovered, UncleanLeaderElected),
+    *(BrokerFenced, BrokerRegistered, BrokerUnfenced, Configured, FollowerStarted),
+    *(IsrExpanded, IsrShrunk, IsrStored, LeaderAndIsrReceived, LeaderStarted, PartitionChanged),
+    *(PartitionRecordChanged, QuorumHighWatermark, SegmentRecovered, UncleanLeaderElected),
 )
 """Lines that say what a record says, which they are witnesses of, or what follows from it."""
+UNANSWERED: Final = "no record followed: the request did not arrive, or was refused"
+SAME_PROCESS: Final = (
+    "; it has not registered again, so that its process is the same: it hung, or was cut off"
+)
 ENTRIES_MAX: Final = 200_000
 """How many entries are kept: more than anybody reads, and bounded."""
 
@@ -82,6 +89,9 @@ class Timeline:
         self.entries: list[Entry] = []
         self.left_out = 0
         self._leaving: set[int] = set()
+        self._silent: set[int] = set()
+        self._asked: dict[str, Line] = {}
+        self._asked_in_order: deque[Line] = deque()
 
     def add(self, entry: Entry) -> None:
         """Add an entry."""
@@ -94,16 +104,20 @@ class Timeline:
         """Add what a batch did; ``because`` is what the rules say of records, by offset."""
         if applied.is_snapshot:
             return
-        keys: dict[TopicIdPartition, int] = {}
+        for witness in applied.witnesses.values():
+            if isinstance(witness.entry.fact, IsrShrunk):
+                self._asked.pop(witness.entry.fact.tp, None)
+        self._tell_unanswered(applied.time_us)
+        causes = Causes(applied, because)
         for offset, record in enumerate(applied.records, applied.batch.base_offset):
             if isinstance(record, PartitionRecord | PartitionChangeRecord):
-                keys[TopicIdPartition(record.topic_id, record.partition_id)] = offset
                 continue
             told = self._of_record(record)
             if told is not None:
                 kind, what, why = told
-                self._add(applied, offset, kind, what, _reason(applied, offset, because, why))
-        self._partitions(applied, keys, because)
+                reason = causes.of_record(offset, why) + self._of_process(record)
+                self._add(applied, offset, kind, what, reason)
+        self._partitions(applied, causes)
 
     def _add(self, applied: Applied, offset: int, kind: str, what: str, because: str) -> None:
         witness = applied.witnesses.get(offset)
@@ -112,8 +126,31 @@ class Timeline:
 
     def note(self, line: Line) -> None:
         """Add a line of a text log, unless records say the same, or nobody asks for it."""
+        self._tell_unanswered(line.time_us)
+        if isinstance(line.fact, IsrShrunk):
+            self._asked[line.fact.tp] = line
+            self._asked_in_order.append(line)
         if not isinstance(line.fact, NOT_TOLD):
             self.add(Entry(line.time_us, "line", line.sentence, "", line.source))
+
+    def end(self) -> None:
+        """Add what waits for an answer that may still come, and put all in the order of time."""
+        self._tell_unanswered(FOREVER_US)
+        self.entries.sort(key=lambda entry: entry.time_us)
+
+    def _tell_unanswered(self, now_us: int) -> None:
+        """Add the shrinks of ISRs that leaders wanted, and that no record makes.
+
+        The leader is then cut off from the controller, or leads no longer and does not know it.
+        """
+        waiting = self._asked_in_order
+        while waiting and now_us - waiting[0].time_us > SOON_US:
+            line = waiting.popleft()
+            fact = line.fact
+            assert isinstance(fact, IsrShrunk)
+            if self._asked.get(fact.tp) is line:
+                del self._asked[fact.tp]
+                self.add(Entry(line.time_us, "line", line.sentence, UNANSWERED, line.source))
 
     # ---- nodes, topics, configurations
 
@@ -150,34 +187,36 @@ class Timeline:
             return "broker", f"broker {broker} starts a controlled shutdown", "it asked to stop"
         return None
 
+    def _of_process(self, record: AnyRecord) -> str:
+        """What a broker's return tells of its process: only a new one registers again."""
+        match record:
+            case BrokerRegistrationChangeRecord(broker_id=broker, fenced=fenced):
+                if fenced == FENCE:
+                    self._silent.add(broker)
+                elif fenced == UNFENCE and broker in self._silent:
+                    self._silent.discard(broker)
+                    return SAME_PROCESS
+            case RegisterBrokerRecord(broker_id=broker):
+                self._silent.discard(broker)
+            case _:
+                pass
+        return ""
+
     # ---- partitions
 
-    def _partitions(
-        self, applied: Applied, keys: Mapping[TopicIdPartition, int], because: Mapping[int, str]
-    ) -> None:
+    def _partitions(self, applied: Applied, causes: Causes) -> None:
         """Add an entry for each thing that happened to any partitions, for one reason."""
-        reasons = Reasons(applied.records)
         groups: dict[tuple[str, str, str], list[str]] = {}
         places: dict[tuple[str, str, str], int] = {}
         for key, change in applied.delta.partitions.items():
-            offset = keys.get(key, applied.batch.base_offset)
-            why = _reason(applied, offset, because, reasons.of(change))
+            why = causes.of_partition(key, change)
             for kind, what in _of_partition(change):
                 group = kind, what, why
                 groups.setdefault(group, []).append(f"{change.topic}-{key.partition}")
-                places.setdefault(group, offset)
+                places.setdefault(group, causes.place(key))
         for group, tps in groups.items():
             kind, what, why = group
             self._add(applied, places[group], kind, what.replace(PLACE, _named(tps)), why)
-
-
-def _reason(applied: Applied, offset: int, because: Mapping[int, str], otherwise: str) -> str:
-    """Why a record was written: by its rule, or what the batch tells, and by its witness."""
-    reason = because.get(offset) or otherwise
-    witness = applied.witnesses.get(offset)
-    if witness is None:
-        return reason
-    return f"{reason}; {witness.entry.sentence}" if reason else witness.entry.sentence
 
 
 def _of_partition(change: Change) -> Iterator[tuple[str, str]]:

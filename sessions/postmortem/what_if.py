@@ -1,10 +1,10 @@
 """Whether another configuration would have prevented what happened.
 
 The incidents of a history are run on the emulator, each from the image just before it, twice: as
-the cluster was configured, and with the change. Brokers die, hang, stop and return as the metadata
-log shows. Meanwhile a producer writes to each partition that was affected, with acks=all, so that
-what is lost is counted, not guessed. What else was done meanwhile (topics created, replicas moved)
-is left out.
+the cluster was configured, and with the change. Brokers die, hang, stop, are cut off and return,
+and followers fall behind their leader, as the metadata log shows. Meanwhile a producer writes to
+each partition that was affected, with acks=all, so that what is lost is counted, not guessed. What
+else was done meanwhile (topics created, replicas moved) is left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,17 +21,19 @@ from emulator.inputs.statements import (
     AnyInput,
     CrashBroker,
     CreateCluster,
+    CutLink,
     FreezeBroker,
+    HealLinks,
     Produce,
     StartBroker,
     Statement,
     StopBroker,
     ThawBroker,
 )
-from emulator.releases.config import ConfigError, resolve, topic_config_names
+from emulator.releases.config import BrokerConfig, ConfigError, resolve, topic_config_names
 from emulator.scenario.runner import Runner
 from sessions.own_cluster.formats.metadata_log import Metadata
-from sessions.postmortem.impact import BrokerLoss, Impact
+from sessions.postmortem.impact import BrokerLoss, Impact, Lag
 from sessions.postmortem.incident import Incident
 from sessions.postmortem.merging import MergedLog
 from sessions.postmortem.places import time_text
@@ -52,8 +54,12 @@ INCIDENTS_MAX: Final = 5
 """How many incidents are run: those that did most harm."""
 NAMED_MAX: Final = 5
 FOREVER_US: Final = 1 << 62
+SESSION_TIMEOUT: Final = "broker.session.timeout.ms"
 UNCLEAN: Final = "Unclean"
 ALL_REPLICAS: Final = -1
+
+Timed = tuple[int, str, tuple[AnyInput, ...]]
+"""When something happened, by the wall clock, what, and the inputs that do it."""
 
 
 class Setting(NamedTuple):
@@ -71,7 +77,7 @@ class Fault(Struct, frozen=True):
 
     after_us: int
     what: str
-    input: AnyInput
+    inputs: tuple[AnyInput, ...]
 
 
 class Harm(Struct):
@@ -90,7 +96,12 @@ class Harm(Struct):
 
 
 class WhatIf(Struct, frozen=True):
-    """An incident without and with a change of the configuration; times are wall-clock times."""
+    """An incident without and with a change of the configuration; times are wall-clock times.
+
+    ``configured`` is what both runs have besides the image: what the text logs of the processes
+    say that is not the release's default. ``is_timeout_known``: they say the session's timeout,
+    from which follows when a broker fell silent.
+    """
 
     setting: Setting
     begin_us: int
@@ -98,6 +109,8 @@ class WhatIf(Struct, frozen=True):
     faults: tuple[Fault, ...]
     without: Harm
     changed: Harm
+    configured: tuple[tuple[Setting, str], ...] = ()
+    is_timeout_known: bool = False
 
     @property
     def prevented(self) -> list[str]:
@@ -117,6 +130,22 @@ def sentences(found: WhatIf) -> Iterator[str]:
         f"{time_text(found.begin_us)} to {time_text(found.end_us)} ({faults}) with {found.setting}:"
         f" {_outcome(found)}."
     )
+
+
+def basis(found: Sequence[WhatIf]) -> Iterator[str]:
+    """How the clusters of the runs are configured besides their image, and who says so."""
+    if not found:
+        return
+    sources: dict[str, list[str]] = {}
+    for setting, source in found[0].configured:
+        sources.setdefault(source, []).append(str(setting))
+    for source, settings in sources.items():
+        yield f"Configured, by {source}: {', '.join(settings)}."
+    if not found[0].is_timeout_known:
+        yield (
+            f"No text log says {SESSION_TIMEOUT}: brokers are taken to have fallen silent the"
+            " release's default before they were fenced."
+        )
 
 
 def _outcome(found: WhatIf) -> str:
@@ -146,21 +175,31 @@ def what_if(log: MergedLog, incident: Incident, setting: Setting) -> list[WhatIf
         ConfigError: the release has no such configuration, or the value is invalid.
     """
     resolve(incident.release, {setting.name: setting.value})
+    processes, release = incident.processes, incident.release
+    values = processes.configured(release, incident.controllers)
+    base = {name: value.text for name, value in values.items()}
+    config = resolve(release, base)
+    configured = tuple((Setting(name, each.text), each.source) for name, each in values.items())
+    is_timeout_known = processes.value(SESSION_TIMEOUT, incident.controllers) is not None
     found = []
     for losses in _worst(_incidents(incident.impact.losses), incident.impact):
-        image = complete(_image_before(log, losses[0].offset)).image
-        config = resolve(incident.release, {})
-        faults = _faults(losses, config.broker_session_timeout_us)
-        partitions = _affected(incident.impact, losses, image)
+        lags = _lags(incident.impact, losses)
+        first = min([losses[0].offset, *(lag.offset for lag in lags)])
+        image = complete(_image_before(log, first)).image
+        faults = _faults([*_lost(losses, config, image), *_lagging(lags, config)])
         begin_us, end_us = _span(losses)
+        begin_us = min([begin_us, *(lag.begin_us for lag in lags)])
+        partitions = _affected(incident.impact, begin_us, end_us, image)
         found.append(
             WhatIf(
                 setting,
                 begin_us,
                 min(end_us, incident.end_us),
                 tuple(faults),
-                _run(image, {}, faults, partitions),
-                _run(_changed(image, setting), dict([setting]), faults, partitions),
+                _run(image, base, faults, partitions),
+                _run(_changed(image, setting), base | dict([setting]), faults, partitions),
+                configured,
+                is_timeout_known,
             )
         )
     return sorted(found, key=lambda each: each.begin_us)
@@ -203,9 +242,18 @@ def _worst(incidents: Iterator[list[BrokerLoss]], impact: Impact) -> list[list[B
     return sorted(harmful, key=harm, reverse=True)[:INCIDENTS_MAX]
 
 
-def _affected(impact: Impact, losses: Sequence[BrokerLoss], image: ClusterImage) -> list[str]:
-    """The partitions that an incident did something to, and that existed before it."""
+def _lags(impact: Impact, losses: Sequence[BrokerLoss]) -> list[Lag]:
+    """The lags of followers that an incident begins with, or that it has on its way."""
     begin_us, end_us = _span(losses)
+    return [
+        lag
+        for lag in impact.lags
+        if lag.begin_us <= end_us and (FOREVER_US if lag.end_us is None else lag.end_us) >= begin_us
+    ]
+
+
+def _affected(impact: Impact, begin_us: int, end_us: int, image: ClusterImage) -> list[str]:
+    """The partitions that an incident did something to, and that existed before it."""
     known = {
         f"{topic.name}-{each.partition}" for topic in image.topics for each in topic.partitions
     }
@@ -231,36 +279,58 @@ def _image_before(log: MergedLog, offset: int) -> ClusterImage:
 # ---- what happened to brokers
 
 
-def _faults(losses: Sequence[BrokerLoss], session_us: int) -> list[Fault]:
-    """What happened to the brokers, in order of time, with the long pauses shortened.
-
-    A broker that was fenced fell silent a session timeout before.
-    """
-    timed = sorted(_timed(losses, session_us), key=lambda each: each[0])
+def _faults(timed: Sequence[Timed]) -> list[Fault]:
+    """What happened, in order of time, with the long pauses shortened."""
+    timed = sorted(timed, key=lambda each: each[0])
     faults: list[Fault] = []
     now_us, previous_us = 0, timed[0][0]
-    for time_us, what, given in timed:
+    for time_us, what, inputs in timed:
         now_us += min(PAUSE_MAX_US, time_us - previous_us)
         previous_us = time_us
-        faults.append(Fault(now_us, what, given))
+        faults.append(Fault(now_us, what, inputs))
     return faults
 
 
-def _timed(losses: Sequence[BrokerLoss], session_us: int) -> Iterator[tuple[int, str, AnyInput]]:
+def _lost(
+    losses: Sequence[BrokerLoss], config: BrokerConfig, image: ClusterImage
+) -> Iterator[Timed]:
+    """What happened to brokers; one that was fenced fell silent a session timeout before."""
+    controllers = () if image.quorum is None else image.quorum.controllers
+    hosts = [*(each.id for each in image.brokers), *(each.id for each in controllers)]
     for loss in losses:
         broker = loss.broker
-        silent_us = loss.begin_us - session_us
+        silent_us = loss.begin_us - config.broker_session_timeout_us
         if loss.is_controlled:
-            yield loss.begin_us, f"broker {broker} stops", StopBroker(broker=broker, wait=False)
+            stop = StopBroker(broker=broker, wait=False)
+            yield loss.begin_us, f"broker {broker} stops", (stop,)
         elif loss.registered_us is None and loss.unfenced_us is not None:
-            yield silent_us, f"broker {broker} hangs", FreezeBroker(broker=broker)
-            yield loss.unfenced_us, f"broker {broker} goes on", ThawBroker(broker=broker)
+            if loss.lived is None:
+                yield silent_us, f"broker {broker} hangs", (FreezeBroker(broker=broker),)
+                yield loss.unfenced_us, f"broker {broker} goes on", (ThawBroker(broker=broker),)
+            else:
+                others = [host for host in hosts if host != broker]
+                cuts = [CutLink(source=broker, destination=other) for other in others]
+                heals = [HealLinks(source=broker, destination=other) for other in others]
+                yield silent_us, f"broker {broker} is cut off", tuple(cuts)
+                yield loss.unfenced_us, f"broker {broker} is reached again", tuple(heals)
             continue
         else:
-            yield silent_us, f"broker {broker} dies", CrashBroker(broker=broker)
+            yield silent_us, f"broker {broker} dies", (CrashBroker(broker=broker),)
         if loss.registered_us is not None:
             start = StartBroker(broker=broker, wait=False)
-            yield loss.registered_us, f"broker {broker} starts", start
+            yield loss.registered_us, f"broker {broker} starts", (start,)
+
+
+def _lagging(lags: Sequence[Lag], config: BrokerConfig) -> Iterator[Timed]:
+    """A follower that did not catch up did not reach its leader for the lag time before."""
+    for lag in lags:
+        leader, follower = lag.leader, lag.follower
+        begin_us = lag.begin_us - config.replica_lag_time_max_us
+        cut = CutLink(source=follower, destination=leader)
+        yield begin_us, f"broker {follower} no longer reaches {leader}", (cut,)
+        if lag.end_us is not None:
+            heal = HealLinks(source=follower, destination=leader)
+            yield lag.end_us, f"broker {follower} reaches {leader} again", (heal,)
 
 
 # ---- one run
@@ -319,7 +389,8 @@ def _run(
         runner.execute(Statement(produce, "produce"))
     for fault in faults:
         runner.run_until(begin_us + fault.after_us)
-        runner.execute(Statement(fault.input, fault.what))
+        for given in fault.inputs:
+            runner.execute(Statement(given, fault.what))
     runner.run_until(end_us)
     return seen.finish()
 

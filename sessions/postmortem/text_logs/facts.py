@@ -401,6 +401,16 @@ class KafkaVersion(Fact, frozen=True, kw_only=True, tag="kafka_version"):
         return f"runs Kafka {self.version}"
 
 
+class Configured(Fact, frozen=True, kw_only=True, tag="configured"):
+    """The configuration with which a process starts: names and values, as they are printed."""
+
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return f"starts with {', '.join(f'{name}={value}' for name, value in self.settings)}"
+
+
 class Terminating(Fact, frozen=True, kw_only=True, tag="terminating"):
     """A process was told to end by a signal, or ends because of an error."""
 

@@ -13,7 +13,9 @@ from sessions.own_cluster.content import Content, open_content
 from sessions.own_cluster.reading import FormatError, SourceError
 from sessions.own_cluster.wrong_files import refusal
 from sessions.postmortem.text_logs.blocks import blocks
+from sessions.postmortem.text_logs.configurations import configured
 from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.facts import Configured
 from sessions.postmortem.text_logs.recognition import Layout, fact_of, layout_of
 from sessions.postmortem.text_logs.times import Clock, is_timed
 from sessions.text import clean
@@ -124,6 +126,12 @@ def _entries(file: LogFile, content: Content, clock: Clock, progress: Progress) 
     for size, lines in blocks(content):
         for number, line, rows in file.layout(lines, progress.lines):
             fact = fact_of(line, rows)
+            if isinstance(fact, Configured):
+                found_at = configured(lines, number - progress.lines - 1)
+                if found_at is None:
+                    continue
+                line, number = lines[found_at[0]], found_at[0] + progress.lines + 1  # noqa: PLW2901
+                fact = found_at[1]
             time_us = None if fact is None else clock.time_us(line)
             if fact is None or time_us is None:
                 continue

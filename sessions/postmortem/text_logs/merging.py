@@ -20,6 +20,7 @@ from sessions.own_cluster.reading import SourceError
 from sessions.postmortem.text_logs.clock_differences import ClockDifference, ClockDifferences
 from sessions.postmortem.text_logs.entries import Entry
 from sessions.postmortem.text_logs.facts import (
+    Configured,
     FetchFailed,
     HeartbeatFailed,
     IsrRefused,
@@ -31,7 +32,7 @@ from sessions.postmortem.text_logs.log_file import LogFile, Progress, entries_of
 from sessions.text import plural
 
 REPEATED: Final = (
-    FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
+    Configured, FetchFailed, HeartbeatFailed, IsrRefused, IsrShrunk, NodeUnreachable, SlowRequest
 )  # fmt: skip
 """What is written again and again while something lasts."""
 REPEATED_WITHIN_US: Final = 10_000_000

@@ -47,6 +47,10 @@ LOG_MANAGER: Final = ("kafka.log.LogManager",)
 ZOOKEEPER_CLIENT: Final = ("org.apache.zookeeper.ClientCnxn",)
 REPLICATION_CONTROL: Final = ("org.apache.kafka.controller.ReplicationControlManager",)
 QUORUM_STATE: Final = ("org.apache.kafka.raft.QuorumState",)
+CONFIGURATION: Final = (
+    "kafka.server.KafkaConfig",
+    "org.apache.kafka.common.config.AbstractConfig",
+)
 LIFECYCLE: Final = ("kafka.server.BrokerLifecycleManager",)
 
 
@@ -491,10 +495,21 @@ PATTERNS: Final = (
         (
             "org.apache.kafka.common.utils.AppInfoParser",
             "org.apache.kafka.common.utils.AppInfoParser$AppInfo",
+            "org.apache.kafka.common.utils.internals.AppInfoParser",
         ),
         "Kafka version",
         r"Kafka version ?: (?P<version>\d{1,3}(?:\.\d{1,3}){1,3})",
         since="0.9",
+    ),
+    # The line before the settings, or the one after them: where the logger is.
+    _row(facts.Configured, CONFIGURATION, "KafkaConfig values:", r"KafkaConfig values:"),
+    _row(facts.Configured, CONFIGURATION, "(kafka.server.KafkaConfig)", r"^ \("),
+    _row(
+        facts.Configured,
+        CONFIGURATION,
+        "(org.apache.kafka.common.config.AbstractConfig)",
+        r"^ \(",
+        since="4.0",
     ),
     _row(
         facts.Terminating,

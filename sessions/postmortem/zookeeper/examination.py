@@ -111,7 +111,8 @@ class ZnodeTimeline(Timeline):
     def _of_record(self, record: AnyRecord) -> tuple[str, str, str] | None:
         match record:
             case LeaderChangeMessage(leader_id=broker):
-                return "controller", f"broker {broker} becomes the controller", ""
+                what = f"broker {broker} becomes the controller"
+                return "controller", what, "it was the first to create /controller"
             case RegisterBrokerRecord(broker_id=broker):
                 return "broker", f"broker {broker} registers", "it has a new ZooKeeper session"
             case BrokerRegistrationChangeRecord(fenced=fenced) if fenced != FENCE:
@@ -294,7 +295,9 @@ class _Examination:
                 self.progress(incident.records)
         if self.until.offset is None:
             self._note_until(FOREVER_US if self.until.time_us is None else self.until.time_us)
+        incident.release = incident.processes.release(incident.release, is_exact=False)
         incident.nodes = sorted({*self.image.brokers})
+        incident.timeline.end()
         incident.end_us = self.events.now_us
         incident.notes += [*self.log.notes, *self._notes()]
         return incident
@@ -331,6 +334,7 @@ class _Examination:
                 self.expired.setdefault(session, Witness(seq, entry))
             self.timeline.note(entry)
             self.impact.note(entry)
+            self.incident.processes.note(entry)
 
     def _take(self, transaction: Transaction, changes: Sequence[ZnodeChange]) -> None:
         """Apply a transaction, whose cause is the line of a text log that led to it."""
@@ -383,7 +387,7 @@ class _Examination:
             and (why := self._because(transaction, changed))
         }
         self.timeline.take(applied, because)
-        self.impact.take(applied, self.image)
+        self.impact.take(applied, self.image, because)
 
     def _because(self, transaction: Transaction, change: Change) -> str:
         """Why a partition was changed, as far as znodes tell; empty if the change itself tells."""
@@ -408,10 +412,12 @@ class _Examination:
         return f"broker {writer} wrote it"
 
     def _notes(self) -> Iterator[str]:
-        yield (
-            f"the release is at least {self.incident.release}, by the format of its znodes; the "
-            "transaction log does not say more"
-        )
+        if not self.incident.processes.releases:
+            yield (
+                f"the release is at least {self.incident.release}, by the format of its znodes; "
+                "the transaction log does not say more"
+            )
+        yield from self.incident.processes.remarks()
         if self.events.set_back_us:
             yield (
                 f"the clock goes back by up to {self.events.set_back_us / 1e6:.3f} s from one "

@@ -1,0 +1,107 @@
+"""What processes say of themselves in their text logs: the release they run, their configuration.
+
+A metadata log knows neither a release's patch number nor what stands in ``server.properties``.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from emulator.releases.config import ConfigError, resolve
+from emulator.releases.versions import RELEASE_OF, numbers_of
+from sessions.postmortem.text_logs.entries import Entry
+from sessions.postmortem.text_logs.facts import Configured, KafkaVersion
+
+Node = int | None
+
+
+class Value(NamedTuple):
+    """A value of a configuration, and the nodes whose logs say so."""
+
+    text: str
+    nodes: tuple[int, ...]
+
+    @property
+    def source(self) -> str:
+        """Whose logs: ``the log of node 1``."""
+        if not self.nodes:
+            return "a text log"
+        if len(self.nodes) == 1:
+            return f"the log of node {self.nodes[0]}"
+        return f"the logs of nodes {_listed(self.nodes)}"
+
+
+class Processes:
+    """The last that each node said; nodes are None where nothing tells whose a line is."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.releases: dict[Node, str] = {}
+        self.settings: dict[Node, dict[str, str]] = {}
+
+    def note(self, line: Entry) -> None:
+        """Take a line of a text log."""
+        if isinstance(line.fact, KafkaVersion) and line.fact.version in RELEASE_OF:
+            self.releases[line.node] = line.fact.version
+        elif isinstance(line.fact, Configured):
+            self.settings[line.node] = dict(line.fact.settings)
+
+    def release(self, known: str, *, is_exact: bool) -> str:
+        """Return the newest release that a node runs, if it is one that ``known`` allows.
+
+        ``known`` is what the records tell: the release without its patch number (``is_exact``), or
+        the oldest that it can be.
+        """
+        size = len(numbers_of(known))
+        allowed = [
+            release
+            for release in self.releases.values()
+            if (numbers_of(release)[:size] == numbers_of(known) if is_exact else True)
+            and numbers_of(release)[:size] >= numbers_of(known)
+        ]
+        return max(allowed, key=numbers_of, default=known)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield that nodes run different releases, if they do."""
+        nodes: dict[str, list[int]] = {}
+        for node, release in self.releases.items():
+            if node is not None:
+                nodes.setdefault(release, []).append(node)
+        if len(nodes) > 1:
+            told = [
+                f"{'node' if len(each) == 1 else 'nodes'} {_listed(sorted(each))} on {release}"
+                for release, each in sorted(nodes.items(), key=lambda pair: numbers_of(pair[0]))
+            ]
+            yield f"not all nodes run the same release: {', '.join(told)}"
+
+    def value(self, name: str, first: Collection[int] = ()) -> Value | None:
+        """Return a configuration's value, by most nodes; None if no log says it.
+
+        If nodes of ``first`` say it, the others are not asked.
+        """
+        told = {node: each[name] for node, each in self.settings.items() if name in each}
+        told = {node: text for node, text in told.items() if node in first} or told
+        if not told:
+            return None
+        (text, _), *_ = Counter(told.values()).most_common(1)
+        nodes = sorted(node for node, each in told.items() if each == text and node is not None)
+        return Value(text, tuple(nodes))
+
+    def configured(self, release: str, first: Collection[int] = ()) -> dict[str, Value]:
+        """Return what was configured and is not the release's default, by name."""
+        default = resolve(release, {})
+        found = {}
+        for name in sorted({name for each in self.settings.values() for name in each}):
+            value = self.value(name, first)
+            assert value is not None
+            try:
+                if resolve(release, {name: value.text}) != default:
+                    found[name] = value
+            except ConfigError:
+                continue  # the release that runs has it, and the emulator's does not
+        return found
+
+
+def _listed(numbers: Collection[int]) -> str:
+    *others, last = map(str, numbers)
+    return f"{', '.join(others)} and {last}" if others else last
