@@ -8,6 +8,7 @@ inside objects are replaced, never changed in place, but for those that
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -19,7 +20,6 @@ from sessions.model.authority import trouble_of
 from sessions.model.changes import Changes
 from sessions.model.health import (
     BLOCKED,
-    COUNTED,
     FLAGGED,
     LEADERLESS,
     SERVING,
@@ -31,6 +31,10 @@ from sessions.model.states import BrokerState, PartitionState, ReplicaState, Vie
 
 MIN_ISR: Final = "min.insync.replicas"
 PLACE_OF: Final = {name: place for place, (_, name) in enumerate(FLAGGED)}
+COUNTED_AT: Final = tuple(
+    PLACE_OF[name] for name in Counts.__struct_fields__ if name in PLACE_OF
+)
+"""The places of the totals in the order in which :class:`Counts` has them, without a gap."""
 CACHE: Final = -1
 """The controller's cache; other parties that have a view of a partition are broker ids."""
 
@@ -259,9 +263,8 @@ class Model:
     def _count_flags(self, flags: int, step: int) -> None:
         if flags:
             totals = self._totals
-            for index, (flag, _) in enumerate(FLAGGED):
-                if flags & flag:
-                    totals[index] += step
+            for place in _places(flags):
+                totals[place] += step
 
     def count_brokers(self) -> None:
         """Recount the running brokers."""
@@ -321,16 +324,13 @@ class Model:
     def counts(self) -> Counts:
         """How many brokers and partitions are in which state."""
         if self._counts is None:
-            totals = {name: self.tally(name) for _, name in COUNTED}
             self._counts = Counts(
-                brokers_up=self._brokers_up,
-                brokers=len(self.state.brokers),
-                partitions=len(self.partitions),
-                blocked=self.tally("blocked"),
-                refused=self.tally("refused"),
+                self._brokers_up,
+                len(self.state.brokers),
+                len(self.partitions),
+                *map(self._totals.__getitem__, COUNTED_AT),
                 lost_records=sum(self._lost.values()),
                 trouble=self._trouble,
-                **totals,
             )
         return self._counts
 
@@ -354,3 +354,9 @@ class Model:
             if values is not None and values.get(MIN_ISR, "").isdecimal():
                 return int(values[MIN_ISR])
         return 1
+
+
+@lru_cache(maxsize=4096)
+def _places(flags: int) -> tuple[int, ...]:
+    """The places of the totals that count a partition with these flags."""
+    return tuple(place for place, (flag, _) in enumerate(FLAGGED) if flags & flag)

@@ -232,6 +232,8 @@ def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
     does not serve, whoever else considers itself the leader is a former one, cut off from the news.
     """
     states = partition.replica_states
+    if not states:
+        return False
     leader = -1 if partition.leader is None else partition.leader
     named = states.get(leader)
     if named is not None and named.role == "leader" and named.broker in serving:
@@ -244,7 +246,7 @@ def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
 def _isr_flags(partition: PartitionState) -> int:
     isr = partition.isr
     replicas = partition.replicas
-    flags = UNDER_REPLICATED if isr != replicas and any(b not in isr for b in replicas) else 0
+    flags = UNDER_REPLICATED if isr != replicas and not set(isr).issuperset(replicas) else 0
     if len(isr) < partition.min_isr:
         return flags | UNDER_MIN_ISR
     if flags and len(isr) == partition.min_isr:

@@ -4,16 +4,17 @@ Records are read as events show them: by Kafka's names, with topics by name (``t
 topic called t) and registrations as ``ID.N``.
 """
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, Struct
 
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import AnyRecord, NoOpRecord
 from emulator.metadata_log.registrations import BrokerRegistration, PartitionRegistration
 from emulator.metadata_log.shown import read_back
-from sessions.decoding import DecodingError, decode_object
+from sessions.decoding import DecodingError, decode_json, decode_object
 from sessions.model.states import CommittedRecord, QuorumState
 
 Plain = dict[str, Any]
@@ -38,6 +39,8 @@ UNINTERPRETED: Final = frozenset(
     }
 )
 """Records that only real clusters have: they mean nothing for replication."""
+OF_PARTITIONS: Final = frozenset({"Partition", "PartitionChange"})
+"""The types of records that are about one partition; all others are few."""
 
 
 def topic_name(shown: str) -> str:
@@ -87,6 +90,25 @@ PATHS: Final[dict[str, Callable[[Plain], str]]] = {
     "ProducerIds": lambda data: "/producerIds",
 }
 """Where in the tree of kafka-metadata-shell the subject of a record is."""
+
+
+class About(Struct, gc=False):
+    """The common prefix of all records about a partition."""
+
+    topicId: str
+    partitionId: int
+
+
+def abouts(texts: Sequence[str]) -> list[About]:
+    """Return the partition that each of these records of partitions is about.
+
+    They are decoded in one call, which takes a tenth of the time of one for each record. The other
+    fields are skipped, so the values take less memory than the texts, which are there.
+
+    Raises:
+        DecodingError: a text is no record of a partition.
+    """
+    return decode_json(f"[{','.join(texts)}]", list[About], sys.maxsize)
 
 
 def path_of(kind: str, data: Plain) -> str:

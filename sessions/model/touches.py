@@ -16,7 +16,7 @@ from emulator import events
 from emulator.events import Event, MetadataRecordCommitted
 from emulator.events.fields import is_touched, names_in
 from sessions.decoding import decode_object
-from sessions.model.metadata_log import path_of, topic_name
+from sessions.model.metadata_log import OF_PARTITIONS, abouts, path_of, topic_name
 
 
 def broker_name(broker: int) -> str:
@@ -36,13 +36,19 @@ def object_name(thing: int | str) -> str:
 
 def _of_records(group: Iterable[Any]) -> Iterable[str]:
     """The paths in the image, and the partitions and brokers that they stand for."""
+    of_partitions: list[str] = []
     for event in group:
+        if event.kind in OF_PARTITIONS:
+            of_partitions.append(event.data)
+            continue
         data = decode_object(event.data) if event.data else {}
         yield path_of(event.kind, data) if data else ""
         if "brokerId" in data:
             yield broker_name(data["brokerId"])
-        if "partitionId" in data:
-            yield f"{topic_name(data['topicId'])}-{data['partitionId']}"
+    for topic, number in {(each.topicId, each.partitionId) for each in abouts(of_partitions)}:
+        name = topic_name(topic)
+        yield f"/topics/{name}/{number}"
+        yield f"{name}-{number}"
 
 
 def _name_fields(kind: type[Event]) -> list[tuple[str, str]]:

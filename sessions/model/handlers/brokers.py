@@ -41,6 +41,7 @@ def _without_config_node(model: Model, seq: int) -> None:
 
 def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None:
     """A process starts, runs, freezes or ends; once it has ended, only its disk is left."""
+    did_serve = event.broker in model.serving
     broker = model.broker(event.broker, event.seq)
     broker.state = event.state
     if event.state in SERVING:
@@ -57,7 +58,7 @@ def broker_state_changed(model: Model, event: events.BrokerStateChanged) -> None
         broker.fetch_sent_us = {}
         process_ended(model, event.broker, event.seq)
         cached_states.forgotten(model, broker)
-    else:
+    elif did_serve != (event.broker in model.serving):
         process_paused(model, event.broker, event.seq)
 
 

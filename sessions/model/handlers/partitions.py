@@ -89,8 +89,10 @@ def leader_elected(model: Model, event: events.LeaderElected) -> None:
     cached_states.leader_elected(model, event)
     if model.state.quorum is not None:
         partition = model.partition(event.tp, event.seq)
-        partition.unclean = event.strategy == "Unclean"
-        model.judge(event.tp, partition)
+        is_unclean = event.strategy == "Unclean"
+        if partition.unclean != is_unclean:
+            partition.unclean = is_unclean
+            model.judge(event.tp, partition)
 
 
 def state_removed(model: Model, event: events.PartitionStateRemoved) -> None:

@@ -172,10 +172,14 @@ def cut_start(replica: ReplicaState, first: int) -> None:
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
     """A process has ended; its replicas are what its disk has."""
-    for tp, known in list(model.partitions.items()):
+    concerned = [
+        (tp, known)
+        for tp, known in model.partitions.items()
+        if broker in known.replica_states or broker in known.isr or broker == known.leader
+    ]
+    for tp, known in concerned:
         if broker not in known.replica_states:
-            if broker in known.isr or broker == known.leader:
-                model.judge(tp, model.partition(tp, seq))
+            model.judge(tp, model.partition(tp, seq))
             continue
         partition, replica = model.replica(tp, broker, seq)
         led, replica.role = replica.role == "leader", "offline"
@@ -190,11 +194,18 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
 
 def process_paused(model: Model, broker: int, seq: int) -> None:
     """A process froze, thawed or started, which concerns what it leads and what waits for it."""
-    for tp, partition in list(model.partitions.items()):
-        replica = partition.replica_states.get(broker)
-        is_named = broker in partition.isr or broker == partition.leader
-        if is_named or (replica is not None and replica.role == "leader"):
-            model.judge(tp, model.partition(tp, seq))
+    concerned = [
+        tp
+        for tp, partition in model.partitions.items()
+        if broker in partition.isr
+        or broker == partition.leader
+        or (
+            broker in partition.replica_states
+            and partition.replica_states[broker].role == "leader"
+        )
+    ]
+    for tp in concerned:
+        model.judge(tp, model.partition(tp, seq))
 
 
 def stable_offset_changed(model: Model, event: events.LastStableOffsetChanged) -> None:
