@@ -22,7 +22,6 @@ from emulator.metadata_log.records import (
     PartitionChangeRecord,
     RegisterBrokerRecord,
     TopicRecord,
-    type_of,
     version_of,
 )
 
@@ -73,17 +72,19 @@ def show(record: AnyRecord, names: LogNames) -> ShownRecord:
     """Return a record for display; ``names`` stores the names that it defines."""
     names.read(record)
     version = version_of(record, names.metadata_version)
-    data = {}
-    for name, key in _KEYS[type(record)]:
+    data: dict[str, Any] = {}
+    type_, keys = _SHOWN[type(record)]
+    for name, key, unchanged in keys:
         value = getattr(record, name)
-        if value is None or _means_no_change(record, name, value, version):
-            continue
-        if name == "topic_id":
-            value = names.topic(value)
-        elif name == "broker_epoch":
-            value = names.broker_epoch(record.broker_id, value)  # type: ignore[union-attr]
-        data[key] = list(value) if isinstance(value, tuple) else value
-    return ShownRecord(type_of(record), version, data)
+        if value is not None and value != unchanged:
+            data[key] = list(value) if type(value) is tuple else value
+    if _TOPIC_ID in data:
+        data[_TOPIC_ID] = names.topic(data[_TOPIC_ID])
+    elif _BROKER_EPOCH in data:
+        data[_BROKER_EPOCH] = names.broker_epoch(data[_BROKER_ID], data[_BROKER_EPOCH])
+        if version == 0 and type(record) is BrokerRegistrationChangeRecord:
+            del data[_SINCE_VERSION_1]
+    return ShownRecord(type_, version, data)
 
 
 def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
@@ -106,24 +107,35 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     return record
 
 
-def _means_no_change(record: AnyRecord, name: str, value: object, version: int) -> bool:
-    if isinstance(record, PartitionChangeRecord):
-        unchanged = {"leader": NO_LEADER_CHANGE, "leader_recovery_state": NO_RECOVERY_CHANGE}
-        return name in unchanged and value == unchanged[name]
-    # inControlledShutdown was added in version 1 of the record.
-    is_registration_change = isinstance(record, BrokerRegistrationChangeRecord)
-    return is_registration_change and name == "in_controlled_shutdown" and version == 0
-
-
 def _camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
-_KEYS: Final = {
-    kind: [(f.name, _camel_case(f.name)) for f in fields(kind) if f.name not in kind.hidden]
+_TOPIC_ID: Final = "topicId"
+_BROKER_ID: Final = "brokerId"
+_BROKER_EPOCH: Final = "brokerEpoch"
+_SINCE_VERSION_1: Final = "inControlledShutdown"
+"""A field of registration changes that their version 0 does not have."""
+_UNCHANGED: Final[dict[type[AnyRecord], dict[str, int]]] = {
+    PartitionChangeRecord: {
+        "leader": NO_LEADER_CHANGE,
+        "leader_recovery_state": NO_RECOVERY_CHANGE,
+    }
+}
+"""Values other than None that mean no change."""
+_SHOWN: Final = {
+    kind: (
+        kind.__name__.removesuffix("Record").removesuffix("Message"),
+        [
+            (each.name, _camel_case(each.name), _UNCHANGED.get(kind, {}).get(each.name))
+            for each in fields(kind)
+            if each.name not in kind.hidden
+        ],
+    )
     for kind in AnyRecord.__args__
 }
+"""The name of each type, and its fields: name, Kafka's name, and the value that is omitted."""
 _KINDS: Final = {
     kind.__name__.removesuffix("Record").removesuffix("Message"): kind
     for kind in AnyRecord.__args__

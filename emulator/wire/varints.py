@@ -52,6 +52,9 @@ def zigzag_varint(number: int) -> bytes:
 
 def read_zigzag_varint(data: bytes, at: int) -> tuple[int, int]:
     """Return the signed number of up to 64 bits at ``at``, and its end."""
+    byte = data[at]
+    if byte < 128:  # noqa: PLR2004 - most numbers take one byte
+        return (byte >> 1) ^ -(byte & 1), at + 1
     number = shift = 0
     while True:
         byte = data[at]

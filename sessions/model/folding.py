@@ -31,9 +31,7 @@ from sessions.model.states import BrokerState, PartitionState, ReplicaState, Vie
 
 MIN_ISR: Final = "min.insync.replicas"
 PLACE_OF: Final = {name: place for place, (_, name) in enumerate(FLAGGED)}
-COUNTED_AT: Final = tuple(
-    PLACE_OF[name] for name in Counts.__struct_fields__ if name in PLACE_OF
-)
+COUNTED_AT: Final = tuple(PLACE_OF[name] for name in Counts.__struct_fields__ if name in PLACE_OF)
 """The places of the totals in the order in which :class:`Counts` has them, without a gap."""
 CACHE: Final = -1
 """The controller's cache; other parties that have a view of a partition are broker ids."""

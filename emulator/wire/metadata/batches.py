@@ -18,8 +18,8 @@ from emulator.wire.records.record_batch import (
     MAGIC,
     BatchHeader,
     check,
-    decode,
     read_header,
+    records_of,
 )
 from emulator.wire.types import Message
 
@@ -28,6 +28,7 @@ NO_OPS: Final = (NoOpRecord(),)
 _NO_OP_BODY: Final = bytes.fromhex("140000000108011400" + "00" + "00")
 """A record without key and headers whose value is a NoOpRecord: length, attributes, two deltas, no
 key, the value of four bytes, no headers."""
+_NO_OP_BYTES: Final = HEADER_BYTES + len(_NO_OP_BODY)
 _NO_OP_VERSIONS: Final = (0,)
 _LENGTH_AT: Final = 8
 _LENGTH_END: Final = 12
@@ -116,15 +117,14 @@ def decode_batch(batch: bytes) -> MetadataBatch:
         CorruptRecords: its checksum is wrong, or its records end early.
         MalformedFrame: a record is of an unknown type.
     """
-    if batch.endswith(_NO_OP_BODY) and len(batch) == HEADER_BYTES + len(_NO_OP_BODY):
-        header = check(batch)
-        if not header.attributes and header.count == 1:
-            place = header.base_offset, header.leader_epoch, header.max_timestamp
-            return MetadataBatch(*place, False, NO_OPS, _NO_OP_VERSIONS)
-    header = read_header(batch)
+    header = check(batch)
+    is_idle = len(batch) == _NO_OP_BYTES and batch.endswith(_NO_OP_BODY)
+    if is_idle and not header.attributes and header.count == 1:
+        place = header.base_offset, header.leader_epoch, header.max_timestamp
+        return MetadataBatch(*place, False, NO_OPS, _NO_OP_VERSIONS)
     records, versions = [], []
     unknown: dict[int, Tags] = {}
-    for record in decode(batch):
+    for record in records_of(batch, header):
         if header.is_control:
             records.append(decode_control_record(record.key, record.value))
             versions.append(-1)

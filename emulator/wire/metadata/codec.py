@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from emulator.wire.compiler import keeping_reader, writer
+from emulator.wire.compiler import Reader, UnknownTags, keeping_reader, writer
 from emulator.wire.exceptions import MalformedFrame
 from emulator.wire.metadata import messages
 from emulator.wire.types import Message
@@ -57,6 +57,10 @@ RECORD_TYPES: Final[dict[int, RecordType]] = {
     29: RecordType(messages.UnregisterControllerRecord),
 }
 """The types of records by their key (``apiKey``); gaps were used before 3.3 only."""
+_START_BYTES: Final = 3
+"""The size of the three numbers at the start of a value, of which all known ones take a byte."""
+_KNOWN: Final[dict[bytes, tuple[Reader, UnknownTags, int]]] = {}
+"""The reader of each type and version that was met, and the version, by the start of the value."""
 _KEYS: Final = {each.message: key for key, each in RECORD_TYPES.items()}
 
 
@@ -84,16 +88,14 @@ def decode_with_tags(value: bytes) -> tuple[Message, int, Tags]:
         UnknownRecord, MalformedFrame: as :func:`decode_value`.
     """
     try:
-        frame, at = read_unsigned_varint(value, 0)
-        key, at = read_unsigned_varint(value, at)
-        version, at = read_unsigned_varint(value, at)
-        if frame != FRAME_VERSION:
-            raise MalformedFrame(f"a value with the frame version {frame}")
-        found = RECORD_TYPES.get(key)
-        if found is None or version > found.newest:
-            name = f"type {key}" if found is None else found.message.__name__
-            raise UnknownRecord(f"a record of {name} in version {version}")
-        read, unknown = keeping_reader(found.message, version)
+        known = _KNOWN.get(value[:_START_BYTES])
+        if known is None:
+            found, version, at = _start_of(value)
+            read, unknown = keeping_reader(found.message, version)
+            if at == _START_BYTES:
+                _KNOWN[value[:at]] = read, unknown, version
+        else:
+            (read, unknown, version), at = known, _START_BYTES
         if unknown:  # a record before it was malformed
             unknown.clear()
         record, end = read(value, at)
@@ -108,6 +110,20 @@ def decode_with_tags(value: bytes) -> tuple[Message, int, Tags]:
     tags = tuple(unknown)
     unknown.clear()
     return record, version, tags
+
+
+def _start_of(value: bytes) -> tuple[RecordType, int, int]:
+    """The type and version of the record in a value, and where its fields begin."""
+    frame, at = read_unsigned_varint(value, 0)
+    key, at = read_unsigned_varint(value, at)
+    version, at = read_unsigned_varint(value, at)
+    if frame != FRAME_VERSION:
+        raise MalformedFrame(f"a value with the frame version {frame}")
+    found = RECORD_TYPES.get(key)
+    if found is None or version > found.newest:
+        name = f"type {key}" if found is None else found.message.__name__
+        raise UnknownRecord(f"a record of {name} in version {version}")
+    return found, version, at
 
 
 def encode_value(record: Message, version: int) -> bytes:

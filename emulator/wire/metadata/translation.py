@@ -5,6 +5,7 @@ What has no meaning for replication has no counterpart: access control, quotas, 
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from emulator.metadata_log import records as log
@@ -14,6 +15,7 @@ from emulator.wire.metadata.control_records import LeaderChangeMessage
 from emulator.wire.types import Message
 
 
+@lru_cache(maxsize=1 << 16)
 def uuid_text(uuid: bytes) -> str:
     """Return an id as Kafka writes it (``org.apache.kafka.common.Uuid``)."""
     return urlsafe_b64encode(uuid).decode().rstrip("=")

@@ -53,6 +53,8 @@ _TRANSACTIONAL_BIT: Final = 0x10
 _CONTROL_BIT: Final = 0x20
 _INT32_MASK: Final = 0x7FFFFFFF
 NO_PRODUCER: Final = -1
+_NULL: Final = 1
+"""The length -1 of what is null, as a zigzag varint."""
 RECORD_BYTES_MIN: Final = 7
 """The size of a record with neither key, value nor headers: one byte for each of its numbers."""
 
@@ -230,7 +232,11 @@ def decode(batch: bytes) -> list[Record]:
 
     With the broker's time, all records have the batch's timestamp.
     """
-    header = check(batch)
+    return records_of(batch, check(batch))
+
+
+def records_of(batch: bytes, header: BatchHeader) -> list[Record]:
+    """Return the records of a batch whose header :func:`check` has returned."""
     body = decompress(batch[HEADER_BYTES:], header.compression)
     by_broker = header.timestamp_type is TimestampType.LOG_APPEND_TIME
     records: list[Record] = []
@@ -353,6 +359,9 @@ def _decode_record(body: bytes, start: int, batch: BatchHeader) -> tuple[Record,
     key, at = _decode_bytes(body, at, end)
     value, at = _decode_bytes(body, at, end)
     count, at = read_zigzag_varint(body, at)
+    timestamp = batch.base_timestamp + timestamp_delta
+    if not count and at == end:
+        return Record(key, value, timestamp, (), batch.base_offset + offset_delta), end
     if count < 0 or count > min(end - at, RECORDS_MAX):
         raise CorruptRecords(f"a record with {count} headers in {end - at} bytes")
     headers: list[Header] = []
@@ -364,11 +373,12 @@ def _decode_record(body: bytes, start: int, batch: BatchHeader) -> tuple[Record,
         headers.append(Header(name.decode("utf-8", "replace"), header_value))
     if at != end:
         raise CorruptRecords(f"a record of {length} bytes ends {end - at} bytes early")
-    timestamp = batch.base_timestamp + timestamp_delta
     return Record(key, value, timestamp, tuple(headers), batch.base_offset + offset_delta), end
 
 
 def _decode_bytes(body: bytes, at: int, end: int) -> tuple[bytes | None, int]:
+    if body[at] == _NULL:
+        return None, at + 1
     length, at = read_zigzag_varint(body, at)
     if length < 0:
         return None, at

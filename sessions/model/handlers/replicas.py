@@ -200,8 +200,7 @@ def process_paused(model: Model, broker: int, seq: int) -> None:
         if broker in partition.isr
         or broker == partition.leader
         or (
-            broker in partition.replica_states
-            and partition.replica_states[broker].role == "leader"
+            broker in partition.replica_states and partition.replica_states[broker].role == "leader"
         )
     ]
     for tp in concerned:
