@@ -69,16 +69,20 @@ class MetadataFacts:
 
     def read(self, controller: int, batch: MetadataBatch) -> MetadataDelta:
         """Read the next batch, which ``controller`` committed; return what it changed."""
-        state, image = self.state, self.state.image
         delta = MetadataDelta()
+        image = self.state.image
         image.replay_batch(batch.records, batch.base_offset, batch.epoch, delta)
+        self.tell(controller, batch, delta)
+        return delta
+
+    def tell(self, controller: int, batch: MetadataBatch, delta: MetadataDelta) -> None:
+        """Emit the records of a batch, and what they changed."""
         self.tell_records(batch)
-        state.epoch = batch.epoch
+        self.state.epoch = batch.epoch
         self._state_topics(batch.records, delta)
         for key, change in delta.partitions.items():
             self.tell_partition(controller, key, change)
         self._configs(delta)
-        return delta
 
     def tell_records(self, batch: MetadataBatch) -> None:
         """Emit the records of a batch, and store the names that they define."""

@@ -257,11 +257,17 @@ class MetadataImage(Struct):
         epoch: int,
         delta: MetadataDelta | None = None,
     ) -> bool:
-        """Apply the records of a batch; return whether any of them changes the metadata."""
+        """Apply the records of a batch; return whether any of them changes the metadata.
+
+        If one refers to something unknown, those before it are applied, and :attr:`offset` is its.
+
+        Raises:
+            KeyError: as :meth:`replay`.
+        """
         is_news = False
         for offset, record in enumerate(records, base_offset):
             if type(record) is PartitionRecord:  # so frequent that each call would be noticeable
-                is_news = True
+                is_news, self.offset = True, offset
                 topic, number = self.topics[record.topic_id], record.partition_id
                 before = topic.partitions.get(number)
                 topic.partitions[number] = after = partition_of(record)

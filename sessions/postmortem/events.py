@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from emulator import events
 from emulator.events import Event
@@ -39,6 +39,7 @@ NOBODY: Final = -1
 _FENCED: Final = 1
 _UNFENCED: Final = -1
 _NOTHING: Final = NoOpRecord()
+_NO_OP: Final = wire.NoOpRecord()
 _SECRETS: Final = frozenset({"salt", "stored_key", "server_key"})
 """Fields of records that are not shown: a session is passed on more readily than a log."""
 
@@ -74,7 +75,47 @@ class LoggedFacts(MetadataFacts):
         self.batch: MetadataBatch | None = None
         self.told: Callable[[Message, int], None] = lambda record, seq: None
         self.causes: Mapping[int, int] = {}
+        self.unknown: list[tuple[int, str]] = []
         self._causes: dict[TopicIdPartition, int] = {}
+
+    def read(self, controller: int, batch: LogBatch) -> MetadataDelta:
+        """Read the next batch, and return what it changed.
+
+        A record that refers to something that no record before it created is left out, and added to
+        :attr:`unknown` with its offset.
+        """
+        delta = MetadataDelta()
+        batch = self._replayed(batch, delta)
+        if self.kernel.is_recorded:
+            self.tell(controller, batch, delta)
+        else:
+            self._tell_nodes(batch)
+        return delta
+
+    def _replayed(self, batch: LogBatch, delta: MetadataDelta) -> LogBatch:
+        assert self.batch is not None
+        image, left, base = self.state.image, batch.records, batch.base_offset
+        while True:
+            try:
+                image.replay_batch(left, base, batch.epoch, delta)
+            except KeyError as error:
+                self.unknown.append((image.offset, str(error)))
+                at = image.offset - batch.base_offset
+                records, originals = list(batch.records), list(self.batch.records)
+                records[at], originals[at] = _NOTHING, _NO_OP
+                batch = replace(batch, records=tuple(records))
+                self.batch = replace(self.batch, records=tuple(originals))
+                left, base = batch.records[at + 1 :], image.offset + 1
+            else:
+                return batch
+
+    def _tell_nodes(self, batch: LogBatch) -> None:
+        """Take notice of brokers and controllers; nobody asks for events."""
+        assert self.batch is not None
+        self.state.epoch = batch.epoch
+        for record in self.batch.records:
+            if type(record) in _TOLD:
+                self.told(record, 0)
 
     def tell_records(self, batch: LogBatch) -> None:
         """Emit the records of a batch in the versions in which they were written."""
@@ -187,8 +228,7 @@ class HistoryEvents(WallClockEvents):
     ) -> Applied:
         """Apply the next batch, and emit its events; a record is caused by its witness.
 
-        Raises:
-            KeyError: a record refers to something that does not exist.
+        Records that refer to something unknown are left out (:attr:`LoggedFacts.unknown`).
         """
         time_us = batch.timestamp * US_PER_MS
         self.go_to(time_us)
@@ -201,6 +241,7 @@ class HistoryEvents(WallClockEvents):
         self.facts.causes = {offset: witness.seq for offset, witness in found.items()}
         log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
         delta = self.facts.read(self.controller, log_batch)
+        batch = self.facts.batch
         return Applied(batch, records, self.now_us, delta, is_snapshot, found)
 
     def skip(self, batch: MetadataBatch) -> None:

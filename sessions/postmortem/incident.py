@@ -300,11 +300,6 @@ class _Examination:
                 self.timeline.take(applied, self.because)
                 self.impact.take(applied, history.image, self.because)
                 self._told(applied)
-        except KeyError as error:
-            incident.notes.append(
-                f"the batch at offset {batch.base_offset:,} refers to {error}, which no record "
-                "before it created; what is before it was read"
-            )
         except FormatError as error:
             incident.notes.append(f"the log {error}; what is before that was read")
 
@@ -367,6 +362,13 @@ class _Examination:
         if transactions.aborted:
             count = plural(transactions.aborted, "record")
             yield f"{count} of aborted metadata transactions are left out"
+        unknown = history.facts.unknown
+        if unknown:
+            (offset, what), count = unknown[0], plural(len(unknown), "record")
+            yield (
+                f"{count} left out, because no record before them created what they refer to: the "
+                f"first one, at offset {offset:,}, is about {what}"
+            )
         if history.set_back_us > SET_BACK_US:
             yield (
                 f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "

@@ -135,3 +135,50 @@ def test_unknown_tagged_fields_are_kept(tmp_path: Path) -> None:
     record = [event for event in found if isinstance(event, events.MetadataRecordCommitted)][-1]
     assert msgspec.json.decode(record.data)["taggedFields"] == {"42": b"abc".hex()}
     assert incident.image.brokers[2].fenced
+
+
+def test_a_record_about_something_unknown_is_left_out_and_the_rest_is_read(tmp_path: Path) -> None:
+    nowhere = bytes(15) + b"\7"
+    log = cluster()
+    log.add(wire.PartitionChangeRecord(0, nowhere, [2], 2), version=0)
+    log.add(wire.RemoveTopicRecord(nowhere))
+    log.add(wire.BrokerRegistrationChangeRecord(9, 1, 1))
+    log.add(wire.PartitionRecord(0, nowhere, [1], [1], [], [], 1))
+    log.add(wire.PartitionChangeRecord(0, TOPIC, [2, 3], 2), version=0)
+    incident, found = told(log, tmp_path)
+    assert [event.leader for event in found if isinstance(event, events.LeaderElected)] == [1, 2]
+    (note,) = (note for note in incident.notes if "left out" in note)
+    assert note.startswith("4 records left out, because no record before them created what they")
+    assert "is about 'AAAAAAAAAAAAAAAAAAAABw'" in note
+    view = ClusterView()
+    view.apply_all(found)
+    metadata = MetadataReader().at(view.state)
+    assert metadata is not None
+    assert set(metadata.image.topics) == {"t"}
+
+
+def test_within_a_batch_the_other_records_of_an_unknown_one_count(tmp_path: Path) -> None:
+    nowhere = bytes(15) + b"\7"
+    log = cluster()
+    log.add(
+        wire.PartitionChangeRecord(0, TOPIC, [2, 3], 2),
+        wire.PartitionChangeRecord(0, nowhere, [2], 2),
+        wire.PartitionChangeRecord(0, TOPIC, [3], 3),
+    )
+    incident, found = told(log, tmp_path)
+    partition = incident.image.partition("t", 0)
+    assert partition is not None
+    assert (partition.leader, partition.partition_epoch) == (3, 2)
+    offsets = [e.offset for e in found if isinstance(e, events.MetadataRecordCommitted)]
+    assert offsets[-2:] == [log.offset - 3, log.offset - 1]
+
+
+def test_without_anybody_who_asks_for_events_the_history_is_the_same(tmp_path: Path) -> None:
+    log = cluster().leader(101, [100, 101, 102], epoch=2)
+    log.add(wire.PartitionChangeRecord(0, TOPIC, [2, 3], 2), version=0)
+    log.add(fence(1, 2), version=1)
+    incident, _ = told(log, tmp_path)
+    alone = examine(read_paths([str(tmp_path)]))
+    assert alone.image == incident.image
+    assert alone.nodes == incident.nodes
+    assert alone.timeline.entries == incident.timeline.entries
