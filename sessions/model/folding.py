@@ -322,14 +322,10 @@ class Model:
     def counts(self) -> Counts:
         """How many brokers and partitions are in which state."""
         if self._counts is None:
-            self._counts = Counts(
-                self._brokers_up,
-                len(self.state.brokers),
-                len(self.partitions),
-                *map(self._totals.__getitem__, COUNTED_AT),
-                lost_records=sum(self._lost.values()),
-                trouble=self._trouble,
-            )
+            totals = [self._totals[place] for place in COUNTED_AT]
+            others = (self._brokers_up, len(self.state.brokers), len(self.partitions))
+            numbers = [*others, *totals, sum(self._lost.values()), self._trouble]
+            self._counts = Counts(*numbers)
         return self._counts
 
     def tally(self, name: str) -> int:
