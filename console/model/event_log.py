@@ -220,7 +220,7 @@ class FoundEvents:
     def work(self, budget_ms: float = BUDGET_MS) -> bool:
         """Search further both ways until the time budget is used up."""
         before = len(self.seqs)
-        deadline = perf_counter() + budget_ms / 1_000
+        deadline = perf_counter() + budget_ms * self.reader.patience / 1_000
         while not self.complete and len(self.seqs) < FOUND_MAX and perf_counter() < deadline:
             if self._low > self.reader.source.first_seq:
                 found, self._low = self.scan.older(self._low)

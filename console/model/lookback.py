@@ -20,7 +20,7 @@ def last_match(
     reader: EventReader, seq: int, wanted: Wanted, budget_ms: float = BUDGET_MS
 ) -> Event | None:
     """The last matching event up to ``seq``; None if there is none near enough."""
-    deadline = perf_counter() + budget_ms / 1_000
+    deadline = perf_counter() + budget_ms * reader.patience / 1_000
     last = seq
     while last > 0 and perf_counter() < deadline:
         first = max(1, last - PAGE + 1)

@@ -18,11 +18,14 @@ EFFECTS_SCAN_MAX: Final = 4_096
 class EventReader:
     """The source's events by number; the last few thousand are cached.
 
-    ``memo`` caches what callers compute from an event, which never changes.
+    ``memo`` caches what callers compute from an event, which never changes. ``patience`` is how
+    many times the usual time a search of the past may take: a screen waits for its next frame,
+    but an answer that is printed must not depend on how busy the machine is.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, patience: float = 1.0) -> None:
         self.source = source
+        self.patience = patience
         self._kept: OrderedDict[int, Event] = OrderedDict()
         self.memo: dict[int, list[Event]] = {}
 

@@ -19,6 +19,8 @@ from sessions.text import clock
 
 AUDIT_BUDGET_MS: Final = 5.0
 """Time limit of a search for the last audit, or the last record of the log."""
+SEARCHES_KEPT_MAX: Final = 256
+"""Searches, one for each kind of event and partition, whose findings are kept."""
 NEARBY: Final = 2
 """Maximum distance between a znode's write and the event that describes it."""
 SHOWN_MAX: Final = 8
@@ -108,8 +110,7 @@ class Explainer:
 
     def __init__(self, reader: EventReader) -> None:
         self.reader = reader
-        self._tp = ""
-        self._said: dict[type[Event], FoundEvents] = {}
+        self._said: dict[tuple[type[Event], str], FoundEvents] = {}
 
     def seq(self, state: ViewState, partition: PartitionState) -> int:
         """Return the number of that event, at the time cursor."""
@@ -183,12 +184,12 @@ class Explainer:
 
     def _found(self, kind: type[Event], tp: str) -> FoundEvents:
         """Return the events of a kind about a partition, as far as the time limit allows."""
-        if tp != self._tp:
-            self._tp, self._said = tp, {}
-        found = self._said.get(kind)
+        found = self._said.get((kind, tp))
         if found is None:
+            if len(self._said) >= SEARCHES_KEPT_MAX:
+                self._said.clear()
             scan = TouchScan(self.reader, [tp], lambda event: isinstance(event, kind))
-            found = self._said[kind] = FoundEvents(self.reader, scan)
+            found = self._said[kind, tp] = FoundEvents(self.reader, scan)
         found.work(AUDIT_BUDGET_MS)
         return found
 

@@ -63,6 +63,7 @@ class Stage:
     ``subject`` are the names that were selected last, ``card`` is the scenario that is open.
     ``is_new``: nothing has been tried yet of what the first screen offers.
     ``marked`` are the faults that are to be done together, by their statements.
+    ``patience`` is that of the :class:`console.model.reader.EventReader`.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Stage:
         complete: Complete | None = None,
         reproduce: Reproduce | None = None,
         library: Library | None = None,
+        patience: float = 1.0,
     ) -> None:
         self.source = source
         self.glyphs = glyphs
@@ -85,7 +87,7 @@ class Stage:
         self.index = PartitionIndex()
         self.history = History(source)
         self.timeline = Timeline(source)
-        self.reader = EventReader(source)
+        self.reader = EventReader(source, patience)
         self.explainer = Explainer(self.reader)
         self.writes = Writes(self.reader)
         self._metadata = MetadataReader()

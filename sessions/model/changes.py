@@ -5,6 +5,7 @@ however many events it has.
 """
 
 from collections import deque
+from itertools import takewhile
 from typing import Final
 
 LOOKS_KEPT_MAX: Final = 1024
@@ -34,8 +35,8 @@ class Changes:
         if seq < self.floor:
             return None
         found: dict[str, None] = {}
-        for end, keys in self._older:
-            if end > seq:
-                found.update(dict.fromkeys(keys))
+        newer = list(takewhile(lambda look: look[0] > seq, reversed(self._older)))
+        for _, keys in reversed(newer):
+            found.update(dict.fromkeys(keys))
         found.update(dict.fromkeys(self.current))
         return found

@@ -1,8 +1,6 @@
 """The whole page: the analysed data, a section for each question, and no external resources."""
 
-from base64 import b64encode
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -46,24 +44,20 @@ from sessions.report.sections.latency import latency
 from sessions.report.sections.leaders import leaders
 from sessions.report.sections.quorum import quorum
 from sessions.report.sections.replay import replay
+from sessions.report.single_file import head, script_elements
 from sessions.text import plural
 
 NAME: Final = "report.html"
 FOLDER: Final = Path(__file__).parent
-STYLES: Final = ("vendor/uplot/uPlot.min.css", "report.css")
+STYLES: Final = (FOLDER / "vendor" / "uplot" / "uPlot.min.css", FOLDER / "report.css")
 SCRIPTS: Final = (
-    "vendor/uplot/uPlot.iife.min.js",
-    *(f"scripts/{name}.js" for name in ("units", "commands", "view", "tables", "charts")),
+    FOLDER / "vendor" / "uplot" / "uPlot.iife.min.js",
+    *(
+        FOLDER / "scripts" / f"{name}.js"
+        for name in ("units", "commands", "view", "tables", "charts")
+    ),
 )
 """In the order in which they are run."""
-POLICY: Final = (
-    "default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; base-uri 'none'; "
-    "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-)
-"""What a browser may load, apply and run: nothing but what is in the page, known by its hash.
-
-Not even the page's own scripts can make markup, code or style sheets out of text.
-"""
 SECTIONS: Final[tuple[tuple[Callable[[Material], Element], tuple[Table, ...]], ...]] = (
     (durability, (DURABILITY, DURABILITY_RECORDS)),
     (availability, (AVAILABILITY, AVAILABILITY_TIMELINE)),
@@ -113,7 +107,7 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
     return document(
         element(
             "html",
-            _head(analysed),
+            head(f"tidegauge: {analysed.name}", STYLES, SCRIPTS),
             element(
                 "body",
                 element("a", "Skip to the content", href="#main", class_="skip"),
@@ -121,26 +115,10 @@ def report_page(results: "Location | Path", analysed: Analysed) -> str:
                 _navigation(sections),
                 main,
                 element("script", json_text(commands), type="application/json", id="commands"),
-                *(element("script", text) for text in map(_asset, SCRIPTS)),
+                *script_elements(SCRIPTS),
             ),
             lang="en",
         )
-    )
-
-
-def _head(analysed: Analysed) -> Element:
-    policy = POLICY.format(
-        styles=" ".join(map(_source, STYLES)), scripts=" ".join(map(_source, SCRIPTS))
-    )
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("link", rel="icon", href="data:,"),
-        element("title", f"tidegauge: {analysed.name}"),
-        *(element("style", text) for text in map(_asset, STYLES)),
     )
 
 
@@ -173,12 +151,3 @@ def _named_sessions(main: Element) -> Iterator[str | None]:
     yield from (each.get("data-session") for each in main.iter())
     for script in main.iter("script"):
         yield from msgspec.json.decode(script.text or "")["sessions"]
-
-
-def _source(name: str) -> str:
-    """The source expression of an inline script or style sheet in a Content-Security-Policy."""
-    return f"'sha256-{b64encode(sha256(_asset(name).encode()).digest()).decode()}'"
-
-
-def _asset(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")

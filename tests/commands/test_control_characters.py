@@ -2,9 +2,7 @@
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,9 +10,8 @@ import pytest
 from commands.cli.main import run_program
 from commands.exits import ExitCode
 from commands.output import streams
-from sessions.format import codec
 from sessions.text import CONTROLS, json_line, without_controls
-from tests.support.hostile_sessions.forging import compressed, edit
+from tests.support.hostile_sessions.renaming import rename
 
 PLACE = "CONTROLS"
 """Stands in a recording for as many bytes that control terminals."""
@@ -106,27 +103,9 @@ def runs(line: str) -> bool:
 
 def forged(recorded: Path, folder: Path, characters: str) -> Path:
     """A copy of the recording with these characters for the word, wherever it is."""
-    assert len(characters.encode()) == len(PLACE)
     path = folder / "a.tide.db"
     shutil.copy(recorded, path)
-    escaped = json.dumps(characters)[1:-1]
-    with closing(sqlite3.connect(path)) as database:
-        for table, key, column in (
-            ("chunks", "first_seq", "events"),
-            ("keyframes", "seq", "state"),
-        ):
-            for place, data in database.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
-                raw = codec.decompress(data).replace(PLACE.encode(), characters.encode())
-                edit(path, (f"UPDATE {table} SET {column} = ? WHERE {key} = ?",
-                            (compressed(raw), place)))  # fmt: skip
-    for table, column, value in (
-        ("meta", "value", escaped),
-        ("inputs", "statement", escaped),
-        ("inputs", "text", characters),
-        ("bookmarks", "name", characters),
-        ("bookmarks", "note", characters),
-    ):
-        edit(path, (f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (PLACE, value)))
+    rename(path, PLACE, characters)
     return path
 
 
@@ -143,6 +122,7 @@ def test_no_command_on_a_session_prints_them(session: Path, tmp_path: Path, show
     shown("sessions", "list", tmp_path)
     shown("sessions", "verify", session)
     shown("sessions", "diff", session, session)
+    shown("sessions", "html", session, "--out", tmp_path / "a.html")
     shown("sessions", "trim", session, "--from", "#3", "--out", tmp_path / "part.tide.db")
     _, script, _ = shown("sessions", "script", session)
     assert r"\x7f" in script

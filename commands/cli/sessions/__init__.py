@@ -3,7 +3,7 @@
 import typer
 
 from commands.cli.examples import examples
-from commands.cli.sessions import delete, diff, export, list, script, show, trim, verify, why
+from commands.cli.sessions import delete, diff, export, html, list, script, show, trim, verify, why
 
 app = typer.Typer(
     name="sessions",
@@ -13,5 +13,5 @@ app = typer.Typer(
         "tidegauge sessions verify recordings/scenario.tide.db",
     ),
 )
-for part in (list, show, why, verify, export, diff, trim, delete, script):
+for part in (list, show, why, html, verify, export, diff, trim, delete, script):
     app.add_typer(part.app)

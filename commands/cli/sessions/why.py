@@ -1,5 +1,6 @@
 """``tidegauge sessions why``: what led to a partition's state, or to an event."""
 
+from math import inf
 from typing import Annotated
 
 import typer
@@ -59,7 +60,7 @@ def why(
             source.to_tail()
             if at is not None:
                 explanation.go_to(source, at)
-            stage = Stage(source, paused=True)
+            stage = Stage(source, paused=True, patience=inf)
             if subject:
                 answers = [explanation.answer(stage, subject)]
             else:

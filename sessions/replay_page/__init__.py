@@ -1,0 +1,1 @@
+"""A recording as one HTML file that steps through it, without this program or a network."""

@@ -1,0 +1,197 @@
+"""The story of a page: after each event it shows what the read model and ``why`` say."""
+
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.cli.main import run_program
+from commands.exits import ExitCode
+from commands.runs import session_page
+from commands.runs.session_page import Gatherer, story_of
+from commands.runs.why import of_partition
+from console.model.workspace import Stage
+from sessions.model.summary import snapshot
+from sessions.replay_page.page import replay_page
+from sessions.replay_page.story import Changes, Key, Story, state_at
+from sessions.sources.recorded import ReplaySource
+
+SCRIPT = """
+cluster --brokers 3 --version {version} --seed 3
+topic create t --replica-assignment 0:1:2,1:2:0 --config min.insync.replicas=2
+topic create gone --replica-assignment 2
+settle
+produce t --count 8 --acks all --value v
+broker freeze 2
+produce t --count 40 --acks 1 --every 300ms --async
+wait 35s
+topic delete gone
+broker crash 0
+wait 20s
+broker thaw 2
+broker start 0
+settle
+"""
+RELEASED = Path(__file__).parents[2] / "sessions" / "format" / "released"
+
+
+@pytest.fixture(scope="module", params=["3.9 --mode zk", "4.1"])
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("story")
+    script = folder / "story.tide"
+    script.write_text(SCRIPT.format(version=request.param))
+    file = folder / "story.tide.db"
+    assert run_program(["run", str(script), "--record", str(file), "--seed", "1"]) == ExitCode.OK
+    return file
+
+
+@pytest.fixture(scope="module")
+def story(recorded: Path) -> Story:
+    return told(recorded)
+
+
+def told(file: Path) -> Story:
+    source = ReplaySource(file)
+    try:
+        return story_of(source, file.name, "tidegauge replay", source.last_seq, lambda _: None)
+    finally:
+        source.close()
+
+
+def at_once(source: ReplaySource) -> dict[Key, Any]:
+    """What is shown at the cursor, without what came before."""
+    gatherer = Gatherer(Stage(source, patience=inf))
+    gatherer.take()
+    return state_at(gatherer.story, 0)
+
+
+def present(state: dict[Key, Any]) -> dict[Key, Any]:
+    """What there is but the explanations, which another test compares."""
+    return {
+        key: value for key, value in state.items() if value not in (None, []) and key[0] != "why"
+    }
+
+
+def test_after_any_event_it_shows_what_the_read_model_says(recorded: Path, story: Story) -> None:
+    source = ReplaySource(recorded)
+    count = len(story.events.times)
+    assert count == source.last_seq == len(story.changes) - 1
+    for place in {0, 1, count, *range(7, count, count // 20), *story.stops[::2]}:
+        source.seek_seq(place)
+        assert present(state_at(story, place)) == present(at_once(source)), place
+    source.close()
+
+
+def test_a_row_has_what_json_says_of_the_partition(recorded: Path, story: Story) -> None:
+    source = ReplaySource(recorded)
+    source.to_tail()
+    end = state_at(story, len(story.changes) - 1)
+    for partition in snapshot(source.view)["partitions"]:
+        row = end["partition", f"{partition['topic']}-{partition['partition']}"]
+        values = dict(zip(session_page.COLUMNS, row, strict=True))
+        assert values["LEADER"] == partition["leader"]
+        assert values["ISR"] == ",".join(map(str, partition["isr"]))
+    source.close()
+
+
+def test_it_says_why_as_the_command_does(recorded: Path, story: Story) -> None:
+    source = ReplaySource(recorded)
+    explained = 0
+    for place in story.stops[::3]:
+        source.seek_seq(place)
+        stage = Stage(source, patience=inf)
+        for key, value in state_at(story, place).items():
+            if key[0] == "why" and value is not None:
+                partition = source.view.partitions[str(key[1])]
+                assert value[0] == of_partition(stage, partition).sentence
+                explained += bool(value[0])
+    assert explained > 5
+    source.close()
+
+
+def test_a_deleted_topic_is_gone(story: Story) -> None:
+    end = state_at(story, len(story.changes) - 1)
+    assert [value for key, value in end.items() if "gone-0" in key and value] == []
+
+
+def test_part_of_a_session_keeps_its_numbers(recorded: Path, story: Story, tmp_path: Path) -> None:
+    part = tmp_path / "part.tide.db"
+    arguments = ["sessions", "trim", str(recorded), "--from", "20s", "--out", str(part)]
+    assert run_program(arguments) == ExitCode.OK
+    rest = told(part)
+    assert rest.first_seq > 1
+    shift = rest.first_seq - 1
+    for place in range(0, len(rest.changes), 50):
+        shown = state_at(story, place + shift)
+        now = state_at(rest, place)
+        assert partitions_in(now) == partitions_in(shown)
+
+
+def partitions_in(state: dict[Key, Any]) -> dict[Key, Any]:
+    return {key: value for key, value in state.items() if key[0] == "partition" and value}
+
+
+@pytest.mark.parametrize("schema", ["4-first", "9", "15"])
+def test_sessions_of_older_schemas_have_a_page(schema: str) -> None:
+    assert len(replay_page(told(RELEASED / f"schema-{schema}.tide.db"))) > 30_000
+
+
+def test_events_take_less_than_a_hundred_bytes_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, page = tmp_path / "busy.tide.db", tmp_path / "busy.html"
+    script = (
+        "cluster --brokers 4 --version 4.1; topic create t --partitions 6 --replication-factor 3;"
+        " produce t --count 200 --acks all --every 5ms --async; broker crash 1; wait 12s"
+    )
+    assert run_program(["run", "-c", script, "--record", str(file)]) == ExitCode.OK
+    capsys.readouterr()
+    assert run_program(["sessions", "html", str(file), "--out", str(page)]) == ExitCode.OK
+    wrote = capsys.readouterr().err
+    count = int(wrote.split(": ")[1].split(" events")[0].replace(",", ""))
+    assert count > 2_000
+    assert page.stat().st_size < 100 * count
+
+
+def test_what_cannot_be_a_page_is_refused(
+    recorded: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = recorded.read_bytes()
+    arguments = ["sessions", "html", str(recorded), "--out"]
+    assert run_program([*arguments, str(recorded)]) == ExitCode.USAGE
+    assert recorded.read_bytes() == before
+    assert (
+        "--out: a page is called 'story.tide.html', not 'story.tide.db'" in capsys.readouterr().err
+    )
+    missing = tmp_path / "missing" / "a.html"
+    assert run_program([*arguments, str(missing)]) == ExitCode.UNREACHABLE
+    assert "cannot write" in capsys.readouterr().err
+    monkeypatch.setattr(session_page, "EVENTS_MAX", 100)
+    assert run_program([*arguments, str(tmp_path / "a.html")]) == ExitCode.USAGE
+    assert "a page holds 100: take a part of it first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("values", "change"),
+    [
+        ([[1, 2], [1, 2, 3]], [0, 0, 0, [3]]),
+        ([[1, 2, 3], [1, 4]], [0, 0, 2, [4]]),
+        ([[1, 2, 3], [2, 3]], [0, 1, 0, []]),
+        ([[1, 2, 3], [2, 4]], [0, 1, 1, [4]]),
+        ([[1, 2], [5]], [0, [5]]),
+        ([[1, 2], []], [0, []]),
+        ([[], [1]], [0, [1]]),
+    ],
+)
+def test_a_list_changes_at_its_ends(values: list[list[int]], change: list[Any]) -> None:
+    changes = Changes()
+    for value in values:
+        changes.begin()
+        changes.put_list(("k",), value, lambda item: item)
+    assert changes.steps[-1] == [change]
+    story = Story("", [], "", 1, 0, [], [], keys=changes.keys, changes=changes.steps)
+    assert state_at(story, 1) == {("k",): values[-1]}
