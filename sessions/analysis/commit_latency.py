@@ -17,7 +17,7 @@ from sessions.analysis.hw_lag import lag_by_partition
 from sessions.analysis.logs import REPLICA
 from sessions.analysis.metadata_log import releases
 from sessions.analysis.percentiles import percentiles
-from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCY
+from sessions.analysis.results.latency import COMMIT_LATENCY, HW_LAG, LATENCIES, LATENCY
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
 from sessions.analysis.windows import earlier, nearest
@@ -39,25 +39,40 @@ def commit_latency(source: DatasetTables) -> DataFrame:
     return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
 
 
+def latencies(source: DatasetTables) -> DataFrame:
+    """Return the table :data:`LATENCIES`: a row for each latency that occurs in a session."""
+    times = F.create_map(F.lit("commit"), "commit_us", F.lit("ack"), "ack_us")
+    measured = timed(source).select(
+        SESSION, "acks", "sent_seq", "records", F.explode(times).alias("what", "us")
+    )
+    counted = measured.groupBy(SESSION, "what", "acks", "us").agg(
+        F.sum("records").alias("records"), F.min("sent_seq").alias("example_seq")
+    )
+    return counted.select(*LATENCIES.names)
+
+
 def latency_by_release(source: DatasetTables) -> DataFrame:
     """Return the table :data:`LATENCY`: a row for each release and producer setting."""
-    produced = timed(source).join(releases(source), SESSION)
+    times = source.result(LATENCIES).join(releases(source), SESSION)
+    commits = times.where("what = 'commit'")
     keys = ("version", "mode", "acks")
     slowest = F.max(
         F.when(
-            F.col("commit_us").isNotNull(),
-            F.struct("commit_us", SESSION, (-F.col("sent_seq")).alias("first")),
+            F.col("us").isNotNull(),
+            F.struct("us", SESSION, (-F.col("example_seq")).alias("first")),
         )
     )
-    whole = produced.groupBy(*keys).agg(
+    whole = commits.groupBy(*keys).agg(
         F.count_distinct(SESSION).alias("sessions"),
         F.sum("records").alias("records"),
         slowest[SESSION].alias("slowest_session"),
         (-slowest["first"]).alias("slowest_seq"),
     )
-    for value in ("commit", "ack"):
-        found = percentiles(produced, keys, f"{value}_us", value, "us", "records")
-        whole = whole.join(found, list(keys), "left")
+    for what in ("commit", "ack"):
+        of_kind = times.where(F.col("what") == what)
+        whole = whole.join(
+            percentiles(of_kind, keys, "us", what, "us", "records"), list(keys), "left"
+        )
     return whole.fillna(0, ["commit_n", "ack_n"]).select(*LATENCY.names)
 
 

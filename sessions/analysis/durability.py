@@ -10,10 +10,16 @@ from emulator.releases.profiles import PROFILES
 from sessions.analysis.batches import OUTCOMES, batches, records_by_outcome
 from sessions.analysis.job import ACKS, Job, Result, answered, shown
 from sessions.analysis.record_outcomes import KEPT, fates
-from sessions.analysis.results.truth import DURABILITY, DURABILITY_RECORDS, FATES, UNACKNOWLEDGED
+from sessions.analysis.results.truth import (
+    DURABILITY,
+    DURABILITY_RECORDS,
+    FATES,
+    PARTITION_DURABILITY,
+    UNACKNOWLEDGED,
+)
 from sessions.analysis.state_intervals import partition_spells
 from sessions.analysis.tables import DatasetTables
-from sessions.dataset.schema import SESSION
+from sessions.dataset.schema import PARTITION, SESSION
 from sessions.dataset.tables import METADATA_RECORDS, PRODUCED
 
 GENERATIONS: Final = {
@@ -51,12 +57,17 @@ def durability_records(source: DatasetTables) -> DataFrame:
     return joined.select(*DURABILITY_RECORDS.names)
 
 
+def partition_durability(source: DatasetTables) -> DataFrame:
+    """Return the table :data:`PARTITION_DURABILITY`: a row for each partition and acks."""
+    by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
+    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED])
+    whole = counted.join(_settings(source), [SESSION, "tp"])
+    return whole.select(*PARTITION_DURABILITY.names)
+
+
 def durability(source: DatasetTables) -> DataFrame:
     """Return the table :data:`DURABILITY`: a row for each producer setting that occurs."""
-    by_partition = _by_partition(source).join(_harm(source), [SESSION, "tp", "acks"], "left")
-    counted = by_partition.fillna(0, [*FATES, UNACKNOWLEDGED]).join(
-        _settings(source), [SESSION, "tp"]
-    )
+    counted = source.result(PARTITION_DURABILITY)
     harmed = reduce(lambda a, b: a | b, (F.col(fate) > 0 for fate in FATES))
     example = F.min(F.when(harmed, F.struct(SESSION, "first_seq")))
     whole = counted.groupBy(*CELL).agg(
@@ -77,7 +88,7 @@ def _by_partition(source: DatasetTables) -> DataFrame:
     """Return the outcomes of records for their producers, by partition and acks."""
     return (
         batches(source)
-        .groupBy(SESSION, "tp", "acks")
+        .groupBy(*PARTITION, "acks")
         .agg(F.sum("records").alias("records"), *records_by_outcome())
     )
 
@@ -142,6 +153,7 @@ JOB: Final = Job(
             (),
             (SESSION, "topic", "partition", "fate", "record", "offset"),
         ),
+        Result(PARTITION_DURABILITY, partition_durability, "Durability by partition"),
         Result(
             DURABILITY,
             durability,

@@ -64,6 +64,17 @@ ORDER BY commit_p99_us DESC, session, tp, acks
 LIMIT 10
 """,
     ),
+    "latencies": Example(
+        "How many records were acknowledged within 10 ms?",
+        """\
+SELECT session, acks, sum(records) AS records
+FROM latencies
+WHERE what = 'ack' AND us <= 10000
+GROUP BY session, acks
+ORDER BY session, acks
+LIMIT 10
+""",
+    ),
     "latency": Example(
         "What latency does each setting of acks cost in each release?",
         """\
@@ -117,6 +128,16 @@ SELECT r.session, r.tp, r.record, r.acks, r.offset, r.answered_seq
 FROM durability_records r
 WHERE fate = 'lost'
 ORDER BY session, record
+LIMIT 10
+""",
+    ),
+    "partition_durability": Example(
+        "Which partitions lost acknowledged records, and how many of all?",
+        """\
+SELECT session, tp, acks, acked, lost
+FROM partition_durability
+WHERE lost > 0
+ORDER BY lost DESC, session, tp, acks
 LIMIT 10
 """,
     ),

@@ -5,13 +5,14 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sessions.analysis.commit_latency import commit_latency, hw_lag, latency_by_release, timed
+from sessions.analysis.commit_latency import commit_latency, hw_lag, latencies, latency_by_release
 from sessions.analysis.hw_lag import hw_lag_timeline
 from sessions.analysis.job import ACKS, Job, Result, in_ms, rounded, shown
 from sessions.analysis.results.latency import (
     COMMIT_LATENCY,
     HW_LAG,
     HW_LAG_TIMELINE,
+    LATENCIES,
     LATENCY,
     LATENCY_HISTOGRAM,
 )
@@ -24,17 +25,7 @@ def latency_histogram(source: DatasetTables) -> DataFrame:
 
     Each microsecond below 4 us is a bucket of its own.
     """
-    measured = timed(source).select(
-        SESSION,
-        "acks",
-        "sent_seq",
-        "records",
-        F.explode(F.create_map(F.lit("commit"), "commit_us", F.lit("ack"), "ack_us")).alias(
-            "what", "us"
-        ),
-    )
-    by_time = measured.where("us is not null").groupBy(SESSION, "what", "acks", "us")
-    times = by_time.agg(F.sum("records").alias("n"), F.min("sent_seq").alias("first"))
+    times = source.result(LATENCIES).where("us is not null")
     shift = F.greatest(F.length(F.bin("us")) - 3, F.lit(0)).alias("shift")
     grouped = times.select("*", shift).selectExpr(
         "*",
@@ -43,7 +34,7 @@ def latency_histogram(source: DatasetTables) -> DataFrame:
     )
     return (
         grouped.groupBy(SESSION, "what", "acks", "from_us", "to_us")
-        .agg(F.sum("n").alias("records"), F.min("first").alias("example_seq"))
+        .agg(F.sum("records").alias("records"), F.min("example_seq").alias("example_seq"))
         .select(*LATENCY_HISTOGRAM.names)
     )
 
@@ -73,6 +64,7 @@ JOB: Final = Job(
             ("commit_p99_us",),
             (SESSION, "topic", "partition", "acks"),
         ),
+        Result(LATENCIES, latencies, "Records by latency"),
         Result(
             LATENCY,
             latency_by_release,

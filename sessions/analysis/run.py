@@ -119,7 +119,9 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
     wanted = chosen(jobs or (() if earlier is None else earlier.jobs))
     with _new_results(place, earlier) as results:
         sessions = sessions_of(source)
-        added = None if earlier is None else _added(source, sessions, place / ANALYSED)
+        added = None
+        if earlier is not None and _has_results(place, wanted):
+            added = _added(source, sessions, place / ANALYSED)
         commits = source.commits() if added is None else added.commits
         tell("starting Spark")
         with spark_session(master, remote, conf) as spark, suited(spark, commits):
@@ -187,6 +189,11 @@ def _earlier(out: Location, dataset: Dataset, jobs: tuple[str, ...]) -> Note | N
             f"{out} already exists, and results can only be added to on this machine"
         )
     return note
+
+
+def _has_results(out: Location, jobs: tuple[Job, ...]) -> bool:
+    """Return whether an analysis has all results of its jobs; older programs had fewer."""
+    return all((out / result.table.name).exists() for job in jobs for result in job.results)
 
 
 @contextlib.contextmanager
@@ -278,7 +285,6 @@ class _Work:
             raise _explained(error, self._dataset, self._out) from error
         finally:
             with contextlib.suppress(OSError):
-                source.everything.release()
                 source.release()
         tables = tuple(table for tables in made for table in tables)
         events = sum(sessions["events"].to_pylist())

@@ -31,13 +31,12 @@ class DatasetTables:
         dataset: Dataset,
         results: Location,
         only: AddedSessions | None = None,
-        materialised: str = MATERIALISED,
     ) -> None:
         self._spark = spark
         self._dataset = dataset
         self._results = results
         self._only = only
-        self._place = results / materialised
+        self._place = results / MATERIALISED
         self._left_out = dataset.left_out()
         self._tables: dict[str, DataFrame] = {}
         self._materialised: dict[str, DataFrame] = {}
@@ -45,11 +44,14 @@ class DatasetTables:
 
     @cached_property
     def everything(self) -> "DatasetTables":
-        """Return the tables of all sessions, including those that were analysed earlier."""
+        """Return the tables of all sessions, including those that were analysed earlier.
+
+        A result across sessions is made from other results: with the dataset's large tables,
+        adding a session would take as long as analysing all of them again.
+        """
         if self._only is None:
             return self
-        all_of_them = f"{MATERIALISED}_all"
-        return DatasetTables(self._spark, self._dataset, self._results, materialised=all_of_them)
+        return DatasetTables(self._spark, self._dataset, self._results)
 
     @property
     def sessions(self) -> DataFrame:

@@ -36,6 +36,20 @@ COMMIT_LATENCY: Final = Table(
     ),
 )
 
+LATENCIES: Final = Table(
+    "latencies",
+    "records of a session with the same setting of acks and the same latency",
+    "",
+    (
+        session_column(),
+        text("what", "`commit`: from sending to commit; `ack`: from sending to acknowledgement"),
+        Column("acks", "int32", "", "0, 1 or -1 (all)"),
+        time("us", "the latency", "that never happened"),
+        count("records", "records", "records with this latency"),
+        event("example_seq", "ProduceSent of the first of these records"),
+    ),
+)
+
 LATENCY: Final = Table(
     "latency",
     "a release and one setting of acks, with the latency of records over all sessions",

@@ -58,6 +58,35 @@ DURABILITY_RECORDS: Final = Table(
     ),
 )
 
+_OUTCOMES: Final = (
+    count("records", "records", "records produced with these settings"),
+    count("acked", "records", "acknowledged records"),
+    count("sent", "records", "records sent with acks=0, which are never acknowledged"),
+    count("failed", "records", "records whose produce failed"),
+    count("pending", "records", "records without a response at the end"),
+    count("lost", "records", "acknowledged records missing from their leaders' logs"),
+    count("duplicated", "records", "extra copies in the leaders' logs at the end"),
+    count("diverged", "records", "records at offsets where replicas differ at the end"),
+    count("consumed_lost", "records", "records that a consumer read and that are gone"),
+    count(UNACKNOWLEDGED, "records", "records sent with acks=0, but not in the logs"),
+)
+
+PARTITION_DURABILITY: Final = Table(
+    "partition_durability",
+    "a partition of a session and one setting of acks, with the outcome of records",
+    "",
+    (
+        *place_columns(),
+        Column("acks", "int32", "", "0, 1 or -1 (all)"),
+        text("version", "the emulated release", "the session names none"),
+        text("generation", "generation of the replication protocol, as in `durability`"),
+        Column("min_isr", "int32", "replicas", "min.insync.replicas of the topic at the end"),
+        Column("unclean", "bool", "", "unclean.leader.election.enable of the topic at the end"),
+        *_OUTCOMES,
+        event("first_seq", "ProduceSent of the first record with a problem", "there is none"),
+    ),
+)
+
 DURABILITY: Final = Table(
     "durability",
     "a combination of settings, with the outcome of records over all sessions",
@@ -75,16 +104,7 @@ DURABILITY: Final = Table(
         Column("unclean", "bool", "", "unclean.leader.election.enable of the topic at the end"),
         text("versions", "releases in this row, oldest first"),
         count("sessions", "sessions", "sessions with records produced with these settings"),
-        count("records", "records", "records produced with these settings"),
-        count("acked", "records", "acknowledged records"),
-        count("sent", "records", "records sent with acks=0, which are never acknowledged"),
-        count("failed", "records", "records whose produce failed"),
-        count("pending", "records", "records without a response at the end"),
-        count("lost", "records", "acknowledged records missing from their leaders' logs"),
-        count("duplicated", "records", "extra copies in the leaders' logs at the end"),
-        count("diverged", "records", "records at offsets where replicas differ at the end"),
-        count("consumed_lost", "records", "records that a consumer read and that are gone"),
-        count(UNACKNOWLEDGED, "records", "records sent with acks=0, but not in the logs"),
+        *_OUTCOMES,
         count("sessions_lost", "sessions", "sessions with lost records"),
         count("sessions_harmed", "sessions", "sessions with any of the four problems"),
         text("example_session", "the first of them by name", "there is none"),

@@ -137,6 +137,15 @@ def of_durability(told: Told, found: dict[str, list[Row]]) -> None:
     same(found["durability_records"], fates)
     cells = reference_truth.expected_durability({n: events for n, (events, _) in told.items()})
     same(found["durability"], cells)
+    of_acks = by_session(told, lambda n, e, _: reference.expected_commit_latency(n, e))
+    counted = ("session", "tp", "acks", "records", "acked", "sent", "failed", "pending")
+    same(
+        [{name: row[name] for name in counted} for row in found["partition_durability"]],
+        [{name: row[name] for name in counted} for row in of_acks],
+    )
+    for name in ("lost", "duplicated", "diverged", "consumed_lost", "unacknowledged"):
+        of_settings = sum(row[name] for row in found["durability"])
+        assert sum(row[name] for row in found["partition_durability"]) == of_settings
 
 
 def of_anomalies(told: Told, found: dict[str, list[Row]]) -> None:

@@ -26,9 +26,14 @@ from emulator.events import (
 from sessions.analysis.anomalies import anomalies
 from sessions.analysis.availability import outages
 from sessions.analysis.batches import batches, given
-from sessions.analysis.commit_latency import commit_latency, hw_lag, latency_by_release
+from sessions.analysis.commit_latency import commit_latency, hw_lag, latencies, latency_by_release
 from sessions.analysis.controller_work import controller_work
-from sessions.analysis.durability import durability, durability_records, generation_of
+from sessions.analysis.durability import (
+    durability,
+    durability_records,
+    generation_of,
+    partition_durability,
+)
 from sessions.analysis.events import facts
 from sessions.analysis.failover import failover, failovers
 from sessions.analysis.final_state import final_partitions, final_znodes, states_in
@@ -98,7 +103,9 @@ def source(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> D
     folder = tmp_path_factory.mktemp("known")
     story = crashed_story()
     export_session(story.events, SessionFacts("s1", end_us=story.time_us), folder / "dataset")
-    return DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
+    tables = DatasetTables(spark, Dataset(folder / "dataset"), Location(folder))
+    latencies(tables).write.parquet(f"{folder}/latencies")
+    return tables
 
 
 def rows(frame: "DataFrame") -> list[dict[str, Any]]:
@@ -427,6 +434,8 @@ def test_records_without_acks_are_neither_acknowledged_nor_lost(
     fates_found = durability_records(source)
     assert {row["fate"] for row in rows(fates_found)} == {"unacknowledged"}
     fates_found.write.parquet(f"{tmp_path}/durability_records")
+    by_partition = partition_durability(source)
+    by_partition.write.parquet(f"{tmp_path}/partition_durability")
     cells = {row["acks"]: row for row in rows(durability(source))}
     assert (cells[0]["acked"], cells[0]["lost"], cells[0]["unacknowledged"]) == (0, 0, 2)
     assert cells[0]["sessions_harmed"] == 0
