@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from emulator import events
-from emulator.audit.ground_truth import Audit, AuditState
+from emulator.audit.ground_truth import Audit, AuditState, PartitionAudit
 from emulator.audit.invariants import Invariants, InvariantState, nobody_eligible
 from emulator.broker.broker import BrokerState, broker_of
 from emulator.broker.kraft_membership.membership import KRaftMembership
@@ -54,7 +54,7 @@ from emulator.releases.config import (
 )
 from emulator.releases.profiles import Profile
 from emulator.restore.groups import StoredGroup, stored_groups
-from emulator.restore.logs import replicas_on_disk
+from emulator.restore.logs import committed_offsets, replicas_on_disk
 from emulator.restore.metadata_log import controller_ids, snapshot_of
 from emulator.restore.znodes import stored_znodes
 from emulator.simulation.kernel import Host, Kernel, KernelState, Observer
@@ -612,11 +612,7 @@ class Restored:
         controllers = [] if kraft is None else list(kraft.controllers)
         state = _state_of(spec, self.profile, ids, controllers, kraft)
         self._set(state.settings, static)
-        ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
-        for group in self.groups:
-            ledger.enter(group.writer, group.tp, group.keys, group.values, acks=-1, now_us=0)
-        for number, replicas in replicas_on_disk(image, self.profile, self.groups).items():
-            state.brokers[number].replicas.update(replicas)
+        self._fill_disks(state)
         for number, broker in state.brokers.items():
             if snapshot is not None and isinstance(broker.membership, KRaftMembershipState):
                 broker.membership.quorum.log.start_at(snapshot)
@@ -626,6 +622,16 @@ class Restored:
                             tp = f"{topic.name}-{partition.partition}"
                             broker.membership.topic_ids[tp] = topic.id or ""
         return state
+
+    def _fill_disks(self, state: ClusterState) -> None:
+        """Give brokers their logs, and tell the audit what is committed in them."""
+        ledger = RecordLedger(state.clients.ledger, state.clients.encoded)
+        for group in self.groups:
+            ledger.enter(group.writer, group.tp, group.keys, group.values, acks=-1, now_us=0)
+        for number, replicas in replicas_on_disk(self.image, self.profile, self.groups).items():
+            state.brokers[number].replicas.update(replicas)
+        for tp, (leader, offsets) in committed_offsets(self.image, self.groups).items():
+            state.audit.partitions[tp] = PartitionAudit(leader, committed=offsets)
 
     def _set(self, settings: Settings, static: dict[str, str]) -> None:
         brokers = self.image.brokers

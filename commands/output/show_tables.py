@@ -271,6 +271,10 @@ def _audit(view: ClusterView, _target: str) -> list[Grid]:
                 (kind.replace("_", " "), partition.name, offset, view.value(record))
                 for offset, record in records
             )
+        for begin, end in partition.lost_offsets:
+            totals["lost"] += end - begin
+            what = f"(unknown, as all up to {end - 1})"
+            rows.append(("lost", partition.name, begin, what))
     violated: list[tuple[Cell, ...]] = [
         (seq, name, tp, "yes" if known else "no", detail)
         for seq, name, tp, detail, known in state.invariants

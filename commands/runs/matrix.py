@@ -81,7 +81,7 @@ def judged(view: ClusterView) -> str:
     """Return the outcome for records: one of :data:`commands.library.index.MEANINGS`, or two."""
     partitions = view.state.partitions.values()
     found = {
-        LOSS: any(partition.lost for partition in partitions),
+        LOSS: any(partition.lost_count for partition in partitions),
         DIVERGE: any(partition.diverged for partition in partitions),
     }
     words = [word for word, holds in found.items() if holds]

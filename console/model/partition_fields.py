@@ -96,7 +96,7 @@ FIELDS: Final[Mapping[str, Field[PartitionState]]] = {
     "version": _number(attrgetter("zk_version")),
     "unclean": Field(lambda partition: int(partition.unclean)),
     "preferred": Field(lambda partition: int([partition.leader] == partition.replicas[:1])),
-    "lost": Field(lambda partition: len(partition.lost)),
+    "lost": Field(lambda partition: partition.lost_count),
     "duplicated": Field(lambda partition: len(partition.duplicated)),
     "diverged": Field(lambda partition: len(partition.diverged)),
 }

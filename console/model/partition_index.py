@@ -125,9 +125,10 @@ class PartitionIndex:
 def facts_of(partition: PartitionState, severity: int) -> Facts:
     """Return a partition's contribution to the tallies."""
     audit = NO_AUDIT
-    if partition.lost or partition.duplicated or partition.diverged or partition.consumed_lost:
+    lost = partition.lost_count
+    if lost or partition.duplicated or partition.diverged or partition.consumed_lost:
         audit = (
-            len(partition.lost),
+            lost,
             len(partition.duplicated),
             len(partition.diverged),
             len(partition.consumed_lost),

@@ -118,7 +118,10 @@ class Explainer:
         found = None
         if status in AUDITED:
             found = self._since(
-                AuditChanged, partition.name, state.seq, lambda event: getattr(event, status)
+                AuditChanged,
+                partition.name,
+                state.seq,
+                lambda event: getattr(event, status) or (status == "lost" and event.lost_offsets),
             )
         elif status in OF_PROCESS:
             found = self._process_event(state, partition)

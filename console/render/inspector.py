@@ -356,12 +356,15 @@ def audit(partition: PartitionState) -> list[Line]:
     """Return what has been lost, duplicated or diverged; nothing if nothing has."""
     found = {
         "lost": partition.lost,
+        "offsets lost": partition.lost_offsets,
         "duplicated": partition.duplicated,
         "diverged": partition.diverged,
         "read and lost": partition.consumed_lost,
     }
+    counts = {what: len(entries) for what, entries in found.items()}
+    counts["offsets lost"] = partition.lost_count - counts["lost"]
     parts = [
-        Span(f" {len(entries):,} {what} (offset {entries[0][0]}..)", "error")
+        Span(f" {counts[what]:,} {what} (offset {entries[0][0]}..)", "error")
         for what, entries in found.items()
         if entries
     ]

@@ -161,7 +161,7 @@ def wide_columns(quiet: str) -> list[Column[PartitionState]]:
         ),
         _figure("controller_epoch", "C-EP", 4, attrgetter("controller_epoch"), wide=True),
         _figure("version", "ZKV", 4, attrgetter("zk_version"), wide=True),
-        _count("lost", "LOST", 4, lambda p: len(p.lost), quiet, wide=True),
+        _count("lost", "LOST", 4, lambda p: p.lost_count, quiet, wide=True),
         _count("duplicated", "DUP", 4, lambda p: len(p.duplicated), quiet, wide=True),
         _count("diverged", "DIVG", 4, lambda p: len(p.diverged), quiet, wide=True),
     ]

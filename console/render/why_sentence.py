@@ -48,6 +48,7 @@ def _what(stage: Stage, partition: PartitionState) -> str:
     isr, out = broker_list(partition.isr), broker_list(partition.osr)
     preferred = partition.replicas[0] if partition.replicas else None
     lost = f"ISR lost {out}"
+    what = "acknowledged" if partition.lost else "committed offsets"
     return {
         "offline": f"no leader: none of the ISR ({isr or 'empty'}) can be elected",
         "leaderless": f"broker {partition.leader} is the leader, and does not serve",
@@ -57,6 +58,6 @@ def _what(stage: Stage, partition: PartitionState) -> str:
         "waiting": f"the ISR ({isr}) has a broker that does not respond",
         "unclean": f"{partition.leader} was elected from outside the ISR",
         "non_preferred": f"{partition.leader} leads instead of {preferred}",
-        "lost": f"{number(len(partition.lost))} acknowledged are not in the leader's log",
+        "lost": f"{number(partition.lost_count)} {what} are not in the leader's log",
         "diverged": "replicas hold different records at one offset",
     }.get(status, "")

@@ -30,6 +30,8 @@ DEFERRED_US = 100_000
 
 Found = list[tuple[int, int]]
 """Pairs of (offset, record id)."""
+Ranges = list[tuple[int, int]]
+"""Offsets from the first number up to, not including, the second."""
 
 MARKS: Final = 32
 """The maximum number of marks for a partition; beyond it, every other mark is dropped."""
@@ -60,7 +62,8 @@ class Mark(Struct, frozen=True, array_like=True, gc=False):
 
     Nothing else of the first ``acked`` and ``consumed`` batches is missing in that part of the log,
     whose largest record id is ``newest``. ``leader`` is the broker whose log was checked, or -1 if
-    all logs have the same batches as far as they reach.
+    all logs have the same batches as far as they reach. ``lost_offsets`` are those of the whole
+    log.
     """
 
     offset: int = 0
@@ -72,6 +75,7 @@ class Mark(Struct, frozen=True, array_like=True, gc=False):
     duplicated: Found = field(default_factory=list)
     diverged: Found = field(default_factory=list)
     consumed_lost: Found = field(default_factory=list)
+    lost_offsets: Ranges = field(default_factory=list)
 
 
 NOTHING: Final = Mark()
@@ -82,7 +86,8 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     """The audit of one partition; ``newest_missing`` is the largest record id that is lost.
 
     ``marks`` are ordered by offset. Records with ids below ``deleted`` were deleted intentionally,
-    by retention or on request, and do not count as missing.
+    by retention or on request, and do not count as missing. ``committed`` are offsets of records
+    that are not known, because they are older than a cluster that started from an image.
     """
 
     leader: int = -1
@@ -96,11 +101,14 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     newest_missing: int = -1
     marks: list[Mark] = field(default_factory=list)
     deleted: int = 0
+    committed: tuple[int, int] = (0, 0)
+    lost_offsets: Ranges = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
         """Whether the partition has no findings."""
-        return not (self.lost or self.duplicated or self.diverged or self.consumed_lost)
+        found = (self.lost, self.duplicated, self.diverged, self.consumed_lost, self.lost_offsets)
+        return not any(found)
 
 
 class AuditState(Struct, array_like=True, gc=False):
@@ -216,8 +224,13 @@ class Audit:
             self.state.partitions[event.tp] = PartitionAudit(event.leader)
         elif found.leader != event.leader:
             found.leader = event.leader
-            if found.acked or found.consumed or not found.clean:
+            if found.acked or found.consumed or not found.clean or self._has_gaps(event.tp, found):
                 self.state.dirty[event.tp] = event.seq
+
+    def _has_gaps(self, tp: str, found: PartitionAudit) -> bool:
+        """Whether the leader's log lacks offsets whose records are not known."""
+        log = None if not any(found.committed) else self.log_of(tp, found.leader)
+        return log is not None and bool(_gaps(log, found.committed))
 
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Records deleted from the start of the leader's log do not count as lost."""
@@ -305,9 +318,11 @@ class Audit:
 
     def _look(self, tp: str, found: PartitionAudit) -> None:
         mark = self.findings(tp, found)
-        now = (mark.lost, mark.duplicated, mark.diverged, mark.consumed_lost)
-        if now != (found.lost, found.duplicated, found.diverged, found.consumed_lost):
-            found.lost, found.duplicated, found.diverged, found.consumed_lost = now
+        now = (mark.lost, mark.duplicated, mark.diverged, mark.consumed_lost, mark.lost_offsets)
+        before = (found.lost, found.duplicated, found.diverged, found.consumed_lost)
+        if now != (*before, found.lost_offsets):
+            found.lost, found.duplicated, found.diverged, found.consumed_lost = now[:4]
+            found.lost_offsets = mark.lost_offsets
             missing = (record for _, record in (*found.lost, *found.consumed_lost))
             found.newest_missing = max(missing, default=-1)
             self.kernel.emit(events.AuditChanged, tp, *now)
@@ -339,6 +354,7 @@ class Audit:
                 duplicated=found.duplicated,
                 diverged=diverged,
                 consumed_lost=found.consumed_lost,
+                lost_offsets=found.lost_offsets,
             )
         batches = _since(leader, base.offset)
         newest = max((each.first_record + each.count - 1 for each in batches), default=-1)
@@ -361,12 +377,16 @@ class Audit:
             base.duplicated + [each for each in _duplicated(batches) if each[0] >= base.offset],
             diverged,
             _missing([*_each(base.consumed_lost), *consumed], ids),
+            _gaps(leader, found.committed),
         )
 
     # ---- queries
 
     def count(self, what: str) -> int:
-        """Count the records that are currently ``acked``, ``lost``, ``duplicated`` and so on."""
+        """Count the records that are currently ``acked``, ``lost``, ``duplicated`` and so on.
+
+        ``lost`` counts offsets too whose records are not known.
+        """
         if what == "acked":
             return self.state.acked
         suspected = (*self.state.dirty, *self.state.deferred)
@@ -374,7 +394,26 @@ class Audit:
         for tp, found in self.state.partitions.items():
             source = self.findings(tp, found) if tp in suspected else found
             count += len(getattr(source, what))
+            if what == "lost":
+                count += sum(end - begin for begin, end in source.lost_offsets)
         return count
+
+
+def _gaps(log: Log, committed: tuple[int, int]) -> Ranges:
+    """The committed offsets that a log does not have, unless retention has deleted them there.
+
+    A record that is known stands in the place of another that is not.
+    """
+    begin, end = max(committed[0], log.start), committed[1]
+    gaps: Ranges = []
+    for batch in log.read(begin, min(end, log.end)):
+        if batch.is_empty:
+            if batch.base_offset > begin:
+                gaps.append((begin, batch.base_offset))
+            begin = max(begin, batch.end_offset)
+    if begin < end:
+        gaps.append((begin, end))
+    return gaps
 
 
 def _since(log: Log, offset: int) -> list[RecordBatch]:

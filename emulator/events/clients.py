@@ -1,5 +1,7 @@
 """Producers and consumers, and the ground truth about their records."""
 
+from msgspec import field
+
 from emulator.events import fields
 from emulator.events.base import CHANGE, FAULT, TRAFFIC, Event
 
@@ -104,6 +106,8 @@ class AuditChanged(Event, frozen=True, label="AUDIT", level=FAULT):
     current leader's log (``offset`` as acknowledged, -1: unknown). ``duplicated``: extra copies
     in that log. ``diverged``: offsets below both LEOs at which two replicas hold different records.
     ``consumed_lost``: records that a consumer received and that are no longer in that log.
+    ``lost_offsets`` are ranges ``[begin, end)`` of offsets that were committed before the cluster
+    started from an image, and that the current leader's log lacks: their records are not known.
     """
 
     tp: fields.Tp
@@ -111,13 +115,13 @@ class AuditChanged(Event, frozen=True, label="AUDIT", level=FAULT):
     duplicated: list[tuple[int, int]]
     diverged: list[tuple[int, int]]
     consumed_lost: list[tuple[int, int]]
+    lost_offsets: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def level(self) -> int:
         """A change if nothing is wrong any more."""
-        return (
-            FAULT if self.lost or self.duplicated or self.diverged or self.consumed_lost else CHANGE
-        )
+        found = (self.lost, self.duplicated, self.diverged, self.consumed_lost, self.lost_offsets)
+        return FAULT if any(found) else CHANGE
 
 
 class InvariantViolated(Event, frozen=True, label="BROKEN", level=FAULT):

@@ -8,12 +8,13 @@ The exception are the records of groups: those that a coordinator needs are the 
 high watermark.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from emulator.broker.replication.replica import Replica
-from emulator.cluster_image.image import ClusterImage, Partition, ReplicaLog
+from emulator.cluster_image.image import NO_LEADER, ClusterImage, Partition, ReplicaLog
 from emulator.protocol import RecordBatch
 from emulator.protocol.record_batch import NO_RECORDS
 from emulator.releases.profiles import Profile
@@ -46,6 +47,28 @@ def replicas_on_disk(
                 log = logs.get(broker, ReplicaLog(broker))
                 disks[broker][tp] = _replica(tp, made, log, known, has_epochs=has_epochs)
     return disks
+
+
+def committed_offsets(
+    image: ClusterImage, groups: Iterable[StoredGroup]
+) -> Mapping[str, tuple[int, tuple[int, int]]]:
+    """Return the leader of each partition, and its committed offsets whose records are not known.
+
+    Committed is what is below the high watermark. Partitions without such offsets are left out.
+    """
+    stored = Counter[str]()
+    for group in groups:
+        stored[group.tp] += len(group.values)
+    committed = {}
+    for topic in image.topics:
+        for partition in topic.partitions:
+            tp = f"{topic.name}-{partition.partition}"
+            start = partition.log_start or 0
+            end = (partition.high_watermark or 0) - stored[tp]
+            if start < end:
+                leader = NO_LEADER if partition.leader is None else partition.leader
+                committed[tp] = leader, (start, end)
+    return committed
 
 
 def end_of(partition: Partition, log: ReplicaLog) -> int:

@@ -73,7 +73,10 @@ def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
     except Exception as error:
         return {*found, ("raised", type(error).__name__, "")}
     for kind in LOSSES:
-        if any(getattr(each, kind) for each in losses.values()):
+        if any(
+            getattr(each, kind) or (kind == "lost" and each.lost_offsets)
+            for each in losses.values()
+        ):
             found.add((kind, "", ""))
     return found
 

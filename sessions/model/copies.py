@@ -42,6 +42,7 @@ def new_partition(topic: str, number: int, created_us: int) -> PartitionState:
         duplicated=_NONE,
         diverged=_NONE,
         consumed_lost=_NONE,
+        lost_offsets=_NONE,
         created_us=created_us,
     )
 

@@ -494,8 +494,9 @@ def _(event: events.AuditChanged) -> str:
         "diverged": len(event.diverged),
         "read and lost": len(event.consumed_lost),
     }
-    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{event.tp} {found or 'clean again'}"
+    found = [f"{count} {what}" for what, count in counts.items() if count]
+    found += [f"offsets {begin} to {end - 1} lost" for begin, end in event.lost_offsets]
+    return f"{event.tp} {', '.join(found) or 'clean again'}"
 
 
 @sentence

@@ -220,7 +220,7 @@ class Model:
 
     @property
     def lost(self) -> Mapping[str, int]:
-        """How many acknowledged records each partition has lost, if it has lost any."""
+        """How many acknowledged records, or offsets, each partition has lost, if any."""
         return self._lost
 
     def flags(self, tp: str) -> int:
@@ -242,10 +242,11 @@ class Model:
         before = self._flags.get(tp)
         if (flags | (before or 0)) & BLOCKED:
             self._blocked = None
-        if len(partition.lost) != self._lost.get(tp, 0):
+        lost = partition.lost_count
+        if lost != self._lost.get(tp, 0):
             self._counts_move()
-            if partition.lost:
-                self._lost[tp] = len(partition.lost)
+            if lost:
+                self._lost[tp] = lost
             else:
                 del self._lost[tp]
         if before == flags:

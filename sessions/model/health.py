@@ -184,7 +184,7 @@ def flags_of(partition: PartitionState, serving: Set[int]) -> int:
     ``serving`` are the brokers whose process serves requests (:data:`SERVING`).
     """
     flags = DIVERGED if partition.diverged else 0
-    if partition.lost:
+    if partition.lost or partition.lost_offsets:
         flags |= LOST
     if partition.adding or partition.removing:
         flags |= REASSIGNING

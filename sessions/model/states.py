@@ -120,6 +120,12 @@ class PartitionState(Struct, array_like=True, gc=False):
     led: bool = False
     elr: list[int] | None = None
     last_known_elr: list[int] | None = None
+    lost_offsets: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def lost_count(self) -> int:
+        """How many acknowledged records, and committed offsets of unknown ones, are lost."""
+        return len(self.lost) + sum(end - begin for begin, end in self.lost_offsets)
 
     @property
     def name(self) -> str:

@@ -189,7 +189,14 @@ def consumer(view: ClusterView, state: ConsumerState) -> Plain:
 
 def audit(view: ClusterView) -> Plain:
     """Ground truth: the number of acknowledged records, and lists of what is wrong with them."""
-    return {"acked": view.state.acked, **{what: _audited(view, what) for what in AUDITS}}
+    lists = {what: _audited(view, what) for what in AUDITS}
+    offsets = [
+        {"topic": each.topic, "partition": each.partition, "begin": begin, "end": end}
+        for each in sorted(view.state.partitions.values(), key=lambda p: (p.topic, p.partition))
+        for begin, end in each.lost_offsets
+    ]
+    of_image = {"lost_offsets": offsets} if offsets else {}
+    return {"acked": view.state.acked, **lists, **of_image}
 
 
 def _audited(view: ClusterView, what: str) -> list[Plain]:

@@ -122,7 +122,11 @@ def _refused(view: ClusterView, held: Verdict) -> str:
 
 
 def _lost(view: ClusterView, _held: Verdict) -> str:
-    return f"acknowledged records of {names_in_words(sorted(view.lost))}"
+    partitions = [view.partitions[tp] for tp in view.lost]
+    kinds = ["acknowledged records"] if any(each.lost for each in partitions) else []
+    if any(each.lost_offsets for each in partitions):
+        kinds.append("committed offsets")
+    return f"{' and '.join(kinds)} of {names_in_words(sorted(view.lost))}"
 
 
 def _unclean(view: ClusterView, held: Verdict) -> str:
@@ -189,9 +193,9 @@ def _down(view: ClusterView, _held: Verdict) -> str:
 def _lost_uncleanly(view: ClusterView) -> str:
     """How many acknowledged records partitions with an unclean leader have lost, and which."""
     lost = {
-        tp: len(partition.lost)
+        tp: partition.lost_count
         for tp, partition in view.partitions.items()
-        if partition.unclean and partition.lost
+        if partition.unclean and partition.lost_count
     }
     if not lost:
         return "no acknowledged record lost"

@@ -129,7 +129,7 @@ class Copy:
         """How many records are lost, duplicated, and diverged."""
         partitions = self.view.state.partitions.values()
         return (
-            sum(len(each.lost) for each in partitions),
+            sum(each.lost_count for each in partitions),
             sum(len(each.duplicated) for each in partitions),
             sum(len(each.diverged) for each in partitions),
         )
@@ -271,7 +271,7 @@ class Forecast:
             if other is None or not (partition.changed > self._seq or other.changed > self._seq):
                 continue
             writes, writes_us = self._held_up(tp)
-            lost = max(0, len(partition.lost) - len(other.lost))
+            lost = max(0, partition.lost_count - other.lost_count)
             ends = plain.status(other), tried.status(partition)
             leaders = other.leader, partition.leader
             if ends[0] != ends[1] or leaders[0] != leaders[1] or writes != "ok" or lost:

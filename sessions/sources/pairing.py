@@ -36,7 +36,7 @@ COMPARED: Final[dict[type[Event], tuple[str, ...]]] = {
     events.RecordsConsumed: ("consumer", "tp", "offset", "runs"),
     events.ConsumeFinished: ("consumer", "tp", "position", "error"),
     events.ExpectationChecked: ("text", "passed"),
-    events.AuditChanged: ("tp", "lost", "duplicated", "diverged", "consumed_lost"),
+    events.AuditChanged: ("tp", "lost", "duplicated", "diverged", "consumed_lost", "lost_offsets"),
     events.InputFinished: ("error",),
     events.InputReceived: (),
 }

@@ -110,7 +110,7 @@ def _without_state(partition: PartitionState) -> None:
     partition.controller_epoch = partition.zk_version = None
     partition.isr, partition.leader_isr = [], []
     partition.unclean = False
-    partition.lost, partition.duplicated = [], []
+    partition.lost, partition.lost_offsets, partition.duplicated = [], [], []
     partition.diverged, partition.consumed_lost = [], []
 
 
@@ -131,7 +131,7 @@ def elr_changed(model: Model, event: events.EligibleReplicasChanged) -> None:
 def audited(model: Model, event: events.AuditChanged) -> None:
     """Ground truth about the partition."""
     partition = model.partition(event.tp, event.seq)
-    partition.lost = event.lost
+    partition.lost, partition.lost_offsets = event.lost, event.lost_offsets
     partition.duplicated = event.duplicated
     partition.diverged = event.diverged
     partition.consumed_lost = event.consumed_lost

@@ -17,9 +17,13 @@ from emulator.cluster_image.image import (
     Topic,
     ZooKeeperController,
 )
+from emulator.events import AuditChanged
 from emulator.inputs.statements import Consume, CrashBroker, Produce, StartBroker
 from emulator.zookeeper import data as znodes
 from sessions.model.cluster_view import ClusterView
+from sessions.model.event_text import in_words
+from sessions.model.summary import audit
+from sessions.model.verdict import verdicts, words
 from tests.support.lab import Lab
 
 CLUSTERS: list[tuple[Mode, str]] = [
@@ -215,6 +219,36 @@ def test_a_record_in_place_of_an_unknown_one_diverges() -> None:
     lab.do(Produce(topic="orders", partition=1, value="new", acks=1, retries=0))
     lab.wait(1_000)
     assert lab.cluster.audit.count("diverged") == 1
+
+
+@pytest.mark.parametrize(("mode", "version"), CLUSTERS)
+def test_offsets_that_an_unclean_leader_lacks_are_lost(mode: Mode, version: str) -> None:
+    behind = image(mode)
+    partition = Partition(0, (2, 1), 1, (1,), leader_epoch=4, log_start=20, log_end=50)
+    partition = replace(partition, logs=(ReplicaLog(2, end=40),))
+    configs = {"unclean.leader.election.enable": "true"}
+    topic = Topic("orders", configs=configs, partitions=(partition,))
+    lab = start(mode, version, replace(behind, topics=(topic,)))
+    view = ClusterView()
+    assert lab.cluster.audit.count("lost") == 0
+    lab.do(CrashBroker(broker=1))
+    lab.do(StartBroker(broker=2))
+    lab.wait(40_000)
+    assert states(lab)["orders-0"][0] == 2
+    assert lab.cluster.audit.count("lost") == 10
+    view.apply_all(lab.seen.events)
+    [held] = [each for each in verdicts(view.counts()) if each.kind == "lost"]
+    assert words(view, held) == "10 RECORDS LOST: committed offsets of orders-0"
+    shown = audit(view)
+    assert (shown["lost"], shown["lost_offsets"]) == (
+        [],
+        [{"topic": "orders", "partition": 0, "begin": 40, "end": 50}],
+    )
+    [event] = lab.seen.of(AuditChanged)
+    assert in_words(event)[1] == "orders-0 offsets 40 to 49 lost"
+    lab.do(Produce(topic="orders", partition=0, value="new", acks=1, retries=0))
+    lab.wait(1_000)
+    assert lab.cluster.audit.count("lost") == 10
 
 
 @pytest.mark.parametrize(("mode", "version"), CLUSTERS)
