@@ -35,7 +35,7 @@ NAME = f"{0:020}.log"
 PER_TOPIC = 50
 IDLE_MS = 500
 AT_ONCE = 200
-"""How many partitions a batch changes at most."""
+"""How many partitions a leader's request or an election changes at most."""
 SEEKS = 50
 
 
@@ -119,8 +119,9 @@ class Fleet:
             made.append((record, 2))
         self.writer.add(*made)
 
-    def change(self, number: int, isr: list[int], leader: int = -2) -> tuple[Message, int]:
-        self.isrs[number] = isr
+    def change(self, number: int, isr: list[int] | None, leader: int = -2) -> tuple[Message, int]:
+        if isr is not None:
+            self.isrs[number] = isr
         if leader >= 0:
             self.leaders[number] = leader
         topic_id = (number // PER_TOPIC + 1).to_bytes(16, "big")
@@ -131,14 +132,15 @@ class Fleet:
         mine = [number for number, each in enumerate(self.replicas) if broker in each]
         writer = self.writer
         shutdown = wire.BrokerRegistrationChangeRecord(broker, self.epochs[broker], 0, 1)
-        writer.add((shutdown, 1))
-        for numbers in _pieces(mine):
-            changes = []
-            for number in numbers:
-                isr = [each for each in self.isrs[number] if each != broker]
-                leader = isr[0] if self.leaders[number] == broker else -2
-                changes.append(self.change(number, isr, leader))
-            writer.add(*changes)
+        changes: list[tuple[Message, int]] = [(shutdown, 1)]
+        for number in mine:
+            replicas, isr = self.replicas[number], self.isrs[number]
+            isr = [each for each in isr if each != broker]
+            leader = -2
+            if self.leaders[number] == broker:
+                leader = next(each for each in replicas if each in isr)
+            changes.append(self.change(number, isr, leader))
+        writer.add(*changes)
         writer.add((wire.BrokerRegistrationChangeRecord(broker, self.epochs[broker], 1), 1))
         self.register(broker)
         self.unfence(broker)
@@ -146,7 +148,7 @@ class Fleet:
             writer.add(*(self.change(each, [*self.isrs[each], broker]) for each in numbers))
         led = [number for number in mine if self.replicas[number][0] == broker]
         for numbers in _pieces(led):
-            writer.add(*(self.change(each, self.isrs[each], broker) for each in numbers))
+            writer.add(*(self.change(each, None, broker) for each in numbers))
 
 
 def _pieces(numbers: list[int]) -> Iterator[list[int]]:

@@ -13,7 +13,8 @@ from commands.exits import CommandError, ExitCode
 from commands.output import streams
 
 if TYPE_CHECKING:
-    from sessions.postmortem.incident import Incident
+    from sessions.postmortem.beside import Writing
+    from sessions.postmortem.incident import Incident, Progress
     from sessions.postmortem.places import Place
     from sessions.postmortem.what_if import Setting, WhatIf
 
@@ -62,7 +63,7 @@ def postmortem(
         switch(
             "--check/--no-check",
             text="check each record against the rules of the release",
-            default="the first 250,000 records",
+            default="all records",
         ),
     ] = None,
     zone: Annotated[
@@ -206,8 +207,8 @@ def _examined(
 ) -> "Incident":
     from emulator.quorum_controller.explanation.trace import Explainer
     from sessions.own_cluster.reading import SourceError
-    from sessions.postmortem import text_history
-    from sessions.postmortem.incident import CHECKED_MAX, examine, read_sources
+    from sessions.postmortem import beside, text_history
+    from sessions.postmortem.incident import examine, read_sources
     from sessions.postmortem.session import record as record_session
     from sessions.postmortem.zookeeper import examination as zookeeper
 
@@ -215,7 +216,6 @@ def _examined(
         streams.progress(f"reading .. {records:,} records")
 
     rules = None if check is False else Explainer()
-    checked_max = None if check else CHECKED_MAX
     try:
         history = zookeeper.read_sources(paths, zone)
         if history is not None:
@@ -231,12 +231,23 @@ def _examined(
                 return text_history.examine(only_lines, until=until, progress=tell)
             return text_history.record(only_lines, Path(record), paths, until=until, progress=tell)
         log, lines = read_sources(paths, zone)
+        if record is not None and log.size_bytes >= beside.WORTH_BYTES:
+            with beside.writing_beside(paths, Path(record), zone, until) as writing:
+                incident = examine(
+                    log,
+                    lines=lines,
+                    rules=rules,
+                    until=until,
+                    progress=_telling(record, writing),
+                )
+                streams.progress("writing the session ..")
+                writing.finish()
+                return incident
         if record is None:
             return examine(
                 log,
                 lines=lines,
                 rules=rules,
-                checked_max=checked_max,
                 until=until,
                 progress=tell,
             )
@@ -246,7 +257,6 @@ def _examined(
             paths,
             lines=lines,
             rules=rules,
-            checked_max=checked_max,
             until=until,
             progress=tell,
         )
@@ -254,3 +264,20 @@ def _examined(
         raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
     finally:
         streams.progress("")
+
+
+def _telling(record: str, writing: "Writing") -> "Progress":
+    """Return what shows the progress, and says when the session can be opened before the end."""
+    was_complete = False
+
+    def tell(records: int) -> None:
+        nonlocal was_complete
+        if writing.is_complete and not was_complete:
+            was_complete = True
+            streams.progress("")
+            streams.narrate(
+                f"{record} is complete, and can be opened while its records are checked"
+            )
+        streams.progress(f"checking .. {records:,} records")
+
+    return tell

@@ -34,8 +34,6 @@ OLDEST: Final = "3.3"
 """The release of a cluster whose brokers do not tell: the first one with KRaft in production."""
 UNEXPLAINED_MAX: Final = 10_000
 """How many unexplained records are told."""
-CHECKED_MAX: Final = 250_000
-"""How many records are checked against the rules unless all are asked for: it takes some 10 s."""
 TOLD_EVERY: Final = 1_024
 SET_BACK_US: Final = 100_000
 """Clocks that differ by less are not told."""
@@ -150,21 +148,22 @@ def examine(
     *,
     lines: TextLogs | None = None,
     rules: Rules | None = None,
-    checked_max: int | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
+    only_events: bool = False,
 ) -> Incident:
     """Read a history once; ``observers`` receive its events.
 
-    ``lines`` are the text logs of its nodes. ``rules`` are asked about each batch up to
-    ``checked_max`` records. ``progress`` is called with the number of records.
+    ``lines`` are the text logs of its nodes. ``rules`` are asked about each batch. ``progress`` is
+    called with the number of records. With ``only_events`` nothing else is made of it: timeline and
+    impact remain empty.
 
     Raises:
         SourceError: there is no record in it.
     """
     examination = _Examination(log, observers, rules, until or Place(), progress)
-    examination.checked_max = checked_max
     examination.text_logs = lines
+    examination.only_events = only_events
     return examination.run()
 
 
@@ -217,7 +216,6 @@ class _Examination:
         self.log = log
         self.observers = observers
         self.rules = rules
-        self.is_checked = rules is not None
         self.until = until
         self.progress = progress
         self.timeline = Timeline()
@@ -226,8 +224,8 @@ class _Examination:
         self.transactions = Transactions()
         self.records = self.batches = 0
         self.because: dict[int, str] = {}
-        self.checked_max: int | None = None
         self.text_logs: TextLogs | None = None
+        self.only_events = False
         self.lines = Lines(())
         self.witnesses = Witnesses()
         self.unexplained: list[Unexplained] = []
@@ -251,7 +249,7 @@ class _Examination:
         incident.timeline.end()
         incident.end_us = history.now_us
         incident.records, incident.batches = self.records, self.batches
-        incident.is_checked = self.is_checked
+        incident.is_checked = self.rules is not None
         incident.unexplained = self.unexplained
         incident.unexplained_count = self.unexplained_count
         incident.notes += [*log.notes, *self._notes(history), *self.processes.remarks()]
@@ -297,6 +295,8 @@ class _Examination:
                     history.skip(batch)
                     continue
                 applied = history.take(batch, self.witnesses, is_snapshot=is_snapshot)
+                if self.only_events:
+                    continue
                 self.timeline.take(applied, self.because)
                 self.impact.take(applied, history.image, self.because)
                 self._told(applied)
@@ -312,6 +312,8 @@ class _Examination:
         for entry in self.lines.until(time_us):
             seq = history.note(entry, self.witnesses.cause_of(entry))
             self.witnesses.add(seq, entry)
+            if self.only_events:
+                continue
             self.timeline.note(entry)
             self.impact.note(entry)
             self.processes.note(entry)
@@ -321,11 +323,7 @@ class _Examination:
     def _explain(self, batch: MetadataBatch) -> None:
         if self.rules is None:
             return
-        if self.checked_max is not None and self.records > self.checked_max:
-            self._keep(self.rules.end())
-            self.rules = None
-        else:
-            self._keep(self.rules.feed(batch))
+        self._keep(self.rules.feed(batch))
 
     def _keep(self, explanations: Iterable[Explanation]) -> None:
         """Keep the causes until their records are applied, and what no rule explains."""
@@ -373,11 +371,6 @@ class _Examination:
             yield (
                 f"the clock goes back by up to {history.set_back_us / 1e6:.3f} s from one batch to "
                 "the next: the later one is shown at the time of the earlier one"
-            )
-        if self.is_checked and self.rules is None:
-            yield (
-                f"only the first {self.checked_max:,} records were checked against the rules; "
-                "'--check' checks all"
             )
         if self.text_logs is not None:
             yield from self.text_logs.remarks()

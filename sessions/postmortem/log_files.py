@@ -113,6 +113,11 @@ class LogCopy:
 
     # ---- what it has
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of its segments."""
+        return sum(path.stat().st_size for path in self._segments)
+
     def _first_header(self) -> BatchHeader | None:
         for path in self._segments:
             with open_content(path, path.name) as content:

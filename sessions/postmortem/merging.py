@@ -90,6 +90,11 @@ class MergedLog:
         return next(iter(self._ends))
 
     @property
+    def size_bytes(self) -> int:
+        """The size of the files of all copies."""
+        return sum(copy.size_bytes for copy in self._ends)
+
+    @property
     def notes(self) -> list[str]:
         """Sentences about what is left out; complete once everything has been read."""
         return [*(note for copy in self._ends for note in copy.notes), *map(str, self.tails)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +21,17 @@ from sessions.recording.recorder import Recorder
 PROGRAM: Final = "tidegauge postmortem"
 
 
+class Timed(Protocol):
+    """A history that was read."""
+
+    @property
+    def end_us(self) -> int:
+        """Its end in wall-clock time, in microseconds since 1970 UTC."""
+
+
+History = TypeVar("History", bound=Timed)
+
+
 class Ended(Struct, frozen=True):
     """What a recorder asks at the end: there is no run, only a history."""
 
@@ -36,7 +47,6 @@ def record(
     *,
     lines: TextLogs | None = None,
     rules: Rules | None = None,
-    checked_max: int | None = None,
     until: Place | None = None,
     progress: Progress | None = None,
 ) -> Incident:
@@ -56,7 +66,6 @@ def record(
             [recorder],
             lines=lines,
             rules=rules,
-            checked_max=checked_max,
             until=until,
             progress=progress,
         ),
@@ -68,8 +77,8 @@ def write_session(
     sources: Sequence[str],
     cluster: CreateCluster,
     begin_us: int,
-    examined: Callable[[Recorder], Incident],
-) -> Incident:
+    examined: Callable[[Recorder], History],
+) -> History:
     """Write the session of a history that begins at ``begin_us``, which ``examined`` reads once.
 
     Raises:
@@ -87,6 +96,6 @@ def write_session(
         wall_clock_us=zero_us,
     )
     with Recorder(path, origin) as recorder:
-        incident = examined(recorder)
-        recorder.follow(Ended(incident.end_us - zero_us))
-    return incident
+        history = examined(recorder)
+        recorder.follow(Ended(history.end_us - zero_us))
+    return history

@@ -23,7 +23,7 @@ from sessions.format.keyframes import Beginning
 from sessions.format.metadata import Extent, Origin, Outcome, RecordedInput
 from sessions.format.retention import Bound
 from sessions.format.schema import SUFFIX
-from sessions.format.writer import LOG_PAGES_MAX, SessionWriter
+from sessions.format.writer import LOG_PAGES_MAX, PackedChunk, SessionWriter
 from sessions.model.batches import OlderBatches, next_record
 from sessions.model.cluster_view import ClusterView
 from sessions.model.folding import Snapshot
@@ -130,6 +130,11 @@ class Recorder:
         self.tail.append(event)
         if event.seq >= self._next_look:
             self._look(event.seq)
+
+    def take_chunk(self, members: list[Event], chunk: PackedChunk) -> None:
+        """Take the next events, which another process has packed; no event may be unwritten."""
+        self.tail = members
+        self._guarded(lambda: self._seal(chunk))
 
     @property
     def view(self) -> ClusterView:
@@ -272,10 +277,14 @@ class Recorder:
             self.failure = SessionError(f"{self.path} could not be written: {error}.")
             self.writer.abandon()
 
-    def _write_tail(self) -> None:
+    def _write_tail(self, packed: PackedChunk | None = None) -> None:
         """Store the tail as it is; a longer one will take its place."""
         if self.tail and self.tail[-1].seq > self._stored_seq:
-            self._tail_bytes, groups = self.writer.put_chunk(self.tail)
+            if packed is None:
+                self._tail_bytes, groups = self.writer.put_chunk(self.tail)
+            else:
+                self.writer.put_packed(packed)
+                self._tail_bytes, groups = packed.size_bytes, codec.group(self.tail)
             self._put_inputs(groups)
             self._put_marks(groups)
             self._put_counts()
@@ -283,14 +292,14 @@ class Recorder:
         self.writer.commit()
         self._flushed = monotonic()
 
-    def _seal(self) -> None:
+    def _seal(self, packed: PackedChunk | None = None) -> None:
         """Complete the tail as a chunk."""
-        self._write_tail()
+        self._write_tail(packed)
         for listen in self.chunk_listeners:
             listen(self.tail)
         size, self._tail_bytes = self._tail_bytes, 0
         self._frames.note_chunk(len(self.tail), size)
-        self._adapt(size)
+        self._chunk_limit = adapted(self._chunk_limit, size)
         self._drop_tail()
         if self._bound is not None:
             self._keep_bound(self._bound, size)
@@ -327,14 +336,6 @@ class Recorder:
         newer = self.view.state.batches
         return newer if self._older is None else self._older.with_newer(newer)
 
-    def _adapt(self, size: int) -> None:
-        """Shorter chunks while events are large, longer ones again when they are not."""
-        limit = self._chunk_limit
-        if size > CHUNK_BYTES:
-            self._chunk_limit = max(CHUNK_EVENTS_MIN, limit // 2)
-        elif size < CHUNK_BYTES // 4:
-            self._chunk_limit = min(CHUNK_EVENTS_MAX, limit * 2)
-
     def _put_inputs(self, groups: codec.Groups) -> None:
         for event in groups.get(events.InputReceived, ()):
             assert isinstance(event, events.InputReceived)
@@ -368,6 +369,16 @@ class Recorder:
 
     def _outcome(self, word: str) -> Outcome | None:
         return None if self._recorded is None else outcome_of(self.view, self._recorded, word)
+
+
+def adapted(limit: int, size: int) -> int:
+    """Return how many events the next chunk may have, after one of ``size`` bytes.
+
+    Chunks are shorter while events are large, and longer again when they are not.
+    """
+    if size > CHUNK_BYTES:
+        return max(CHUNK_EVENTS_MIN, limit // 2)
+    return min(CHUNK_EVENTS_MAX, limit * 2) if size < CHUNK_BYTES // 4 else limit
 
 
 def outcome_of(view: ClusterView, run: Recorded, word: str = "") -> Outcome:

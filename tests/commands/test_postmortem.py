@@ -109,3 +109,18 @@ def test_wrong_words_are_named(
 ) -> None:
     assert run_program(["postmortem", RECORDED, *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_long_history_is_written_beside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.postmortem.beside.WORTH_BYTES", 0)
+    monkeypatch.setattr("sessions.postmortem.beside.NICENESS", 0)
+    session = tmp_path / "incident.tide.db"
+    given = ["postmortem", RECORDED, "--record", str(session)]
+    assert run_program(given) == 0
+    assert "every record is explained" in capsys.readouterr().out
+    assert run_program(["sessions", "show", str(session)]) == 0
+    capsys.readouterr()
+    assert run_program(given) == 3
+    assert "exists" in capsys.readouterr().err

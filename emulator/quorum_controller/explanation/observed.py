@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from emulator.metadata_log.image import MetadataImage
 from emulator.metadata_log.records import (
@@ -164,7 +164,7 @@ class ObservedController(Struct):
         numbers = tuple(map(self.directories.of, ids))
         self.broker_directories[broker] = numbers
         known = self.image.brokers[broker]
-        values = {each.name: getattr(known, each.name) for each in fields(BrokerRegistration)}
+        values = {name: getattr(known, name) for name in BrokerRegistration.__struct_fields__}
         values["directory"] = self.directories.default(ids)
         self.image.brokers[broker] = RegisteredBroker(**values, online=frozenset(numbers))
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from msgspec.structs import fields
-
 from emulator.metadata_log.image import TopicIdPartition, TopicImage
 from emulator.metadata_log.records import (
     NO_LEADER,
@@ -237,10 +235,10 @@ def reason(change: Change) -> str:
 
 def _changed_fields(record: PartitionChangeRecord) -> Iterator[tuple[str, object]]:
     unchanged = PartitionChangeRecord(record.partition_id, record.topic_id)
-    for each in fields(record):
-        value = getattr(record, each.name)
-        if value != getattr(unchanged, each.name):
-            yield each.name.replace("_", " "), value
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if value != getattr(unchanged, name):
+            yield name.replace("_", " "), value
 
 
 def _impossible_replicas(change: Change) -> str | None:

@@ -218,10 +218,13 @@ class Explainer:
             found = self._match(upcoming, closing)
             match = Match(1, Rule.NO_OP, "", {0: found}) if isinstance(found, str) else found
             yield from _told(upcoming[: match.count], match)
+            tells_release = False
             for entry in upcoming[: match.count]:
                 self._apply(entry)
+                tells_release |= type(entry.message) not in _OF_PARTITIONS
             place += match.count
-            self._find_release()
+            if tells_release:
+                self._find_release()
         if place:
             self._waiting = waiting[place:]
 
@@ -389,6 +392,9 @@ def _never(why: str) -> Callable[[Attempt], Match | None]:
 
     return refuse
 
+
+_OF_PARTITIONS: Final = frozenset({wire.PartitionRecord, wire.PartitionChangeRecord})
+"""Records that say nothing of the release: most of a log."""
 
 _OUTCOMES: Final[dict[type[Message], Callable[[Attempt], Match | None]]] = {
     wire.NoOpRecord: _no_op,

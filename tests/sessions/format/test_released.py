@@ -69,7 +69,7 @@ def test_a_keyframe_of_an_older_schema_is_the_state_there(name: str, tmp_path: P
     """But for groups and consumers' positions, which no keyframe had before real clients came.
 
     Before schema 12 a replica without a checkpointed HW had a 0; before schema 14 no process said
-    since when it has been silent.
+    since when it has been silent. In KRaft a cache was kept of znodes that there are none of.
     """
     path = tmp_path / name
     path.write_bytes((RELEASED / name).read_bytes())
@@ -86,6 +86,7 @@ def test_a_keyframe_of_an_older_schema_is_the_state_there(name: str, tmp_path: P
                 broker.silent_us = 0
             if state.quorum is not None:
                 state.quorum.silent_us = {}
+                state.beliefs = {}
             for consumer in state.consumers.values():
                 consumer.positions = {}
             for partition in state.partitions.values():
