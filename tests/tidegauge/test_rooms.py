@@ -71,3 +71,6 @@ def test_the_wheel_has_these_packages_and_nothing_else_at_its_top(tmp_path: Path
     assert tops == {*ROOMS, "tidegauge"}
     assert "commands/library/scripts/demo.tide" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".db")]
+    files = (file for room in tops for file in (ROOT / room).rglob("*") if file.is_file())
+    needed = {str(file.relative_to(ROOT)) for file in files if "__pycache__" not in file.parts}
+    assert needed - {*names} == set()
