@@ -30,7 +30,7 @@ from sessions.garbage_collection import collect_seldom
 from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark, BrokerState, PartitionState, ReplicaState, ViewState
-from sessions.sources.source import Reply
+from sessions.playback.cursor import Reply
 
 BROKERS = 12
 CHANGED_CELLS = 20
@@ -83,6 +83,8 @@ class LargeSource:
     at_tail = True
     first_time_us = 0
     image = None
+    recorder = None
+    bootstrap_servers = ""
     notes: Sequence[str] = ()
     stale_us: int | None = None
 
@@ -107,6 +109,10 @@ class LargeSource:
         """There is nothing to look ahead from."""
 
     def statements_of(self, text: str) -> Sequence[Statement]:
+        """None."""
+        return ()
+
+    def replies(self) -> Sequence[tuple[str, Reply]]:
         """None."""
         return ()
 

@@ -187,7 +187,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         self.terminal.begin()
         if self.service is not None:
             await self.service.start()
-            servers = getattr(self.stage.source, "bootstrap_servers", "")
+            servers = self.stage.source.bootstrap_servers
             self.notify(f"bootstrap.servers={servers}", timeout=TOLD_SECONDS)
             self.run_worker(self.service.wait_for_fault(), group="service")
         self._framed = perf_counter()
@@ -539,9 +539,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
 
         The console's own temporary recordings stay as well: they are all that is left of a cluster.
         """
-        recorders = [
-            getattr(opening.stage.source, "recorder", None) for opening in self.sources.openings
-        ]
+        recorders = [opening.stage.source.recorder for opening in self.sources.openings]
         lines = []
         for recorder in recorders:
             if recorder is not None and not recorder.closed:

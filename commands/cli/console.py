@@ -48,7 +48,8 @@ from sessions.grammar.places import Place, place
 if TYPE_CHECKING:
     from console.model.library import Service
     from console.model.settings import Configuration
-    from sessions.sources.source import LiveSource, Source
+    from sessions.sources.live import LiveSource
+    from sessions.sources.source import Source
 
 app = typer.Typer()
 

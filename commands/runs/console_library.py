@@ -31,7 +31,8 @@ from sessions.grammar.words import BadWord
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import LiveSource
 from sessions.sources.paired import TwinSource
-from sessions.sources.source import ReplaySource, Source
+from sessions.sources.recorded import ReplaySource
+from sessions.sources.source import Source
 
 
 @contextmanager

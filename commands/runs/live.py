@@ -29,9 +29,11 @@ from emulator.scenario.runner import Runner
 from sessions.grammar.event_patterns import Happened
 from sessions.grammar.words import BadWord
 from sessions.model.cluster_view import ClusterView
+from sessions.playback.cursor import Reply
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import Asked, LiveSource
-from sessions.sources.source import ReplaySource, Reply, Source
+from sessions.sources.recorded import ReplaySource
+from sessions.sources.source import Source
 
 DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"
 """The script that the console runs by default."""

@@ -9,8 +9,9 @@ from sessions.format.errors import SessionError
 from sessions.grammar.words import moment_text
 from sessions.sources.growing import GrowingSource
 from sessions.sources.paired import TwinSource
+from sessions.sources.recorded import ReplaySource
 from sessions.sources.served import ServedSource
-from sessions.sources.source import ReplaySource, Source
+from sessions.sources.source import Source
 
 
 def command_line(source: Source) -> str:

@@ -19,7 +19,7 @@ from console.screens.messages import ActionRequested, SourceRequested
 from console.screens.page import MenuScreen, text_page
 from sessions.grammar.places import place
 from sessions.grammar.words import BadWord
-from sessions.sources.source import Reply
+from sessions.playback.cursor import Reply
 from sessions.text import clock, number
 
 STATEMENT_HINT = (
@@ -252,9 +252,8 @@ class TimeTravel:
         return None
 
     def show_replies(self) -> None:
-        """Show the results of statements that took time; a recording has none."""
-        replies = getattr(self.stage.source, "replies", list)
-        for text, reply in replies():
+        """Show the results of statements that took time."""
+        for text, reply in self.stage.source.replies():
             if reply.error != "NONE":
                 self.app.notify(f"{text}: {complaint(reply)}", severity="warning")
             else:

@@ -118,11 +118,10 @@ class Stage:
     @property
     def recording(self) -> Path | None:
         """The file that is being recorded to; None without ``--record``."""
-        recorder = getattr(self.source, "recorder", None)
+        recorder = self.source.recorder
         if recorder is None or recorder.temporary or recorder.closed:
             return None
-        found: Path = recorder.path
-        return found
+        return recorder.path
 
     @property
     def present(self) -> ClusterView:

@@ -60,7 +60,7 @@ def key_name(key: str) -> str:
 
 def source_name(stage: Stage) -> str:
     """The source's name; its kind if it has none."""
-    name = str(getattr(stage.source, "name", "") or stage.source.kind.lower())
+    name = stage.source.name or stage.source.kind.lower()
     return fit(clean(name), NAME_WIDTH_MAX, more=stage.glyphs.more).rstrip()
 
 

@@ -52,7 +52,6 @@ class AttachedSource(GrowingSource):
 
     @property
     def first_time_us(self) -> int:
-        """When it was attached to."""
         return self._first_us
 
     @property
@@ -66,7 +65,6 @@ class AttachedSource(GrowingSource):
 
     @property
     def stale_us(self) -> int | None:
-        """How old what is shown is, if the cluster does not answer now; else None."""
         age_us = self.poller.now_us - self.poller.looked_us
         if self.poller.lost or age_us > LATE * self.poller.every_s * US_PER_SECOND + US_PER_SECOND:
             return age_us
@@ -83,13 +81,11 @@ class AttachedSource(GrowingSource):
         return self.poller.lost
 
     def keep_up(self) -> None:
-        """Record what the cluster has said meanwhile."""
         for event in self.poller.news():
             self.recorder(event)
         self.recorder.tick()
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Follow the cluster, or move through its past; return how many events passed."""
         begin = self.last_seq
         self.keep_up()
         if self.at_tail:
@@ -137,11 +133,6 @@ class AttachedSource(GrowingSource):
         return _RestoredOutlook(self.image, self.poller.looked_us)
 
     def statements_of(self, text: str) -> Sequence[Statement]:
-        """The statements that a line asks for.
-
-        Raises:
-            ValueError: the line is wrong.
-        """
         return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-from emulator.cluster_image.image import ClusterImage
 from emulator.events import Event
 from sessions.format.bookmarks import bookmark
 from sessions.format.chunks import Chunks
@@ -16,9 +15,10 @@ from sessions.model.states import Bookmark
 from sessions.model.touches import object_name
 from sessions.playback.cursor import Cursor
 from sessions.recording.recorder import Recorder
+from sessions.sources.source import Source
 
 
-class GrowingSource:
+class GrowingSource(Source):
     """A cluster that goes on at its end, with its recorder, which must have seen every event of it.
 
     While the cursor is at the end, the view is the recorder's. Anywhere else it is that of the
@@ -30,7 +30,7 @@ class GrowingSource:
 
     def __init__(self, recorder: Recorder) -> None:
         """Begin at the end."""
-        self.recorder = recorder
+        self._recorder = recorder
         self.name = recorder.path.name.removesuffix(SUFFIX)
         self._session = SessionFile(recorder.path, check=False)
         self._chunks = Chunks(self._session, lambda: recorder.tail)
@@ -40,52 +40,31 @@ class GrowingSource:
         self._past: Cursor | None = None
         self._samples: list[tuple[int, int, Counts]] = []
 
+    @property
+    def recorder(self) -> Recorder:
+        return self._recorder
+
     # ---- the cursor
 
     @property
     def view(self) -> ClusterView:
-        """The read model at the cursor."""
         return self.recorder.view if self._past is None else self._past.replay.view
 
     @property
     def seq(self) -> int:
-        """The last event that the view has seen."""
         return self.view.seq
 
     @property
     def time_us(self) -> int:
-        """The cursor's time."""
         return self.last_time_us if self._past is None else self._past.replay_us
 
     @property
     def first_seq(self) -> int:
-        """The first event that is kept."""
         return self.recorder.extent.first_seq
 
     @property
     def last_seq(self) -> int:
-        """The last event that has happened."""
         return self.recorder.view.seq
-
-    @property
-    def first_time_us(self) -> int:
-        """When it began."""
-        return 0
-
-    @property
-    def image(self) -> ClusterImage | None:
-        """It does not run outside."""
-        return None
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Nothing is left out."""
-        return ()
-
-    @property
-    def stale_us(self) -> int | None:
-        """Its end is the present."""
-        return None
 
     @property
     @abstractmethod
@@ -100,21 +79,13 @@ class GrowingSource:
 
     @property
     def at_tail(self) -> bool:
-        """Whether the cursor is at the end, where the cluster goes on."""
         return self._past is None
 
     @property
     def present(self) -> ClusterView:
-        """The read model at the end, where the cluster is, wherever the cursor is."""
         return self.recorder.view
 
     # ---- moving it
-
-    def keep_up(self) -> None:
-        """Nothing happens unless it is advanced."""
-
-    def stand_still(self) -> None:
-        """It stands still unless it is advanced."""
 
     def play_past(self, duration_us: int, budget_ms: float) -> int:
         """Move through the past for a frame; return how many events passed."""
@@ -125,21 +96,18 @@ class GrowingSource:
         return passed
 
     def seek_seq(self, seq: int) -> None:
-        """Go to right after an event (0: before the first)."""
         if seq >= self.last_seq:
             self.to_tail()
         else:
             self._enter_past().seek_seq(seq)
 
     def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time."""
         if time_us >= self.last_time_us:
             self.to_tail()
         else:
             self._enter_past().seek_time(time_us)
 
     def to_tail(self) -> None:
-        """Go to the end, where the cluster goes on."""
         self._past = None
 
     def _enter_past(self) -> Cursor:
@@ -154,34 +122,27 @@ class GrowingSource:
     # ---- reading
 
     def events(self, first: int, last: int) -> Sequence[Event]:
-        """The events numbered ``first`` to ``last``, as far as they exist."""
         return self._chunks.events(first, last)
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        """The next (1) or previous (-1) event that touches one of the objects."""
         return self._chunks.touching(set(map(object_name, objects)), seq, direction)
 
     def bookmarks(self) -> Sequence[Bookmark]:
-        """All named places so far."""
         return self.recorder.bookmarks
 
     def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        """Name a place, the cursor's if none is given; the cluster does not notice."""
         place = self.seq if seq is None else min(seq, self.last_seq)
         mark = bookmark(name, note, place, self._chunks.time_of(place))
         self.recorder.put_bookmark(mark)
         return mark
 
     def remove_bookmark(self, seq: int) -> bool:
-        """Remove the bookmark at an event; return False if there is none."""
         return self.recorder.remove_bookmark(seq)
 
     def flush(self) -> None:
-        """Flush all events to the session's file."""
         self.recorder.flush()
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        """Where the counts changed so far."""
         known = self._samples[-1][0] if self._samples else 0
         self._samples += self._session.summary(known)
         return [*self._samples, *self.recorder.view.settle_history()]

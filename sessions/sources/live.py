@@ -74,7 +74,6 @@ class LiveSource(GrowingSource):
 
     @property
     def last_time_us(self) -> int:
-        """The cluster's virtual time."""
         return self.cluster.now_us
 
     @property
@@ -85,7 +84,6 @@ class LiveSource(GrowingSource):
     # ---- moving it
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame: run the cluster, or move through its past; return how much passed."""
         self.recorder.tick()
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
         if self.at_tail and self.is_held:
@@ -115,7 +113,6 @@ class LiveSource(GrowingSource):
     # ---- reading
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Who watches which znode after an event: in the cluster itself, or in another one."""
         if seq >= self.last_seq:
             return self.cluster.zookeeper.watches
         from sessions.playback.rerun import watches_at  # it imports the emulator, which takes long
@@ -145,7 +142,6 @@ class LiveSource(GrowingSource):
         return Reply(pending=True) if is_pending else errand.reply
 
     def replies(self) -> list[tuple[str, Reply]]:
-        """What lines that were pending have come to since the last call, each with its text."""
         finished, self._finished = self._finished, []
         return finished
 
@@ -169,11 +165,6 @@ class LiveSource(GrowingSource):
         return found
 
     def statements_of(self, text: str) -> list[Statement]:
-        """The statements that a line asks for.
-
-        Raises:
-            ValueError: the line is wrong.
-        """
         return [asked for asked in self._parse(text) if isinstance(asked, Statement)]
 
     # ---- running

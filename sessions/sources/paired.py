@@ -16,9 +16,10 @@ from sessions.playback.cursor import Reply
 from sessions.sources.forecast import Outlook
 from sessions.sources.live import LiveSource
 from sessions.sources.pairing import Pairing
+from sessions.sources.source import Source
 
 
-class TwinSource:
+class TwinSource(Source):
     """Two live clusters with the same inputs. The caller closes both."""
 
     kind = LiveSource.kind
@@ -39,53 +40,31 @@ class TwinSource:
 
     @property
     def view(self) -> ClusterView:
-        """The front run's read model."""
         return self.front.view
 
     @property
     def seq(self) -> int:
-        """The front run's event."""
         return self.front.seq
 
     @property
     def time_us(self) -> int:
-        """The front run's virtual time."""
         return self.front.time_us
 
     @property
     def first_seq(self) -> int:
-        """The first event that can be read, of the one in front."""
         return self.front.first_seq
 
     @property
     def last_seq(self) -> int:
-        """The front run's last event."""
         return self.front.last_seq
 
     @property
     def last_time_us(self) -> int:
-        """The virtual time at which the front run ends."""
         return self.front.last_time_us
 
     @property
     def first_time_us(self) -> int:
-        """When the front run began."""
         return self.front.first_time_us
-
-    @property
-    def image(self) -> None:
-        """They do not run outside."""
-        return
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Nothing is left out."""
-        return ()
-
-    @property
-    def stale_us(self) -> int | None:
-        """Its end is the present."""
-        return None
 
     @property
     def trouble(self) -> str:
@@ -94,7 +73,6 @@ class TwinSource:
 
     @property
     def at_tail(self) -> bool:
-        """Whether the front run is at its end."""
         return self.front.at_tail
 
     @property
@@ -125,14 +103,7 @@ class TwinSource:
 
     # ---- moving
 
-    def keep_up(self) -> None:
-        """Nothing happens unless they are advanced."""
-
-    def stand_still(self) -> None:
-        """Both stand still unless they are advanced."""
-
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame; at the end both clusters continue."""
         both = self.front.at_tail
         passed = self.front.advance(wall_seconds, speed, budget_ms / 2)
         if both and not self.front.is_held:
@@ -143,59 +114,47 @@ class TwinSource:
         return passed
 
     def step(self, n: int) -> None:
-        """Move the front run by events, and the other with it."""
         self.front.step(n)
         self.look()
         self.align()
 
     def seek_seq(self, seq: int) -> None:
-        """Go to right after an event of the front run."""
         self.front.seek_seq(seq)
         self.align()
 
     def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time of the front run."""
         self.front.seek_time(time_us)
         self.align()
 
     def to_tail(self) -> None:
-        """Move both to their ends."""
         self.front.to_tail()
         self.behind.to_tail()
 
     # ---- reading
 
     def events(self, first: int, last: int) -> Sequence[Event]:
-        """Events of the front run."""
         return self.front.events(first, last)
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        """The next or previous event of the front run that touches one of the objects."""
         return self.front.touching(objects, seq, direction)
 
     def bookmarks(self) -> Sequence[Bookmark]:
-        """The front run's bookmarks."""
         return self.front.bookmarks()
 
     def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        """Name a place of the front run."""
         return self.front.put_bookmark(name, note, seq)
 
     def remove_bookmark(self, seq: int) -> bool:
-        """Forget the name of a place of the front run."""
         return self.front.remove_bookmark(seq)
 
     def flush(self) -> None:
-        """Flush all events to the sessions' files."""
         self.front.flush()
         self.behind.flush()
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        """Where the front run's counts changed."""
         return self.front.samples()
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Who watches which znode of the front run."""
         return self.front.watches(seq, observer)
 
     # ---- acting
@@ -211,11 +170,9 @@ class TwinSource:
 
     @property
     def present(self) -> ClusterView:
-        """The front run's read model at its end."""
         return self.front.present
 
     def outlook(self) -> Outlook:
-        """Copy the front run's cluster in its current state, to look ahead from."""
         return self.front.outlook()
 
     def past(self) -> list[tuple[int, Statement]]:
@@ -223,11 +180,9 @@ class TwinSource:
         return self.front.past()
 
     def statements_of(self, text: str) -> list[Statement]:
-        """The statements that a line asks for."""
         return self.front.statements_of(text)
 
     def replies(self) -> list[tuple[str, Reply]]:
-        """Return the replies to pending lines on the front run."""
         self.behind.replies()
         return self.front.replies()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 from emulator.events import Event
-from emulator.inputs.statements import Statement
 from emulator.zookeeper.watches import Watches
 from sessions.format.bookmarks import bookmark, put_bookmark, remove_bookmark
 from sessions.format.chunks import Chunks
@@ -15,12 +14,13 @@ from sessions.model.health import Counts
 from sessions.model.states import NO_SEED, Bookmark
 from sessions.model.touches import object_name
 from sessions.playback.cursor import US_PER_SECOND, Cursor, Reply
+from sessions.sources.source import Source
 
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
 
 
-class ReplaySource:
+class ReplaySource(Source):
     """A recording; another process may still be writing it."""
 
     kind = "REPLAY"
@@ -44,32 +44,26 @@ class ReplaySource:
 
     @property
     def view(self) -> ClusterView:
-        """The read model at the cursor."""
         return self._cursor.replay.view
 
     @property
     def seq(self) -> int:
-        """The last event that the view has seen."""
         return self._cursor.replay.seq
 
     @property
     def time_us(self) -> int:
-        """The cursor's virtual time."""
         return self._cursor.replay_us
 
     @property
     def first_seq(self) -> int:
-        """The first event that can be read."""
         return self.session.first_seq
 
     @property
     def last_seq(self) -> int:
-        """The last event that can be read."""
         return self.session.last_seq
 
     @property
     def last_time_us(self) -> int:
-        """Its virtual time."""
         return self.session.last_us
 
     @property
@@ -79,23 +73,7 @@ class ReplaySource:
 
     @property
     def present(self) -> ClusterView:
-        """Nothing goes on: what is shown."""
         return self.view
-
-    @property
-    def image(self) -> None:
-        """It is of the past."""
-        return
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Nothing is left out."""
-        return ()
-
-    @property
-    def stale_us(self) -> int | None:
-        """It is of the past anyway."""
-        return None
 
     @property
     def trouble(self) -> str:
@@ -104,83 +82,52 @@ class ReplaySource:
 
     @property
     def at_tail(self) -> bool:
-        """Whether the cursor is at the last event."""
         return self.seq >= self.last_seq
 
-    def keep_up(self) -> None:
-        """What is written meanwhile is noticed at its end."""
-
-    def stand_still(self) -> None:
-        """It stands still unless it is advanced."""
-
-    def outlook(self) -> None:
-        """There is no cluster to look ahead from."""
-        return
-
-    def statements_of(self, text: str) -> Sequence[Statement]:
-        """None can be given."""
-        return ()
-
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
-        """Play for a frame; says how many events passed."""
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
         return self._cursor.play(duration_us, self.last_time_us, budget_ms)
 
     def step(self, n: int) -> None:
-        """Move by ``n`` events, back if negative."""
         self._cursor.seek_seq(self.seq + n)
 
     def seek_seq(self, seq: int) -> None:
-        """Go to right after an event."""
         self._cursor.seek_seq(seq)
 
     def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time."""
         self._cursor.seek_time(min(time_us, self.last_time_us))
 
     def to_tail(self) -> None:
-        """Go to the last event, taking notice of what has been written since."""
         self.session.refresh()
         self._cursor.seek_seq(self.last_seq)
 
     def events(self, first: int, last: int) -> Sequence[Event]:
-        """The events numbered ``first`` to ``last``, as far as they exist."""
         return self._cursor.chunks.events(first, last)
 
     def touching(self, objects: Iterable[int | str], seq: int, direction: int) -> int | None:
-        """The next (1) or previous (-1) event that touches one of the objects."""
         return self._cursor.chunks.touching(set(map(object_name, objects)), seq, direction)
 
     def bookmarks(self) -> Sequence[Bookmark]:
-        """All named places of the recording."""
         return self.session.bookmarks()
 
     def put_bookmark(self, name: str, note: str = "", seq: int | None = None) -> Bookmark:
-        """Name a place, the cursor's if none is given; it is written into the file at once."""
         place = self.seq if seq is None else min(seq, self.last_seq)
         mark = bookmark(name, note, place, self._cursor.chunks.time_of(place))
         put_bookmark(self.session, mark)
         return mark
 
     def remove_bookmark(self, seq: int) -> bool:
-        """Take the bookmark at an event out of the file; False if there is none."""
         return remove_bookmark(self.session, seq)
 
-    def flush(self) -> None:
-        """Nothing is being written."""
-
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
-        """Where the counts changed."""
         return self.session.summary()
 
     def watches(self, seq: int, observer: Callable[[Event], None]) -> Watches:
-        """Who watches which znode after an event, in a cluster that is run up to there."""
         from sessions.playback.rerun import watches_at  # it imports the emulator, which takes long
 
         return watches_at(self.session.path, seq, observer)
 
     def submit(self, text: str) -> Reply:
-        """Refuse: nothing can happen in the past."""
         return Reply(READ_ONLY, f"{self.name} is a recording: nothing in it can be changed.")
 
     def close(self) -> None:

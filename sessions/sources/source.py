@@ -15,11 +15,8 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark
 from sessions.playback.cursor import Reply
+from sessions.recording.recorder import Recorder
 from sessions.sources.forecast import Outlook
-from sessions.sources.live import LiveSource
-from sessions.sources.recorded import ReplaySource
-
-__all__ = ["LiveSource", "ReplaySource", "Reply", "Source"]
 
 
 class Source(Protocol):
@@ -27,7 +24,8 @@ class Source(Protocol):
 
     ``view`` is the read model at the cursor; it may be another object after each move. ``time_us``
     is the cursor's time, at or after that of its event; ``last_seq`` and ``last_time_us`` are the
-    end of what exists.
+    end of what exists. A source inherits from this class: what it does not say of itself is as for
+    something that has ended, of which all is known.
     """
 
     kind: str
@@ -65,6 +63,7 @@ class Source(Protocol):
     @property
     def first_time_us(self) -> int:
         """The time at which what exists begins."""
+        return 0
 
     @property
     def present(self) -> ClusterView:
@@ -73,14 +72,27 @@ class Source(Protocol):
     @property
     def image(self) -> ClusterImage | None:
         """The cluster at its end as an image; None where it does not run outside."""
+        return None
 
     @property
     def notes(self) -> Sequence[str]:
         """What the cluster behind it does not answer, a sentence each."""
+        return ()
 
     @property
     def stale_us(self) -> int | None:
         """How old its end is, if the cluster behind it does not answer now; else None."""
+        return None
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What records it; None where nothing is recorded."""
+        return None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where Kafka clients connect to it; empty where they cannot."""
+        return ""
 
     @property
     def trouble(self) -> str:
@@ -92,6 +104,7 @@ class Source(Protocol):
 
     def keep_up(self) -> None:
         """Take notice of what has happened since, wherever the cursor is."""
+        return
 
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
         """Play for a frame at ``speed`` virtual seconds a second; says how many events passed."""
@@ -134,6 +147,7 @@ class Source(Protocol):
 
     def flush(self) -> None:
         """Have everything that happened in the session's file, if there is one being written."""
+        return
 
     def samples(self) -> Sequence[tuple[int, int, Counts]]:
         """Where the counts changed: event, time, counts after it."""
@@ -149,17 +163,27 @@ class Source(Protocol):
         """
 
     def submit(self, text: str) -> Reply:
-        """Give a statement to the cluster."""
+        """Give a line of statements to the cluster.
+
+        A reply that is ``pending`` will be among :meth:`replies` once the cluster has got there.
+        """
+
+    def replies(self) -> Sequence[tuple[str, Reply]]:
+        """What lines that were pending have come to since the last call, each with its text."""
+        return ()
 
     def stand_still(self) -> None:
         """Let the cursor stay where it is until it is moved again."""
+        return
 
     def outlook(self) -> Outlook | None:
         """Look ahead from the end, on a copy; None where there is no cluster to copy."""
+        return None
 
     def statements_of(self, text: str) -> Sequence[Statement]:
-        """The statements that a line asks for.
+        """The statements that a line asks for; none where none can be given.
 
         Raises:
             ValueError: the line is wrong.
         """
+        return ()

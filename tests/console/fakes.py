@@ -13,7 +13,7 @@ from sessions.model.cluster_view import ClusterView
 from sessions.model.health import Counts
 from sessions.model.states import Bookmark, PartitionState, ReplicaState, ViewState
 from sessions.model.touches import objects_of
-from sessions.sources.source import Reply
+from sessions.playback.cursor import Reply
 
 
 @dataclass
@@ -44,6 +44,8 @@ class ListSource:
         self.foresees = False
         self.first_time_us = 0
         self.image = None
+        self.recorder = None
+        self.bootstrap_servers = ""
         self.notes: Sequence[str] = ()
         self.stale_us: int | None = None
         self.history = list(history)
@@ -175,6 +177,9 @@ class ListSource:
     def submit(self, text: str) -> Reply:
         self.submitted.append(text)
         return self.reply
+
+    def replies(self) -> Sequence[tuple[str, Reply]]:
+        return ()
 
 
 def partition_path(tp: str) -> str:

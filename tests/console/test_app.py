@@ -7,7 +7,7 @@ from console.app import MODE_SCREENS, TidegaugeApp
 from console.model.pacer import Pacer
 from console.render.bars import TABS
 from emulator import events
-from sessions.sources.source import Reply
+from sessions.playback.cursor import Reply
 from tests.console.driving import LARGE, SIZES, SMALL, Console, console
 from tests.console.fakes import ListSource, failover
 

@@ -22,7 +22,8 @@ from console.app import TidegaugeApp
 from console.screens.base import ConsoleScreen
 from console.widgets.virtual_view import VirtualView
 from sessions.model.cluster_view import ClusterView
-from sessions.sources.source import ReplaySource, Source
+from sessions.sources.recorded import ReplaySource
+from sessions.sources.source import Source
 from sessions.text import clock
 from tests.console.driving import LARGE, SMALL, Console
 from tests.console.test_every_key import called

@@ -28,7 +28,7 @@ def script(file: File) -> ExitCode:
     session is damaged, and the script has the statements that can be read.
     """
     from commands.runs.console_library import script_of_source
-    from sessions.sources.source import ReplaySource
+    from sessions.sources.recorded import ReplaySource
 
     source = ReplaySource(Path(file))
     try:

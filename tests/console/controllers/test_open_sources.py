@@ -31,7 +31,8 @@ async def test_what_lies_below_stands_still_and_all_is_closed_in_the_end() -> No
         before = source.time_us
         await driven.pilot.pause(0.3)
         assert source.time_us == before
-        recording = driven.app.stage.source.recorder  # type: ignore[attr-defined]
+        recording = driven.app.stage.source.recorder
+    assert recording is not None
     assert recording.closed
 
 

@@ -2,8 +2,8 @@ import pytest
 from textual import events
 
 from console.controllers.time_travel import OUTPUT_TOAST_MAX, complaint
+from sessions.playback.cursor import Reply
 from sessions.sources.paired import TwinSource
-from sessions.sources.source import Reply
 from tests.console.driving import console
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import SmallLibrary, failing_over

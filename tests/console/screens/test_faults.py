@@ -1,7 +1,7 @@
 import pytest
 
 from console.screens.fault_variants import FaultVariantsScreen
-from sessions.sources.source import Reply
+from sessions.playback.cursor import Reply
 from tests.console.driving import LARGE, SIZES, Console, console, toasts
 from tests.console.fakes import ListSource, failover
 from tests.console.libraries import failing_over

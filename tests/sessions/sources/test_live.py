@@ -10,10 +10,11 @@ from emulator.events import InputFinished
 from emulator.inputs.statements import CrashBroker, CreateTopic, Mark, Produce, WaitUntil
 from emulator.scenario.runner import Runner
 from sessions.model.cluster_view import ClusterView
+from sessions.playback.cursor import Reply
 from sessions.playback.verify import verify
 from sessions.recording.recorder import Recorder
 from sessions.sources.live import Asked, LiveSource
-from sessions.sources.source import Reply, Source
+from sessions.sources.source import Source
 from tests.sessions.examples import (
     SPEC,
     comparable,

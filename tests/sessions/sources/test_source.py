@@ -1,6 +1,8 @@
 """Both sources offer the same."""
 
-from sessions.sources.source import LiveSource, ReplaySource, Source
+from sessions.sources.live import LiveSource
+from sessions.sources.recorded import ReplaySource
+from sessions.sources.source import Source
 
 
 def test_both_sources_have_everything_that_a_source_has() -> None:
