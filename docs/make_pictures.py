@@ -1,13 +1,14 @@
 """Draw the console's pictures in docs/pictures/ anew, from scripts: they cannot go stale.
 
-``python docs/make_pictures.py [FOLDER]`` runs each scene on the emulator, opens it in the console
-without a terminal at 120x40 and 80x24 (one of them larger), presses its keys, and saves what is
-shown as SVG.
+``python docs/make_pictures.py [FOLDER [SCENE..]]`` runs each scene on the emulator, opens it in the
+console without a terminal at 120x40 and 80x24 (some at other sizes), presses its keys, and saves
+what is shown as SVG.
 """
 
 import asyncio
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,6 +96,10 @@ wait 5s
 """
 
 
+QUESTIONS = Path(__file__).parent / "questions"
+QUESTION_SIZES = ((100, 24),)
+
+
 class Scene(NamedTuple):
     """What is drawn: a script, the keys to press, and whether a recording of it is shown."""
 
@@ -103,6 +108,17 @@ class Scene(NamedTuple):
     keys: tuple[str, ...]
     is_replay: bool = False
     sizes: tuple[tuple[int, int], ...] = SIZES
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def of_question(page: str, *keys: str, **variables: str) -> Scene:
+    """The end of the script that a page of questions/ begins with."""
+    text = (QUESTIONS / f"{page}.md").read_text(encoding="utf-8")
+    script = text.partition("```tide ")[2].partition("\n")[2].partition("```")[0]
+    return Scene(
+        f"question-{page}", script, keys, is_replay=True, sizes=QUESTION_SIZES,
+        variables=tuple(variables.items()),
+    )  # fmt: skip
 
 
 SCENES = (
@@ -119,6 +135,16 @@ SCENES = (
     Scene("lost", LOSS, ("X",)),
     Scene("record", TAPES, ("2", "enter", "enter")),
     Scene("replay", CRASH, ("2", "G"), is_replay=True),
+    of_question("isr-shrank", "2"),
+    of_question("unclean-election", "2", "enter"),
+    of_question("two-of-three", "2"),
+    of_question("offset-out-of-range", "2", "enter"),
+    of_question("twice", "2", "enter", HOW="--retries 1000"),
+    of_question("hanging-transaction", "2", "down", "enter"),
+    of_question("rebalance", "O", PROTOCOL="consumer"),
+    of_question("failover-time", "1", HOW="crash"),
+    of_question("no-controller", "3"),
+    of_question("leaders-moved", "2", BALANCE="false"),
 )
 
 
@@ -142,7 +168,7 @@ def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
     with tempfile.TemporaryDirectory() as made:
         script, recording = Path(made, "scene.tide"), Path(made, "scene.tide.db")
         script.write_text(scene.script)
-        source, recorder = live_source(script, recording, {}, ())
+        source, recorder = live_source(script, recording, dict(scene.variables), ())
         if not scene.is_replay:
             try:
                 return asyncio.run(_draw(source, scene, size, folder))
@@ -154,13 +180,15 @@ def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
         return asyncio.run(_draw(replayed, scene, size, folder))
 
 
-def main(folder: Path) -> None:
-    """Draw every scene at every size."""
+def main(folder: Path, names: Sequence[str] = ()) -> None:
+    """Draw every scene at every size; with names only those of them."""
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:
+        if names and scene.name not in names:
+            continue
         for size in scene.sizes:
             sys.stderr.write(f"{_show(scene, size, folder).name}\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER, sys.argv[2:])

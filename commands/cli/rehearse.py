@@ -1,6 +1,7 @@
 """``tidegauge rehearse``: what a cluster that somebody runs does when something fails."""
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -175,6 +176,12 @@ def rehearse(
     if before is not None:
         return _tell_worse(report, before, as_json=as_json)
     _tell(report, unchanged, as_json=as_json, partitions=partitions)
+    if not (as_json or report.safe or is_image(Path(sources[0]))):
+        words = ["tidegauge", "import", *sources, "--out", IMAGE_NAME]
+        words += ["--version", version] if version else []
+        words += ["--mode", mode] if mode else []
+        more = " (with the same --rack and --set)" if racks or settings else ""
+        streams.narrate(f"the commands open {IMAGE_NAME}, made by: {shlex.join(words)}{more}")
     return ExitCode.OK if report.safe else ExitCode.FAILED
 
 

@@ -47,6 +47,8 @@ def test_a_lost_partition_ends_in_status_1(
     assert "UNSAFE: 1 of 3 cases" in captured.out
     assert "broker 3: offline, replication factor 1: logs-0" in captured.out
     assert "tidegauge console prod.cluster.json --run 'broker crash 3'" in captured.out
+    made_by = f"made by: tidegauge import {unsafe} --out prod.cluster.json --version 3.9\n"
+    assert captured.err.endswith(made_by)
     assert "logs-0" in target.read_text()
 
 
