@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from sessions.analysis.examples import EXAMPLES
 from sessions.analysis.jobs import JOBS
 from sessions.dataset.document import page
 
@@ -75,4 +74,4 @@ def analysis_page() -> str:
         links = ", ".join(f"[`{name}`](#{name})" for name in names)
         lines.append(f"| `{job.name}` | {job.question} | {links} |")
     tables = tuple(result.table for job in JOBS.values() for result in job.results)
-    return page("\n".join((HEAD, *lines, "")), tables, EXAMPLES)
+    return page("\n".join((HEAD, *lines, "")), tables)

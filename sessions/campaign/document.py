@@ -6,7 +6,6 @@ from sessions.campaign.runner import RUNS_A_TASK, TASKS_MAX
 from sessions.campaign.shipping import NEEDED
 from sessions.campaign.worker import COMMIT_S
 from sessions.dataset.document import page
-from sessions.dataset.examples import EXAMPLES
 from sessions.dataset.tables import RUNS
 
 HEAD: Final = f"""\
@@ -19,6 +18,7 @@ rows are the same as those of `tidegauge run --record` and `tidegauge sessions e
 
 - NAME is a variable of the script (`${{NAME}}`), `version`, or `config.K`, a broker setting.
   Separate values with commas.
+- `--image FILE` starts every run in the state of [your own cluster](own-cluster.md).
 - `--chaos KIND,KIND,..` adds random faults to each run (see [below](#random-faults)), and
   `--shrink` reduces runs that fail.
 - To continue a campaign that was stopped with ctrl-c, run the same command again. Runs that raised
@@ -68,4 +68,4 @@ This page is rendered from the declarations (`python -m sessions.campaign > docs
 
 def campaigns_page() -> str:
     """docs/campaigns.md as Markdown."""
-    return page(HEAD, (RUNS,), EXAMPLES)
+    return page(HEAD, (RUNS,))

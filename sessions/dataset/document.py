@@ -1,11 +1,10 @@
 """Pages of docs/ on tables, rendered from the tables' declarations and from the events."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Final, get_type_hints
 
 from emulator.events import TYPES, Event, MessageSent
-from sessions.dataset.examples import EXAMPLES, Example
 from sessions.dataset.layout import LAYOUT, MANIFEST, MARKER, SCHEMA_FILE, STAGING
 from sessions.dataset.rows.events import OWN_COLUMNS, shape_of
 from sessions.dataset.rows.partition_data import DETAIL
@@ -164,7 +163,7 @@ def dataset_page() -> str:
         f"With {name}:\n\n```{language}\n{code}```\n" for name, language, code in READERS
     )
     head = DATASET_HEAD.replace("{examples}", shown)
-    return "\n".join([page(head, (*TABLES, RUNS), EXAMPLES), *_events()])
+    return "\n".join([page(head, (*TABLES, RUNS)), *_events()])
 
 
 def _events() -> Iterator[str]:
@@ -203,13 +202,13 @@ def _field(kind: type[Event], name: str) -> str:
     return f"*{name}* ({type_name})"
 
 
-def page(head: str, tables: tuple[Table, ...], examples: Mapping[str, Example]) -> str:
-    """A page as Markdown: its head, then a section a table, with the example by its name."""
-    sections = (_section(table, examples[table.name]) for table in tables)
+def page(head: str, tables: tuple[Table, ...]) -> str:
+    """A page as Markdown: its head, then a section a table."""
+    sections = map(_section, tables)
     return "\n".join([head, *(line for section in sections for line in section)])
 
 
-def _section(table: Table, example: Example) -> Iterator[str]:
+def _section(table: Table) -> Iterator[str]:
     yield f"## {table.name}"
     yield ""
     order = f" In a file, rows are {table.order}." if table.order else ""
@@ -221,10 +220,11 @@ def _section(table: Table, example: Example) -> Iterator[str]:
         yield _line(column)
         yield from (_line(field, f"{column.name}.") for field in column.fields)
     yield ""
-    yield example.question
-    yield ""
-    yield f"```sql\n{example.sql}```"
-    yield ""
+    if table.example is not None:
+        yield table.example.question
+        yield ""
+        yield f"```sql\n{table.example.sql}```"
+        yield ""
 
 
 def _line(column: Column, within: str = "") -> str:

@@ -89,6 +89,16 @@ class Column(Struct, frozen=True):
         return f"{self.meaning}{unit}" + (f"; null: {self.null}" if self.null else "")
 
 
+class Example(Struct, frozen=True):
+    """A question, and the query that answers it: SQL that DuckDB and Spark both understand.
+
+    It refers to tables by name. The pages in docs/ show it, and the tests run it with both.
+    """
+
+    question: str
+    sql: str
+
+
 class Table(Struct, frozen=True):
     """One table: the meaning and order of a session's rows (empty: no order), and the columns.
 
@@ -101,6 +111,7 @@ class Table(Struct, frozen=True):
     order: str
     columns: tuple[Column, ...]
     clustered: str = ""
+    example: Example | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from emulator.events import TYPES, Event
 from emulator.events.fields import COLUMNS, Meaning, meaning_of, type_of
 from sessions.dataset.schema import (
     Column,
+    Example,
     Table,
     column_type,
     fact_columns,
@@ -105,6 +106,17 @@ EVENTS: Final = Table(
         ),
     ),
     clustered="type",
+    example=Example(
+        "Which messages crossed the network most often?",
+        """\
+SELECT name, count(*) AS messages
+FROM events
+WHERE type = 'MessageSent'
+GROUP BY name
+ORDER BY messages DESC, name
+LIMIT 10
+""",
+    ),
 )
 
 PARTITION_STATES: Final = Table(
@@ -148,6 +160,16 @@ PARTITION_STATES: Final = Table(
         Column("leo", "int64", "offset", "the leader's own LEO", "as `hw`"),
         *validity_columns(),
     ),
+    example=Example(
+        "How long was each partition without a leader in its state znode?",
+        """\
+SELECT p.session, p.tp, sum(coalesce(p.to_us, s.time_us) - p.from_us) AS offline_us
+FROM partition_states p JOIN sessions s ON p.session = s.session
+WHERE p.state = 'offline'
+GROUP BY p.session, p.tp
+ORDER BY offline_us DESC, p.session, p.tp
+""",
+    ),
 )
 
 REPLICA_STATES: Final = Table(
@@ -177,6 +199,17 @@ REPLICA_STATES: Final = Table(
         ),
         Column("in_isr", "bool", "", "whether it is in the ISR of the state znode"),
         *validity_columns(),
+    ),
+    example=Example(
+        "How many records that it did not know to be committed did each follower have, at most?",
+        """\
+SELECT session, tp, broker, max(leo - hw) AS uncommitted_max
+FROM replica_states
+WHERE role = 'follower'
+GROUP BY session, tp, broker
+ORDER BY uncommitted_max DESC, session, tp, broker
+LIMIT 10
+""",
     ),
 )
 
@@ -229,6 +262,16 @@ PRODUCED: Final = Table(
         ),
         Column("committed_us", "int64", "us", "virtual time of that event", "never committed"),
     ),
+    example=Example(
+        "Which records were acknowledged late, and how late?",
+        """\
+SELECT session, tp, record, value, acks, retries, answered_us - sent_us AS acknowledged_us
+FROM produced
+WHERE outcome = 'acked' AND answered_us IS NOT NULL
+ORDER BY acknowledged_us DESC, session, record
+LIMIT 10
+""",
+    ),
 )
 
 CONSUMED: Final = Table(
@@ -245,6 +288,15 @@ CONSUMED: Final = Table(
         *partition_columns(),
         Column("offset", "int64", "offset", "offset at which it was read"),
         Column("record", "int64", "record id", "the record, as in `produced`"),
+    ),
+    example=Example(
+        "How long did each record take from producer to consumer?",
+        """\
+SELECT c.session, c.consumer, c.tp, c.offset, c.time_us - p.sent_us AS under_way_us
+FROM consumed c JOIN produced p ON c.session = p.session AND c.record = p.record
+ORDER BY under_way_us DESC, c.session, c.tp, c.offset
+LIMIT 10
+""",
     ),
 )
 
@@ -268,6 +320,16 @@ ELECTIONS: Final = Table(
         Column("leader_epoch", "int32", "", "its leader epoch", "no leader was found"),
         Column("isr", "list<int32>", "broker id", "the new ISR", "no leader was found"),
         Column("reason", "string", "", "why no leader was found", "a leader was found"),
+    ),
+    example=Example(
+        "Which elections failed, and why?",
+        """\
+SELECT session, time_us, tp, strategy, reason
+FROM elections
+WHERE NOT elected
+ORDER BY session, time_us, tp
+LIMIT 10
+""",
     ),
 )
 
@@ -297,6 +359,18 @@ ISR_CHANGES: Final = Table(
             "`asked`",
         ),
     ),
+    example=Example(
+        "How often did a leader request to remove each replica from the ISR, and to add it again?",
+        """\
+SELECT session, tp, replica,
+       sum(CASE WHEN change = 'shrink' THEN 1 ELSE 0 END) AS shrinks,
+       sum(CASE WHEN change = 'expand' THEN 1 ELSE 0 END) AS expands
+FROM isr_changes
+WHERE step = 'asked'
+GROUP BY session, tp, replica
+ORDER BY shrinks DESC, session, tp, replica
+""",
+    ),
 )
 
 TRUNCATIONS: Final = Table(
@@ -311,6 +385,15 @@ TRUNCATIONS: Final = Table(
         Column("leo", "int64", "offset", "LEO after the truncation"),
         Column("previous_leo", "int64", "offset", "LEO before the truncation"),
         Column("reason", "string", "", "the rule that required it"),
+    ),
+    example=Example(
+        "How many records did each broker truncate, and for what reason?",
+        """\
+SELECT session, broker, reason, sum(previous_leo - leo) AS records
+FROM truncations
+GROUP BY session, broker, reason
+ORDER BY records DESC, session, broker, reason
+""",
     ),
 )
 
@@ -334,6 +417,17 @@ REQUESTS: Final = Table(
             "there was none",
         ),
         Column("lost", "string", "", "why the request was lost", "it was not lost"),
+    ),
+    example=Example(
+        "How long did requests wait for a response, and how many never received one?",
+        """\
+SELECT name, count(*) AS requests,
+       sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
+       max(answered_us - time_us) AS longest_us
+FROM requests
+GROUP BY name
+ORDER BY longest_us DESC, name
+""",
     ),
 )
 
@@ -368,6 +462,18 @@ CLIENT_REQUESTS: Final = Table(
             "there was none",
         ),
     ),
+    example=Example(
+        "How long did clients wait for each API, and how often did they receive an error?",
+        """\
+SELECT client, api, count(*) AS requests,
+       max(answered_us - time_us) AS longest_us,
+       sum(CASE WHEN answered_us IS NULL THEN 1 ELSE 0 END) AS unanswered,
+       sum(CASE WHEN cardinality(errors) > 0 THEN 1 ELSE 0 END) AS told_errors
+FROM client_requests
+GROUP BY client, api
+ORDER BY longest_us DESC, client, api
+""",
+    ),
 )
 
 ZNODES: Final = Table(
@@ -390,6 +496,17 @@ ZNODES: Final = Table(
         ),
         Column("zxid", "int64", "", "ZooKeeper's transaction id"),
     ),
+    example=Example(
+        "Which znodes were written most often?",
+        """\
+SELECT path, count(*) AS writes, max(version) AS data_version
+FROM znodes
+WHERE change = 'changed'
+GROUP BY path
+ORDER BY writes DESC, path
+LIMIT 10
+""",
+    ),
 )
 
 CONTROLLER: Final = Table(
@@ -411,6 +528,15 @@ CONTROLLER: Final = Table(
         Column("step", "int32", "", "number of the step in the procedure", "not `step`"),
         Column("name", "string", "", "name of the step", "not `step`"),
         Column("detail", "string", "", "what the step concerned, or why it resigned", "`elected`"),
+    ),
+    example=Example(
+        "Who became controller, when, and with which epoch?",
+        """\
+SELECT session, time_us, broker, epoch
+FROM controller
+WHERE change = 'elected'
+ORDER BY session, epoch
+""",
     ),
 )
 
@@ -513,6 +639,16 @@ METADATA_RECORDS: Final = Table(
             "there are none",
         ),
     ),
+    example=Example(
+        "Which partitions changed in the same batch in which a broker was fenced?",
+        """\
+SELECT f.session, f.time_us, f.broker, p.topic, p.partition, p.leader
+FROM metadata_records f JOIN metadata_records p
+  ON p.session = f.session AND p.batch = f.batch AND p.type = 'PartitionChange'
+WHERE f.type = 'BrokerRegistrationChange' AND f.fenced
+ORDER BY f.session, f.offset, p.offset
+""",
+    ),
 )
 
 QUORUM_ROLES: Final = Table(
@@ -531,6 +667,17 @@ QUORUM_ROLES: Final = Table(
         ),
         Column("epoch", "int32", "", "latest quorum epoch that it knows"),
         Column("leader", "int32", "host", "the leader of that epoch as it knows it; -1: none"),
+    ),
+    example=Example(
+        "How often was a controller a candidate, and how often was one elected?",
+        """\
+SELECT session, controller,
+  sum(CASE WHEN role = 'candidate' THEN 1 ELSE 0 END) AS candidacies,
+  sum(CASE WHEN role = 'leader' THEN 1 ELSE 0 END) AS terms
+FROM quorum_roles
+GROUP BY session, controller
+ORDER BY session, controller
+""",
     ),
 )
 
@@ -560,6 +707,17 @@ FAULTS: Final = Table(
         Column(
             "holding", "list<string>", "", "names of messages held back; `*`: all", "not `link`"
         ),
+    ),
+    example=Example(
+        "Which faults hit the leader of a partition?",
+        """\
+SELECT f.session, f.time_us, f.broker, f.state, p.tp
+FROM faults f JOIN partition_states p
+  ON p.session = f.session AND p.leader = f.broker
+  AND p.from_seq <= f.seq AND f.seq < coalesce(p.to_seq, 9223372036854775807)
+WHERE f.kind = 'broker' AND f.state IN ('crashed', 'frozen')
+ORDER BY f.session, f.time_us, p.tp
+""",
     ),
 )
 
@@ -646,6 +804,15 @@ SESSIONS: Final = Table(
             "`passed`, or `unknown` if it is not complete",
         ),
     ),
+    example=Example(
+        "Which releases lost acknowledged records?",
+        """\
+SELECT version, count(*) AS sessions, sum(acked) AS acked, sum(lost) AS lost
+FROM sessions
+GROUP BY version
+ORDER BY lost DESC, version
+""",
+    ),
 )
 
 TABLES: Final[tuple[Table, ...]] = (
@@ -720,6 +887,16 @@ RUNS: Final = Table(
             NO_SESSION,
         ),
         Column("command", "string", "", "command that opens it in the console, at its first event"),
+    ),
+    example=Example(
+        "Which runs of a campaign are worth a look, and which command opens them?",
+        """\
+SELECT outcome, lost, diverged, expectations_failed, command
+FROM runs
+WHERE outcome <> 'passed' OR lost > 0 OR diverged > 0
+ORDER BY lost DESC, command
+LIMIT 10
+""",
     ),
 )
 """The table that campaigns add to :data:`TABLES`, in the same commits."""

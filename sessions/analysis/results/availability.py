@@ -10,7 +10,7 @@ from sessions.analysis.results.columns import (
     text,
     time,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 KINDS: Final = {
     "offline": "the state znode names no leader",
@@ -47,6 +47,15 @@ OUTAGES: Final = Table(
         time("to_us", "virtual time of that event", UNTIL_END),
         time("lasted_us", "its duration, up to the session's end"),
     ),
+    example=Example(
+        "Which were the ten longest problems of a partition?",
+        """\
+SELECT session, tp, kind, from_us, lasted_us
+FROM outages
+ORDER BY lasted_us DESC, session, tp, kind
+LIMIT 10
+""",
+    ),
 )
 
 AVAILABILITY: Final = Table(
@@ -64,6 +73,15 @@ AVAILABILITY: Final = Table(
             "no time passed",
         ),
         *(column for kind in KINDS.items() for column in _kind_columns(*kind)),
+    ),
+    example=Example(
+        "Which partitions had the lowest availability?",
+        """\
+SELECT session, tp, served_percent, leaderless_us, leaderless_spells
+FROM availability
+ORDER BY served_percent, session, tp
+LIMIT 10
+""",
     ),
 )
 
@@ -83,5 +101,15 @@ AVAILABILITY_TIMELINE: Final = Table(
             count(kind, "partitions", f"partitions of which {meaning}")
             for kind, meaning in KINDS.items()
         ),
+    ),
+    example=Example(
+        "When were the most partitions without a leader?",
+        """\
+SELECT session, from_us, to_us, leaderless, partitions
+FROM availability_timeline
+WHERE leaderless > 0
+ORDER BY leaderless DESC, session, from_us
+LIMIT 10
+""",
     ),
 )

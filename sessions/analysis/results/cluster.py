@@ -11,7 +11,7 @@ from sessions.analysis.results.columns import (
     text,
     time,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 NO_ISR: Final = "it never had a state znode"
 NEVER: Final = "there was none"
@@ -33,6 +33,15 @@ ISR_CHURN: Final = Table(
         broker("restless", "the replica removed most often (of several, the lowest id)", NEVER),
         count("restless_shrinks", "changes", "number of times it was removed", NEVER),
         event("last_shrink_seq", "the last change that removed a replica", NEVER),
+    ),
+    example=Example(
+        "Which replicas were removed from the ISR most often?",
+        """\
+SELECT session, tp, restless, restless_shrinks, changes
+FROM isr_churn
+ORDER BY changes DESC, session, tp
+LIMIT 10
+""",
     ),
 )
 
@@ -63,6 +72,15 @@ LEADER_BALANCE: Final = Table(
         count("gained", "changes", "number of times it became a partition's leader"),
         count("lost", "changes", "number of times it stopped being one"),
     ),
+    example=Example(
+        "Which broker led the most partitions at a time?",
+        """\
+SELECT session, broker, led_max, led_mean, imbalance_percent
+FROM leader_balance
+ORDER BY led_max DESC, session, broker
+LIMIT 10
+""",
+    ),
 )
 
 CONTROLLER_WORK: Final = Table(
@@ -90,6 +108,14 @@ CONTROLLER_WORK: Final = Table(
         count("stop_replica_partitions", "partitions", "partitions in all of them, added up"),
         count("unanswered", "requests", "those of all these requests that had no response"),
     ),
+    example=Example(
+        "How long did the failover to each controller take, and what did that controller do then?",
+        """\
+SELECT session, epoch, broker, failover_us, elections, elections_failed, leader_and_isr
+FROM controller_work
+ORDER BY session, epoch
+""",
+    ),
 )
 
 CONTROLLER_STEPS: Final = Table(
@@ -107,5 +133,15 @@ CONTROLLER_STEPS: Final = Table(
         event("first_seq", "its first execution"),
         time("first_us", "virtual time of that event"),
         time("last_us", "virtual time of its last execution"),
+    ),
+    example=Example(
+        "What are the steps of a controller failover?",
+        """\
+SELECT procedure, step, name, sum(times) AS times
+FROM controller_steps
+WHERE procedure = 'onControllerFailover'
+GROUP BY procedure, step, name
+ORDER BY step, name
+""",
     ),
 )

@@ -11,7 +11,7 @@ from sessions.analysis.results.columns import (
     text,
     time,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 NOT_DETECTED: Final = "not detected before the session's end or the broker's return"
 NOT_ELECTED: Final = "no failover to another broker before the next fault of the partition's leader"
@@ -56,6 +56,16 @@ FAILOVERS: Final = Table(
         time("takeover_us", "from the election to service", "as `elected_us` or `serving_us`"),
         time("total_us", "from the fault to service", NOT_SERVING),
     ),
+    example=Example(
+        "Where did the time of the slowest failovers go?",
+        """\
+SELECT session, tp, fault, detection_us, election_us, takeover_us, total_us
+FROM failovers
+WHERE outcome = 'failed over'
+ORDER BY total_us DESC, session, tp
+LIMIT 10
+""",
+    ),
 )
 
 NONE_SUCH: Final = "no failover reached this point"
@@ -82,5 +92,13 @@ FAILOVER: Final = Table(
         *percentile_columns("total", "from the fault to service", NONE_SUCH),
         text("slowest_session", "session of the longest `total_us`", NONE_SUCH),
         event("slowest_seq", "event of its fault", NONE_SUCH),
+    ),
+    example=Example(
+        "How long does a failover take in each release?",
+        """\
+SELECT version, fault, was_controller, total_n, total_p50_us, total_p99_us
+FROM failover
+ORDER BY version, fault, was_controller
+""",
     ),
 )

@@ -11,7 +11,7 @@ from sessions.analysis.results.columns import (
     text,
     time,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 NO_COMMIT: Final = "no record was committed"
 NO_ACK: Final = "no record was acknowledged"
@@ -34,6 +34,16 @@ COMMIT_LATENCY: Final = Table(
         event("slowest_seq", "ProduceSent of the record that took longest to commit", NO_COMMIT),
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
     ),
+    example=Example(
+        "Which partitions were slowest to commit?",
+        """\
+SELECT session, tp, acks, commit_n, commit_p99_us
+FROM commit_latency
+WHERE commit_n > 0
+ORDER BY commit_p99_us DESC, session, tp, acks
+LIMIT 10
+""",
+    ),
 )
 
 LATENCIES: Final = Table(
@@ -47,6 +57,17 @@ LATENCIES: Final = Table(
         time("us", "the latency", "that never happened"),
         count("records", "records", "records with this latency"),
         event("example_seq", "ProduceSent of the first of these records"),
+    ),
+    example=Example(
+        "How many records were acknowledged within 10 ms?",
+        """\
+SELECT session, acks, sum(records) AS records
+FROM latencies
+WHERE what = 'ack' AND us <= 10000
+GROUP BY session, acks
+ORDER BY session, acks
+LIMIT 10
+""",
     ),
 )
 
@@ -64,6 +85,14 @@ LATENCY: Final = Table(
         *percentile_columns("ack", "from sending a record to its acknowledgement", NO_ACK),
         text("slowest_session", "session of the record that took longest to commit", NO_COMMIT),
         event("slowest_seq", "ProduceSent of that record", NO_COMMIT),
+    ),
+    example=Example(
+        "What latency does each setting of acks cost in each release?",
+        """\
+SELECT version, acks, ack_n, ack_p50_us, ack_p99_us
+FROM latency
+ORDER BY version, acks
+""",
     ),
 )
 
@@ -94,6 +123,15 @@ HW_LAG: Final = Table(
         ),
         Column("rounds_max", "double", "rounds", "the maximum over records", NO_COMMIT),
     ),
+    example=Example(
+        "Where did the HW lag most?",
+        """\
+SELECT session, tp, hw_lag_max, hw_lag_longest_us, rounds_mean
+FROM hw_lag
+ORDER BY hw_lag_max DESC, session, tp
+LIMIT 10
+""",
+    ),
 )
 
 LATENCY_HISTOGRAM: Final = Table(
@@ -108,6 +146,16 @@ LATENCY_HISTOGRAM: Final = Table(
         time("to_us", "upper bound, which belongs to the next bucket"),
         count("records", "records", "records in the bucket"),
         event("example_seq", "ProduceSent of the first of these records"),
+    ),
+    example=Example(
+        "How is commit latency distributed?",
+        """\
+SELECT acks, from_us, to_us, sum(records) AS records
+FROM latency_histogram
+WHERE what = 'commit'
+GROUP BY acks, from_us, to_us
+ORDER BY acks, from_us
+""",
     ),
 )
 
@@ -125,5 +173,15 @@ HW_LAG_TIMELINE: Final = Table(
         Column("lag_mean", "double", "records", "time-weighted mean of LEO - HW on the leader"),
         count("lag_max", "records", "largest LEO - HW"),
         event("lag_max_seq", "event from which it had that value"),
+    ),
+    example=Example(
+        "When did the HW lag, and how far?",
+        """\
+SELECT session, tp, from_us, to_us, lag_max
+FROM hw_lag_timeline
+WHERE lag_max > 0
+ORDER BY session, tp, from_us
+LIMIT 10
+""",
     ),
 )

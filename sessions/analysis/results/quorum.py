@@ -10,7 +10,7 @@ from sessions.analysis.results.columns import (
     text,
     time,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 UNTIL_END: Final = "until the session's end"
 NOT_UNFENCED: Final = "it was not unfenced, or was fenced again first"
@@ -41,6 +41,15 @@ QUORUM_TERMS: Final = Table(
         count("unclean", "records", "those after which the new leader must recover (KIP-704)"),
         count("eligible", "records", "those that change the members of an ELR"),
     ),
+    example=Example(
+        "How long was the quorum of each cluster without a leader?",
+        """\
+SELECT session, max(without_us) AS longest_us, sum(without_us) AS all_us, count(*) AS terms
+FROM quorum_terms
+GROUP BY session
+ORDER BY session
+""",
+    ),
 )
 
 METADATA_WORK: Final = Table(
@@ -56,6 +65,15 @@ METADATA_WORK: Final = Table(
         event("first_seq", "MetadataRecordCommitted of the first record"),
         time("first_us", "virtual time of that event"),
         time("last_us", "virtual time at which the last record was committed"),
+    ),
+    example=Example(
+        "Which types of records make up the metadata log?",
+        """\
+SELECT session, type, sum(records) AS records
+FROM metadata_work
+GROUP BY session, type
+ORDER BY session, records DESC, type
+""",
     ),
 )
 
@@ -79,5 +97,15 @@ FENCINGS: Final = Table(
         event("unfenced_seq", "MetadataRecordCommitted of its unfencing", NOT_UNFENCED),
         time("unfenced_us", "virtual time of that event", NOT_UNFENCED),
         time("fenced_for_us", "time for which it was fenced", NOT_UNFENCED),
+    ),
+    example=Example(
+        "How long does a controller take to fence a dead broker?",
+        """\
+SELECT session, broker, process, noticed_us, partitions, fenced_for_us
+FROM fencings
+WHERE noticed_us IS NOT NULL
+ORDER BY noticed_us DESC, session, fenced_seq
+LIMIT 10
+""",
     ),
 )

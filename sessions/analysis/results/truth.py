@@ -10,7 +10,7 @@ from sessions.analysis.results.columns import (
     session_column,
     text,
 )
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Column, Example, Table
 
 FATES: Final = {
     "lost": "acknowledged, but not in its leader's log at the session's end",
@@ -56,6 +56,16 @@ DURABILITY_RECORDS: Final = Table(
         event("sent_seq", "ProduceSent", "as `producer`"),
         event("answered_seq", "ProduceAcknowledged or ProduceFailed", "as `producer`, or pending"),
     ),
+    example=Example(
+        "Which acknowledged records are lost, and where were they acknowledged?",
+        """\
+SELECT r.session, r.tp, r.record, r.acks, r.offset, r.answered_seq
+FROM durability_records r
+WHERE fate = 'lost'
+ORDER BY session, record
+LIMIT 10
+""",
+    ),
 )
 
 _OUTCOMES: Final = (
@@ -85,6 +95,16 @@ PARTITION_DURABILITY: Final = Table(
         *_OUTCOMES,
         event("first_seq", "ProduceSent of the first record with a problem", "there is none"),
     ),
+    example=Example(
+        "Which partitions lost acknowledged records, and how many of all?",
+        """\
+SELECT session, tp, acks, acked, lost
+FROM partition_durability
+WHERE lost > 0
+ORDER BY lost DESC, session, tp, acks
+LIMIT 10
+""",
+    ),
 )
 
 DURABILITY: Final = Table(
@@ -110,6 +130,14 @@ DURABILITY: Final = Table(
         text("example_session", "the first of them by name", "there is none"),
         event("example_seq", "ProduceSent of the first such record in it", "there is none"),
     ),
+    example=Example(
+        "How durable are acknowledged records, by settings?",
+        """\
+SELECT generation, acks, min_isr, sessions, acked, lost, sessions_lost
+FROM durability
+ORDER BY generation, acks, min_isr
+""",
+    ),
 )
 
 ANOMALIES: Final = Table(
@@ -126,6 +154,15 @@ ANOMALIES: Final = Table(
         text("client", "the consumer that read it, or the producer that sent it"),
         event("seq", "event in which the client observed it"),
     ),
+    example=Example(
+        "What did clients observe that they never should?",
+        """\
+SELECT a.name, a.session, a.tp, a.record, a.offset, a.client
+FROM anomalies a
+ORDER BY a.name, a.session, a.tp, a.offset, a.record
+LIMIT 10
+""",
+    ),
 )
 
 ANOMALY_COUNTS: Final = Table(
@@ -141,6 +178,14 @@ ANOMALY_COUNTS: Final = Table(
         count("times", "records", "records concerned"),
         text("example_session", "the first session with it by name", "it never happened"),
         event("example_seq", "the first such event in it", "it never happened"),
+    ),
+    example=Example(
+        "How often does each anomaly happen in each release?",
+        """\
+SELECT name, version, sessions_with, sessions, times
+FROM anomaly_counts
+ORDER BY name, version
+""",
     ),
 )
 
@@ -170,6 +215,15 @@ REPLAY: Final = Table(
         *_twice("diverged", "offsets", "offsets at which replicas differ"),
         *_twice("consumed_lost", "records", "consumed and lost records"),
     ),
+    example=Example(
+        "Do the events of every session reproduce the recorded state?",
+        """\
+SELECT equal, count(*) AS sessions, sum(events) AS events
+FROM replay
+GROUP BY equal
+ORDER BY equal
+""",
+    ),
 )
 
 REPLAY_DIFFERENCES: Final = Table(
@@ -187,5 +241,14 @@ REPLAY_DIFFERENCES: Final = Table(
         text("rebuilt", "the value rebuilt from the events", "there is none"),
         text("recorded", "the recorded value", "there is none"),
         event("seq", "last event that concerned it", "there is none"),
+    ),
+    example=Example(
+        "Where does the rebuilt state differ from the recorded one?",
+        """\
+SELECT session, what, tp, broker, field, rebuilt, recorded
+FROM replay_differences
+ORDER BY session, what, tp, broker, field
+LIMIT 10
+""",
     ),
 )
