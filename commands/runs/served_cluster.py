@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from commands.exits import CommandError
@@ -44,6 +45,16 @@ KEYS: Final = (
     "close",
 )
 """Requests that the control channel accepts."""
+VALUES: Final[dict[str, Any]] = {
+    "statement": "broker crash 1",
+    "from": 10_001,
+    "result": True,
+    "clients": True,
+    "partition": "orders-0",
+    "controller": True,
+    "record": "run.tide.db",
+}
+"""Values of the requests about a cluster, as they are written."""
 EVENTS_MAX: Final = 10_000
 """The events of one response to ``show events``; the next page begins with the one after them."""
 OUTPUT_CHARACTERS_MAX: Final = 1 << 23
@@ -279,9 +290,7 @@ class ServedCluster:
                 return self.controller()
             case {"record": str(path)}:
                 return await self.write_recording(path)
-        keys = ", ".join(f'"{key}"' for key in KEYS)
-        found = quoted(", ".join(map(repr, asked))) or "nothing"
-        return refused(f"a line has one of {keys}, not {found}")
+        return refused(_what_is_wrong(asked))
 
     def result(self) -> Reply:
         """Return the current result as in ``run --json``, and the connected ``clients``."""
@@ -324,6 +333,18 @@ class ServedCluster:
         except OSError as error:
             return refused(f"cannot record in '{quoted(name)}': {error.strerror}")
         return {"ok": True, "path": str(target)}
+
+
+def _what_is_wrong(asked: Reply) -> str:
+    """Say what is wrong with a request that is none: the value of a key, or its keys."""
+    for key, value in asked.items():
+        written = VALUES.get(key)
+        if written is not None and (type(value) is not type(written) or value is False):
+            like, found = (msgspec.json.encode(each).decode() for each in (written, value))
+            return f'"{key}" has a value such as {like}, not {quoted(found)}'
+    keys = ", ".join(f'"{key}"' for key in KEYS)
+    found = quoted(", ".join(map(repr, asked))) or "nothing"
+    return f"a line has one of {keys}, not {found}"
 
 
 def _from_recording(path: Path, compute: Callable[[Iterable[Event]], T]) -> T:

@@ -110,9 +110,13 @@ def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
             "[]",
             "{",
             {"statement": "wait 1ms", "cluster": 5},
+            {"statement": 5},
+            {"statement": "show events", "from": "x"},
+            {"result": False},
+            "[" * 100_000,
         )
     oks = [response["ok"] for response in responses]
-    assert oks == [True] * 4 + [False] * 3 + [True] * 2 + [False] * 4
+    assert oks == [True] * 4 + [False] * 3 + [True] * 2 + [False] * 8
     assert "it is 1" in responses[4]["error"]
     assert responses[5]["outcome"] == "BROKER_NOT_AVAILABLE"
     assert "there is no statement 'no'" in responses[6]["error"]
@@ -122,6 +126,11 @@ def test_the_control_channel_answers_in_order_whatever_is_asked() -> None:
     assert responses[8]["result"]["expectations"]["passed"] == 1
     assert '"statement"' in responses[9]["error"]
     assert "there is no cluster 5" in responses[12]["error"]
+    said = '"statement" has a value such as "broker crash 1", not 5'
+    assert responses[13]["error"] == said
+    assert responses[14]["error"] == '"from" has a value such as 10001, not "x"'
+    assert responses[15]["error"] == '"result" has a value such as true, not false'
+    assert "not a JSON object" in responses[16]["error"]
 
 
 def ask_api_versions(servers: str) -> None:
