@@ -47,6 +47,7 @@ from emulator.releases.config import (
     ConfigError,
     Configuration,
     Settings,
+    check_authorizer,
     is_kraft,
     profile_of,
     resolve,
@@ -184,6 +185,7 @@ class Cluster:
                 bootstrap=sorted(state.brokers),
                 in_kraft_mode=kraft is not None,
                 transaction_version=self._transaction_version,
+                membership_of=lambda broker: self.brokers[broker].membership,
             ),
             state.settings,
         )
@@ -654,6 +656,7 @@ def _fresh(spec: CreateCluster) -> ClusterState:
     if spec.racks and len(spec.racks) != len(ids):
         raise ConfigError(f"There are {len(spec.racks)} racks for {len(ids)} brokers.")
     kraft = _fresh_kraft(spec, profile, ids) if is_kraft(spec.version, spec.mode) else None
+    check_authorizer(spec.config, spec.version, in_kraft_mode=kraft is not None)
     controllers = [] if kraft is None else list(kraft.controllers)
     if kraft is None and (spec.controllers > 1 or spec.features):
         raise ConfigError(

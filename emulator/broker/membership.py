@@ -9,11 +9,12 @@ Source of the block of producer ids: ``ProducerIdsBlock``, ``ProducerIdManager``
 (KIP-98, KIP-730).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from emulator.common.acls import Acl
 from emulator.protocol import ConnectionLost, InitProducerIdRequest
 
 Handler = Callable[[int, int, Any], object]
@@ -24,6 +25,14 @@ Task = Callable[[], None]
 
 class Membership(Protocol):
     """How a broker belongs to a cluster."""
+
+    @property
+    def acls(self) -> Collection[Acl]:
+        """The access control entries that the broker knows."""
+
+    @property
+    def handles_administration(self) -> bool:
+        """Whether the broker handles requests for the controller, or passes them on."""
 
     def parts(self) -> Iterable[object]:
         """Its parts, which may react to effects."""

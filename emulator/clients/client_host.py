@@ -10,6 +10,7 @@ from emulator.clients.external.external_clients import DELAYED, ExternalClients
 from emulator.clients.network_client import NetworkClient
 from emulator.clients.producer import Producers
 from emulator.protocol import (
+    AclsResponse,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnResponse,
     AlterPartitionReassignmentsResponse,
@@ -45,6 +46,7 @@ from emulator.protocol import (
 from emulator.releases.config import Settings
 
 LATE = (
+    AclsResponse,
     AlterReplicaLogDirsResponse,
     ApiVersionsResponse,
     DeleteRecordsResponse,

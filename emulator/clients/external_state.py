@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from emulator.common.scram import Exchange
 from emulator.inputs.statements import InjectError
-from emulator.protocol import AnyMessage
+from emulator.protocol import AnyMessage, FetchPartition
 
 
 class Connection(Struct, array_like=True):
@@ -23,6 +23,10 @@ class Connection(Struct, array_like=True):
     its last token. ``principal`` is who it is then (empty: it is not authenticated). With a
     ``refusal`` the connection is closed after the response. A fault sends the response ``delay_us``
     later, or closes the connection in its place (``is_cut_off``).
+
+    ``refused`` are the responses to the parts of messages that the client is not authorized for, by
+    the number of the message, ``asks_for_all`` whether it sees what it is authorized for only.
+    ``unreadable`` are the partitions of its fetch session that it may not read.
     """
 
     broker: int
@@ -43,6 +47,9 @@ class Connection(Struct, array_like=True):
     host: str = ""
     delay_us: int = 0
     is_cut_off: bool = False
+    refused: dict[int, AnyMessage] = field(default_factory=dict)
+    asks_for_all: bool = False
+    unreadable: dict[str, FetchPartition] = field(default_factory=dict)
 
 
 class Injection(Struct, array_like=True):

@@ -36,6 +36,10 @@ def respond_to_admin(
         return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, whole)
     errors = {name: each.error for name, each in outcomes.items()}
     reasons = {name: each.message for name, each in outcomes.items() if each.message}
+    if isinstance(message, messages.CreateAclsRequest | messages.DeleteAclsRequest):
+        deletes = isinstance(message, messages.DeleteAclsRequest)
+        acls = [found for _, found in result.response] if deletes else []
+        return result, messages.EnvelopeResponse(request, "NONE", errors, reasons, acls=acls)
     created = _created(result.response) if result.response else {}
     return result, messages.EnvelopeResponse(request, "NONE", errors, reasons, created=created)
 
@@ -110,6 +114,16 @@ def _alter_configs(
     return Result([], None) if message.validate_only else result, errors
 
 
+def _create_acls(controller: QuorumController, message: messages.CreateAclsRequest) -> Asked:
+    result = controller.create_acls(message.acls)
+    return result, {str(number): error for number, error in enumerate(result.response)}
+
+
+def _delete_acls(controller: QuorumController, message: messages.DeleteAclsRequest) -> Asked:
+    result = controller.delete_acls(message.filters)
+    return result, {str(number): error for number, (error, _) in enumerate(result.response)}
+
+
 def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:
     election = Election.UNCLEAN if message.unclean else Election.PREFERRED
     wanted = [split(tp) for tp in message.partitions] or None
@@ -138,6 +152,8 @@ _REQUESTS: Final[Mapping[type, Callable[[QuorumController, Any], Asked]]] = {
     messages.CreatePartitionsRequest: _create_partitions,
     messages.AlterConfigsRequest: _alter_topics,
     messages.IncrementalAlterConfigsRequest: _alter_configs,
+    messages.CreateAclsRequest: _create_acls,
+    messages.DeleteAclsRequest: _delete_acls,
     messages.ElectLeadersRequest: _elect_leaders,
     messages.AlterPartitionReassignmentsRequest: _reassign,
 }

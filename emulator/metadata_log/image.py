@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from emulator.common.acls import Acl
 from emulator.metadata_log.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS,
     METADATA_VERSION,
@@ -17,6 +18,7 @@ from emulator.metadata_log.metadata_version import (
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     TOPIC_RESOURCE,
+    AccessControlEntryRecord,
     AnyRecord,
     BrokerRegistrationChangeRecord,
     ClearElrRecord,
@@ -28,6 +30,7 @@ from emulator.metadata_log.records import (
     ProducerIdsRecord,
     RegisterBrokerRecord,
     RegisterControllerRecord,
+    RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
     TopicRecord,
     UnregisterBrokerRecord,
@@ -168,7 +171,8 @@ class MetadataImage(Struct):
     """The metadata after the record at ``offset``, written in ``epoch``; -1 if empty.
 
     ``topics`` are keyed by id; ``configs`` by resource (:func:`config_key`), each by name.
-    ``controllers`` has the incarnation of each registered controller.
+    ``controllers`` has the incarnation of each registered controller, ``acls`` the access control
+    entries by their ids.
     """
 
     offset: int = -1
@@ -180,6 +184,7 @@ class MetadataImage(Struct):
     topic_ids: dict[str, str] = field(default_factory=dict)
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
     next_producer_id: int = 0
+    acls: dict[str, Acl] = field(default_factory=dict)
 
     # ---- reading
 
@@ -247,6 +252,8 @@ class MetadataImage(Struct):
                 yield ConfigRecord(resource_type, resource, name, value)
         if self.next_producer_id:
             yield ProducerIdsRecord(-1, -1, self.next_producer_id)
+        for acl_id, acl in self.acls.items():
+            yield record_of_acl(acl_id, acl)
 
     # ---- replaying
 
@@ -347,8 +354,18 @@ class MetadataImage(Struct):
                 self.controllers[controller] = incarnation
             case ProducerIdsRecord(next_producer_id=next_id):
                 self.next_producer_id = next_id
+            case AccessControlEntryRecord() | RemoveAccessControlEntryRecord():
+                self._replay_acl(record)
             case _:
                 pass  # bootstrap transactions, control records and no-ops change nothing
+
+    def _replay_acl(
+        self, record: AccessControlEntryRecord | RemoveAccessControlEntryRecord
+    ) -> None:
+        if isinstance(record, AccessControlEntryRecord):
+            self.acls[record.id] = acl_of(record)
+        else:
+            del self.acls[record.id]
 
     def _set(
         self,
@@ -396,6 +413,27 @@ class MetadataImage(Struct):
             values[record.name] = record.value
         if not values:
             del self.configs[key]
+
+
+def acl_of(record: AccessControlEntryRecord) -> Acl:
+    """Return the entry in a record."""
+    return Acl(
+        resource_type=record.resource_type,
+        resource_name=record.resource_name,
+        pattern_type=record.pattern_type,
+        principal=record.principal,
+        host=record.host,
+        operation=record.operation,
+        permission=record.permission_type,
+    )
+
+
+def record_of_acl(acl_id: str, acl: Acl) -> AccessControlEntryRecord:
+    """Return the record of an entry."""
+    return AccessControlEntryRecord(
+        *(acl_id, acl.resource_type, acl.resource_name or "", acl.pattern_type),
+        *(acl.principal or "", acl.host or "", acl.operation, acl.permission),
+    )
 
 
 def config_key(resource_type: int, resource_name: str) -> str:

@@ -220,6 +220,27 @@ class ProducerIdsRecord(MetadataRecord, frozen=True):
     next_producer_id: int
 
 
+class AccessControlEntryRecord(MetadataRecord, frozen=True):
+    """An access control entry; numbers are those of the protocol (KIP-801)."""
+
+    id: str
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+    hidden: ClassVar[tuple[str, ...]] = ("id",)
+
+
+class RemoveAccessControlEntryRecord(MetadataRecord, frozen=True):
+    """An access control entry is removed."""
+
+    id: str
+    hidden: ClassVar[tuple[str, ...]] = ("id",)
+
+
 AnyRecord = (
     LeaderChangeMessage
     | BeginTransactionRecord
@@ -239,6 +260,8 @@ AnyRecord = (
     | ClearElrRecord
     | ConfigRecord
     | ProducerIdsRecord
+    | AccessControlEntryRecord
+    | RemoveAccessControlEntryRecord
 )
 """Any record of the metadata log."""
 

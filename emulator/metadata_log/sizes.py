@@ -14,6 +14,7 @@ from emulator.metadata_log.records import (
     NO_LEADER_CHANGE,
     NO_RECOVERY_CHANGE,
     RECOVERED,
+    AccessControlEntryRecord,
     AnyRecord,
     BeginTransactionRecord,
     BrokerRegistrationChangeRecord,
@@ -26,6 +27,7 @@ from emulator.metadata_log.records import (
     ProducerIdsRecord,
     RegisterBrokerRecord,
     RegisterControllerRecord,
+    RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
     Replicas,
     TopicRecord,
@@ -108,6 +110,10 @@ def _value_size(record: AnyRecord, metadata_version: int) -> int:
             return FRAME + 1 + _text(resource) + _text(name) + _text(value)
         case TopicRecord(name=name):
             return FRAME + _text(name) + UUID
+        case AccessControlEntryRecord(resource_name=name, principal=principal, host=host):
+            return FRAME + UUID + 4 + _text(name) + _text(principal) + _text(host)
+        case RemoveAccessControlEntryRecord():
+            return FRAME + UUID
         case _:
             return FRAME + _rare(record)
 

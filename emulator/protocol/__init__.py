@@ -95,6 +95,7 @@ from emulator.protocol.groups import (
     SyncGroupResponse,
 )
 from emulator.protocol.kraft import (
+    AclsResponse,
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
     AssignReplicasToDirsRequest,
@@ -105,6 +106,8 @@ from emulator.protocol.kraft import (
     BrokerRegistrationResponse,
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
+    CreateAclsRequest,
+    DeleteAclsRequest,
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     EnvelopeRequest,
@@ -227,6 +230,9 @@ AnyMessage = (
     | EnvelopeResponse
     | DescribeQuorumRequest
     | DescribeQuorumResponse
+    | CreateAclsRequest
+    | DeleteAclsRequest
+    | AclsResponse
     | IncrementalAlterConfigsRequest
     | IncrementalAlterConfigsResponse
     | BeginQuorumEpochRequest
@@ -293,6 +299,8 @@ REQUESTS = (
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeQuorumRequest,
+    CreateAclsRequest,
+    DeleteAclsRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
     SyncGroupRequest,
@@ -312,6 +320,7 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "AclsResponse",
     "AddOffsetsToTxnRequest",
     "AddOffsetsToTxnResponse",
     "AddPartitionsToTxnRequest",
@@ -352,8 +361,10 @@ __all__ = [
     "ControlledShutdownResponse",
     "ControllerRegistrationRequest",
     "ControllerRegistrationResponse",
+    "CreateAclsRequest",
     "CreatePartitionsRequest",
     "CreateTopicsRequest",
+    "DeleteAclsRequest",
     "DeleteGroupsRequest",
     "DeleteGroupsResponse",
     "DeleteRecordsRequest",

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from emulator.common.errors import NONE
 from emulator.protocol.message import Detail, Message
 from emulator.releases.config_descriptions import ConfigEntry
 
@@ -48,6 +49,7 @@ class DescribeLogDirsResponse(Message, frozen=True):
 
     request: int
     logs: dict[str, tuple[int, int]]
+    error: str = NONE
 
 
 class AlterReplicaLogDirsRequest(Message, frozen=True):
@@ -139,13 +141,15 @@ class DeleteTopicsRequest(Message, frozen=True):
 class TopicCreated(Struct, frozen=True, array_like=True):
     """What a topic was created with (KIP-525); ``topic_id`` is empty in releases without ids.
 
-    ``entries`` are added by the broker that responds to the client.
+    ``entries`` are added by the broker that responds to the client; with ``config_error`` it may
+    not know them.
     """
 
     topic_id: str
     partitions: int
     replication_factor: int
     entries: list[ConfigEntry] = field(default_factory=list)
+    config_error: str = NONE
 
 
 class TopicsResponse(Message, frozen=True):

@@ -261,7 +261,7 @@ class OffsetFetchResponse(Message, frozen=True):
     """The committed offsets; -1 if there is none.
 
     ``epochs`` and ``notes`` were committed with them. ``unstable`` lists the partitions whose
-    offset a pending transaction may still change.
+    offset a pending transaction may still change, ``errors`` are those of single partitions.
     """
 
     request: int
@@ -271,6 +271,7 @@ class OffsetFetchResponse(Message, frozen=True):
     epochs: dict[str, int] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     unstable: list[str] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
 
     def detail(self) -> Detail:
         """The group, the error, and each partition's offset."""

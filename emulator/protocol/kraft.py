@@ -5,6 +5,7 @@ A broker forwards administrators' requests to the controller in an envelope (KIP
 
 from msgspec import Struct, field
 
+from emulator.common.acls import Acl
 from emulator.protocol.admin import (
     AdminResponse,
     AlterConfigsRequest,
@@ -132,6 +133,24 @@ class IncrementalAlterConfigsResponse(AdminResponse, frozen=True):
     """The response to an :class:`IncrementalAlterConfigsRequest`, by resource name."""
 
 
+class CreateAclsRequest(Message, frozen=True):
+    """Creates access control entries (KIP-140)."""
+
+    acls: list[Acl]
+
+
+class DeleteAclsRequest(Message, frozen=True):
+    """Deletes the access control entries that match filters (KIP-140)."""
+
+    filters: list[Acl]
+
+
+class AclsResponse(AdminResponse, frozen=True):
+    """The result of each creation or filter, by its number; ``acls`` are those of each filter."""
+
+    acls: list[list[Acl]] = field(default_factory=list)
+
+
 class DescribeQuorumRequest(Message, frozen=True):
     """Requests the progress of the quorum's members from the active controller (KIP-595)."""
 
@@ -176,6 +195,8 @@ AdminRequest = (
     | ElectLeadersRequest
     | AlterPartitionReassignmentsRequest
     | DescribeQuorumRequest
+    | CreateAclsRequest
+    | DeleteAclsRequest
 )
 """The requests that brokers forward to the active controller."""
 
@@ -191,7 +212,7 @@ class EnvelopeResponse(Message, frozen=True):
 
     ``messages`` explain some errors in a sentence; that of the top-level error has an empty name.
     ``created`` describes created topics, ``quorum`` is the response to a
-    :class:`DescribeQuorumRequest`.
+    :class:`DescribeQuorumRequest`, ``acls`` are those of :class:`AclsResponse`.
     """
 
     request: int
@@ -200,3 +221,4 @@ class EnvelopeResponse(Message, frozen=True):
     messages: dict[str, str]
     quorum: QuorumDescription | None = None
     created: dict[str, TopicCreated] = field(default_factory=dict)
+    acls: list[list[Acl]] = field(default_factory=list)

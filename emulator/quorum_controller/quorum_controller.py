@@ -8,10 +8,12 @@ the response once the records are committed. Source: ``QuorumController``, 3.9 t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from emulator.common.acls import Acl
 from emulator.metadata_log.image import MetadataDelta, MetadataImage, TopicIdPartition
 from emulator.metadata_log.records import NoOpRecord, Replicas
 from emulator.metadata_log.registrations import PartitionRegistration
 from emulator.quorum_controller import (
+    acl_control,
     alter_partition,
     cluster_control,
     configuration_control,
@@ -183,6 +185,14 @@ class QuorumController:
     ) -> Result[dict[configuration_control.ConfigResource, ApiError]]:
         """Replace dynamic configurations."""
         return configuration_control.legacy_alter_configs(self.context, wanted)
+
+    def create_acls(self, acls: Sequence[Acl]) -> Result[list[ApiError]]:
+        """Create access control entries."""
+        return acl_control.create_acls(self.context, acls, self._random_below)
+
+    def delete_acls(self, filters: Sequence[Acl]) -> Result[list[tuple[ApiError, list[Acl]]]]:
+        """Delete the access control entries that match filters."""
+        return acl_control.delete_acls(self.context, filters)
 
     def update_features(
         self,

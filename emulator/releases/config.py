@@ -40,7 +40,12 @@ COARSER: Final = {
     "log.roll.hours": ("log.roll.ms", 60 * MS_PER_MINUTE),
 }
 """Names of the same value in coarser units, finest first: a finer one takes precedence."""
-SECURITY: Final = frozenset({"sasl.enabled.mechanisms"})
+AUTHORIZER: Final = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
+"""Names that an authorizer takes, and that brokers do not describe."""
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+ACL_AUTHORIZER: Final = "kafka.security.authorizer.AclAuthorizer"
+SIMPLE_ACL_AUTHORIZER: Final = "kafka.security.auth.SimpleAclAuthorizer"
+SECURITY: Final = frozenset({"sasl.enabled.mechanisms", "authorizer.class.name", *AUTHORIZER})
 """Names that have an effect on clients that authenticate."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
@@ -373,6 +378,25 @@ def without_effect(names: Iterable[str], version: str) -> dict[str, str]:
     }
 
 
+def check_authorizer(config: Mapping[str, str], version: str, *, in_kraft_mode: bool) -> None:
+    """Check that a cluster's brokers have the authorizer that they are configured with.
+
+    Raises:
+        ConfigError: there is no such class in the release, or not in this mode.
+    """
+    name = config.get("authorizer.class.name", "").strip()
+    numbers = profile_of(version).numbers
+    known = [STANDARD_AUTHORIZER] if in_kraft_mode else []
+    if not in_kraft_mode:
+        known += [ACL_AUTHORIZER] if is_since(numbers, "2.4") else []
+        known += [SIMPLE_ACL_AUTHORIZER] if is_until(numbers, "2.8") else []
+    if name and name not in known:
+        mode = "without ZooKeeper" if in_kraft_mode else "with ZooKeeper"
+        raise ConfigError(
+            f"authorizer.class.name of {version} {mode} is {' or '.join(known)}, not {name!r}."
+        )
+
+
 def _other(name: str, profile: Profile) -> BrokerConfigKey | None:
     """A configuration of the release that is none of :data:`SETTINGS`; None if it is one of them.
 
@@ -399,7 +423,7 @@ def resolve(version: str, overrides: Mapping[str, str]) -> BrokerConfig:
     for name, text in in_milliseconds(overrides).items():
         if text and (key := _other(name, profile)) is not None:
             _check_type(key, text)
-        elif text:
+        elif text and name not in AUTHORIZER:
             setting = _find(name, profile)
             values[setting.attribute] = _in_microseconds(setting, _parse(setting, text))
     config = convert(values, BrokerConfig)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.wire.records import memory_records
-from tests.golden_wire import consumer_groups
+from tests.golden_wire import access_control, consumer_groups
+from tests.golden_wire.access_control import ACCESS_CONTROL
 from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
@@ -516,6 +517,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *(idempotent, lists, ids, deletes, offsets, transactions, statics),
         *(replicas, trimmed, retained, disks),
         *CONSUMER_GROUPS,
+        *ACCESS_CONTROL,
     )
 }
 MORE: Final = {
@@ -523,6 +525,7 @@ MORE: Final = {
     "statics": {"group.initial.rebalance.delay.ms": "1000"},
     "retained": {"log.retention.check.interval.ms": "1000"},
     **{each.__name__: consumer_groups.SETTINGS for each in CONSUMER_GROUPS},
+    **{each.__name__: access_control.SETTINGS for each in ACCESS_CONTROL},
     "coordinators": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
 }
@@ -532,6 +535,8 @@ MORE: Final = {
 def held(name: str, mode: str, version: str) -> list[list[Any]]:
     """Hold a conversation with an emulated cluster; return what it said."""
     config = COMMON | OF_MODE[mode] | MORE.get(name, {})
+    if CONVERSATIONS[name] in ACCESS_CONTROL:
+        config["authorizer.class.name"] = access_control.AUTHORIZERS[mode]
     conversation = Conversation(config, version, mode)
     CONVERSATIONS[name](conversation)
     return conversation.said

@@ -28,7 +28,7 @@ def consume(wanted: Consume) -> Consume:
 
 def inject(wanted: InjectError) -> InjectError:
     """Reject words that exclude each other, and an error that a request cannot have."""
-    from emulator.clients.external.injection import REFUSABLE
+    from emulator.clients.external.refusals import REFUSABLE
 
     kinds = [wanted.error, wanted.drop, wanted.close_after]
     if not any((*kinds, wanted.delay_us)):

@@ -13,11 +13,14 @@ from emulator.common.errors import NONE
 from emulator.coordinator import internal_topics
 from emulator.metadata_log.records import BROKER_RESOURCE
 from emulator.protocol import (
+    AclsResponse,
     AlterConfigsRequest,
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+    CreateAclsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteAclsRequest,
     DeleteTopicsRequest,
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -56,7 +59,8 @@ OTHERS: Final[dict[type, type[Any]]] = {
     AlterPartitionReassignmentsRequest: AlterPartitionReassignmentsResponse,
 }
 """Requests with a single result, and their responses."""
-FORWARDED: Final = (*OF_TOPICS, *OTHERS, DescribeQuorumRequest)
+OF_ACLS: Final = (CreateAclsRequest, DeleteAclsRequest)
+FORWARDED: Final = (*OF_TOPICS, *OTHERS, *OF_ACLS, DescribeQuorumRequest)
 
 
 class ForwardingManager:
@@ -161,6 +165,9 @@ class ForwardingManager:
         if isinstance(wanted, DescribeQuorumRequest):
             quorum = None if response is None else response.quorum
             reply = DescribeQuorumResponse(request, error, quorum)
+        elif isinstance(wanted, OF_ACLS):
+            acls = [] if response is None else response.acls
+            reply = AclsResponse(request, error, errors, messages, acls)
         elif isinstance(wanted, OF_TOPICS):
             if error != NONE:
                 errors = dict.fromkeys(wanted.topics, error)

@@ -3,7 +3,7 @@
 The metadata log, heartbeats, and requests to the active controller are its only connections to it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, get_args
 
 from emulator import protocol as messages
@@ -21,6 +21,7 @@ from emulator.broker.kraft_membership.state import KRaftMembershipState
 from emulator.broker.membership import Handler, Task
 from emulator.broker.replication.alter_partition_manager import AlterPartitionManager
 from emulator.broker_effects import ControllerKnown
+from emulator.common.acls import Acl
 from emulator.raft.client import TASK as QUORUM
 from emulator.raft.client import RaftClient
 
@@ -82,6 +83,16 @@ class KRaftMembership:
         self.alter_partition = AlterPartitionManager(
             context, state.alter_partition, core.replicas, core.sessions.replica_epochs
         )
+
+    @property
+    def acls(self) -> Collection[Acl]:
+        """The access control entries that the broker knows."""
+        return self.state.image.acls.values()
+
+    @property
+    def handles_administration(self) -> bool:
+        """Whether the broker passes requests on to the controller: always."""
+        return True
 
     # ---- the controller
 

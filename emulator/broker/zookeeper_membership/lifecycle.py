@@ -5,6 +5,7 @@ from msgspec import Struct
 from emulator import events
 from emulator.broker.replication.partition_locks import PartitionLocks
 from emulator.broker.replication.replica import Replicas
+from emulator.broker.zookeeper_membership.acl_authorizer import AclAuthorizer
 from emulator.broker.zookeeper_membership.dynamic_config import DynamicConfig
 from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
 from emulator.broker_context import CLOSED, OPEN, UNOPENED, BrokerContext
@@ -89,7 +90,7 @@ class LifecycleState(Struct, array_like=True):
 class Lifecycle:
     """Starts, registers and ends a broker."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that a process starts and ends
         self,
         context: BrokerContext,
         state: LifecycleState,
@@ -98,6 +99,7 @@ class Lifecycle:
         replicas: Replicas,
         locks: PartitionLocks,
         config: DynamicConfig,
+        authorizer: AclAuthorizer,
         producer_ids: ProducerIds,
         controller: Controller,
     ) -> None:
@@ -107,6 +109,7 @@ class Lifecycle:
         self.replicas = replicas
         self.locks = locks
         self.config = config
+        self.authorizer = authorizer
         self.zk = zk
         self.producer_ids = producer_ids
         self.controller = controller
@@ -138,6 +141,7 @@ class Lifecycle:
         try:
             self._make_paths()
             self.config.start()
+            self.authorizer.start()
         except errors.ZooKeeperError:
             self.zk.close()
             self.context.later("boot", RECONNECT_US)
@@ -151,6 +155,7 @@ class Lifecycle:
         """Open a new session after an expiry, register again, and stand for election."""
         if self.zk.usable() or self.zk.connect():
             self.config.reconnected()
+            self.authorizer.catch_up()
             self.register()
         else:
             self.context.later("boot", RECONNECT_US)
@@ -227,6 +232,8 @@ class Lifecycle:
                 self.config.changed()
             except errors.ConnectionLoss:
                 return  # it is checked again when the connection is back
+        elif message.path in self.authorizer.changes:
+            self.authorizer.catch_up()
         else:
             self.controller.watched(message)
 
@@ -236,6 +243,7 @@ class Lifecycle:
             self.end()
             return
         self.config.reconnected()
+        self.authorizer.catch_up()
         self.controller.retry()
 
     def session_expired(self) -> None:

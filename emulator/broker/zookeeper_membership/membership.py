@@ -1,6 +1,6 @@
 """How a broker belongs to a cluster with ZooKeeper: by a session, perhaps as the controller."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct, field
 
@@ -11,6 +11,7 @@ from emulator.broker.replication.alter_partition_manager import (
     AlterPartitionManager,
     AlterPartitionState,
 )
+from emulator.broker.zookeeper_membership.acl_authorizer import AclAuthorizer, AclCacheState
 from emulator.broker.zookeeper_membership.admin_manager import AdminRequestsState, ZkAdminManager
 from emulator.broker.zookeeper_membership.cluster_metadata import ZooKeeperMetadata
 from emulator.broker.zookeeper_membership.control_requests import (
@@ -26,6 +27,7 @@ from emulator.broker.zookeeper_membership.zk_isr_manager import (
     ZkIsrManager,
 )
 from emulator.broker_effects import Unlocked
+from emulator.common.acls import Acl
 from emulator.controller.context import Controllership
 from emulator.controller.controller import Controller
 from emulator.events import ZOOKEEPER
@@ -50,6 +52,7 @@ class ZooKeeperMembershipState(Struct, array_like=True, tag="zookeeper"):
     isr_notifications: IsrNotificationsState = field(default_factory=IsrNotificationsState)
     admin_requests: AdminRequestsState = field(default_factory=AdminRequestsState)
     controllership: Controllership = field(default_factory=Controllership)
+    acls: AclCacheState = field(default_factory=AclCacheState)
 
 
 class ZooKeeperMembership:
@@ -69,6 +72,7 @@ class ZooKeeperMembership:
         self.zk = zk = metadata.zk
         self.controller = Controller(context, state.controllership, zk)
         self.config = DynamicConfig(context, state.config, zk, self.controller.config_changed)
+        self.authorizer = AclAuthorizer(context, state.acls, zk)
         self.admin = ZkAdminManager(
             context,
             state.admin_requests,
@@ -105,9 +109,20 @@ class ZooKeeperMembership:
             replicas=core.replicas,
             locks=core.locks,
             config=self.config,
+            authorizer=self.authorizer,
             producer_ids=producer_ids,
             controller=self.controller,
         )
+
+    @property
+    def acls(self) -> Collection[Acl]:
+        """The access control entries that the broker knows."""
+        return self.authorizer.acls
+
+    @property
+    def handles_administration(self) -> bool:
+        """Whether the broker is the controller: others refuse what only it may do."""
+        return self.controller.state is not None
 
     # ---- dispatch
 
@@ -140,6 +155,8 @@ class ZooKeeperMembership:
             messages.DescribeConfigsRequest: admin.describe_configs,
             messages.AlterConfigsRequest: admin.alter_configs,
             messages.IncrementalAlterConfigsRequest: admin.alter_broker_configs,
+            messages.CreateAclsRequest: self.authorizer.create_acls,
+            messages.DeleteAclsRequest: self.authorizer.delete_acls,
             messages.ControlledShutdownRequest: controller.controlled_shutdown,
             messages.AlterPartitionRequest: controller.alter_partition,
             messages.DescribeClusterRequest: controller.describe_cluster,

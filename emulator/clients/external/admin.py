@@ -70,6 +70,7 @@ class CreateTopics:
                 row = replace(
                     row,
                     topic_id=uuid_bytes(made.topic_id) if made.topic_id else row.topic_id,
+                    topic_config_error_code=ERRORS[made.config_error].code,
                     num_partitions=made.partitions,
                     replication_factor=made.replication_factor,
                     configs=[

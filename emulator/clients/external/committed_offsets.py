@@ -22,6 +22,9 @@ IDS_SINCE: Final = 10
 UNKNOWN_ID: Final = ERRORS["UNKNOWN_TOPIC_ID"].code
 UNKNOWN_PARTITION: Final = ERRORS["UNKNOWN_TOPIC_OR_PARTITION"].code
 UNSTABLE: Final = ERRORS["UNSTABLE_OFFSET_COMMIT"].code
+UNAUTHORIZED: Final = "TOPIC_AUTHORIZATION_FAILED"
+WHOLE_ERRORS: Final = ("GROUP_AUTHORIZATION_FAILED", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
+"""Errors of a request that come before those of its topics."""
 IN_ZOOKEEPER: Final = 0
 """The OffsetFetch and OffsetCommit version that stores offsets in ZooKeeper."""
 
@@ -153,7 +156,12 @@ def commit_results(
         topic_there = described.topics.get(name)  # a topic without partitions was not asked for
         there = {} if topic_there is None else topic_there.partitions
         code = ERRORS[response.error].code
-        codes = {each: code if each in there else UNKNOWN_PARTITION for each in numbers}
+        if response.error in WHOLE_ERRORS:
+            codes = dict.fromkeys(numbers, code)
+        elif topic_there is not None and topic_there.error == UNAUTHORIZED:
+            codes = dict.fromkeys(numbers, ERRORS[UNAUTHORIZED].code)
+        else:
+            codes = {each: code if each in there else UNKNOWN_PARTITION for each in numbers}
         (known if there else unknown).append((topic, codes))
     return unknown + known
 
@@ -276,6 +284,8 @@ def _positions(found: protocol.OffsetFetchResponse, code: int) -> dict[str, list
         topic, partition = split_tp(tp)
         epoch, note = found.epochs.get(tp, -1), found.notes.get(tp, "")
         error = UNSTABLE if tp in found.unstable else code
+        if tp in found.errors:
+            error = ERRORS[found.errors[tp]].code
         topics.setdefault(topic, []).append((partition, offset, epoch, note, error))
     return topics
 

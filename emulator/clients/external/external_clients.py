@@ -10,9 +10,12 @@ bytes received on them.
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from emulator import events, protocol
 from emulator.clients.context import ClientContext
 from emulator.clients.external import (
+    access_control,
     admin,
     committed_offsets,
     consumer_groups,
@@ -27,10 +30,24 @@ from emulator.clients.external import (
     transaction_states,
     transactions,
 )
+from emulator.clients.external.authorization import (
+    TELLS_OPERATIONS,
+    UNREADABLE,
+    Authorizer,
+    asks_for_all,
+    merged,
+    split,
+    split_fetch,
+    visible,
+    with_operations,
+    without_configs,
+)
 from emulator.clients.external.call import Call, Translator
 from emulator.clients.external.encoded_records import EncodedRecords
-from emulator.clients.external.injection import is_selected, refusal
+from emulator.clients.external.injection import is_selected
+from emulator.clients.external.refusals import refusal
 from emulator.clients.external_state import Connection, Injection
+from emulator.common.acls import ALTER, ALTER_CONFIGS, DESCRIBE, DESCRIBE_CONFIGS
 from emulator.common.errors import ERROR_NAMES
 from emulator.events import CLIENTS
 from emulator.inputs.statements import AdvertiseListeners, InjectError, OpenConnection
@@ -97,6 +114,7 @@ class ExternalClients:
         self._settings = settings
         self._known_ids = metadata.TopicIds(self.state)
         self._authenticator = sasl.Authenticator(settings, context.kernel)
+        self._authorizer = Authorizer(settings, context)
         self._translators = self._table(settings.racks)
         advertised = versions_of(context.profile.version, without_zookeeper=context.in_kraft_mode)
         for key, versions in advertised.items():
@@ -115,6 +133,9 @@ class ExternalClients:
             "SaslHandshake": sasl.SaslHandshake(self._authenticator),
             "SaslAuthenticate": sasl.SaslAuthenticate(self._authenticator),
             **self._security(),
+            "DescribeAcls": access_control.DescribeAcls(self._authorizer),
+            "CreateAcls": access_control.CreateAcls(self._authorizer),
+            "DeleteAcls": access_control.DeleteAcls(self._authorizer),
             "Metadata": metadata.Metadata(addresses, racks, known_ids),
             "DescribeCluster": metadata.DescribeCluster(addresses, racks),
             "DescribeTopicPartitions": quorum.DescribeTopicPartitions(),
@@ -165,19 +186,24 @@ class ExternalClients:
         credentials = security.ScramCredentials(self._settings)
         quotas = security.Quotas(self._settings)
         answers = {
-            "DescribeAcls": security.describe_acls,
-            "CreateAcls": security.create_acls,
-            "DeleteAcls": security.delete_acls,
             "CreateDelegationToken": tokens.create,
             "RenewDelegationToken": tokens.renew,
             "ExpireDelegationToken": tokens.expire,
             "DescribeDelegationToken": tokens.describe,
-            "DescribeUserScramCredentials": credentials.describe,
-            "AlterUserScramCredentials": credentials.alter,
-            "DescribeClientQuotas": quotas.describe,
-            "AlterClientQuotas": quotas.alter,
         }
-        return {api: security.Answer(answer) for api, answer in answers.items()}
+        on_cluster = {
+            "DescribeUserScramCredentials": (credentials.describe, DESCRIBE),
+            "AlterUserScramCredentials": (credentials.alter, ALTER),
+            "DescribeClientQuotas": (quotas.describe, DESCRIBE_CONFIGS),
+            "AlterClientQuotas": (quotas.alter, ALTER_CONFIGS),
+        }
+        return {
+            **{api: security.Answer(answer) for api, answer in answers.items()},
+            **{
+                api: security.Answer(answer, self._authorizer, operation)
+                for api, (answer, operation) in on_cluster.items()
+            },
+        }
 
     # ---- inputs
 
@@ -294,7 +320,7 @@ class ExternalClients:
         if fault is not None and fault.drop:
             connection.frame = frame  # as a broker that never gets to it, nor to what follows it
             return
-        messages = self._translators[api].ask(call)
+        messages = self._authorized(api, connection, self._translators[api].ask(call))
         connection.delay_us, connection.is_cut_off = 0, False
         if fault is not None:
             connection.delay_us, connection.is_cut_off = fault.delay_us, fault.close_after
@@ -316,6 +342,42 @@ class ExternalClients:
                 seq = -1 - at
                 connection.responses[seq] = each
             connection.asked.append(seq)
+
+    def _authorized(
+        self, api: str, connection: Connection, messages: list[AnyMessage]
+    ) -> list[AnyMessage]:
+        """Return what a client may do of what it asks for, and refuse the rest."""
+        if not self._authorizer.is_there:
+            return messages
+        client = self._authorizer.client(connection)
+        connection.refused.clear()
+        connection.asks_for_all = False
+        allowed: list[AnyMessage] = []
+        for at, message in enumerate(messages):
+            if isinstance(message, protocol.FetchRequest):
+                allowed.append(split_fetch(message, connection, client))
+                rows = replace(message, partitions=connection.unreadable)
+                if rows.partitions:
+                    connection.refused[at] = refusal(rows, UNREADABLE)
+                continue
+            found = split(api, message, client)
+            connection.asks_for_all |= asks_for_all(message)
+            if found.message is not None:
+                allowed.append(found.message)
+                if found.refused is not None:
+                    connection.refused[at] = found.refused
+            elif found.refused is not None:
+                allowed.append(found.refused)
+        return allowed
+
+    def _with_refused(self, connection: Connection, at: int, response: AnyMessage) -> AnyMessage:
+        """Return a response with what was refused, and without what its client may not see."""
+        if not self._authorizer.is_there:
+            return response
+        client = self._authorizer.client(connection)
+        if connection.asks_for_all:
+            response = visible(response, client)
+        return merged(without_configs(response, client), connection.refused.get(at))
 
     def _note_received(self, call: Call, api: str) -> None:
         """Emit the receipt of a request, which is the cause of all that follows."""
@@ -423,7 +485,10 @@ class ExternalClients:
     def _conclude(self, number: int, connection: Connection) -> None:
         """All responses have arrived: combine them and respond."""
         call = self._calls.pop(number, None) or self._call(number, connection, connection.frame)
-        responses = [connection.responses[seq] for seq in connection.asked]
+        responses = [
+            self._with_refused(connection, at, connection.responses[seq])
+            for at, seq in enumerate(connection.asked)
+        ]
         if isinstance(responses[-1], DescribeClusterResponse):
             del responses[-1]
         header = call.header
@@ -437,6 +502,9 @@ class ExternalClients:
             return
         if response is None:
             return
+        if isinstance(call.message, TELLS_OPERATIONS):
+            client = self._authorizer.client(connection)
+            response = with_operations(call.message, response, client)
         self._note_response(call, response)
         if self.delivery is not None:
             version = header.api_version

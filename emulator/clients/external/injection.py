@@ -1,19 +1,14 @@
-"""Error injection: the response a broker would send if a request failed."""
+"""Which requests of clients a fault is for."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from emulator import protocol
 from emulator.clients.external.call import Call
 from emulator.clients.external.metadata import TopicIds
-from emulator.common.errors import NONE
 from emulator.inputs.statements import InjectError
-from emulator.protocol import AnyMessage
 from emulator.wire.messages.coordinator import FindCoordinatorRequest
 from emulator.wire.types import Message
 
-NOWHERE: Final = -1
-"""An invalid offset."""
 OF_TRANSACTION: Final = 1
 """The type of a coordinator's key that is a transactional id."""
 TRANSACTION_FIELDS: Final = (
@@ -26,22 +21,6 @@ TOPICS_FIELDS: Final = (
 )
 PARTITIONS_FIELDS: Final = ("partitions", "partition_data", "partition_indexes")
 PARTITION_FIELDS: Final = ("partition_index", "partition", "index")
-Refuse = Callable[[Any, str], AnyMessage]
-
-
-def _fetch(asked: protocol.FetchRequest, error: str) -> AnyMessage:
-    row = protocol.FetchedPartition(error, NOWHERE, NOWHERE, [])
-    rows = dict.fromkeys(asked.partitions, row)
-    return protocol.FetchResponse(0, rows, error=NONE if rows else error)
-
-
-def _topics(
-    asked: protocol.CreateTopicsRequest
-    | protocol.CreatePartitionsRequest
-    | protocol.DeleteTopicsRequest,
-    error: str,
-) -> AnyMessage:
-    return protocol.TopicsResponse(0, dict.fromkeys(asked.topics, error))
 
 
 def is_selected(wanted: InjectError, call: Call, known_ids: TopicIds) -> bool:
@@ -122,35 +101,3 @@ def _partitions(topic: object) -> Iterator[int]:
             for name in PARTITION_FIELDS:
                 if isinstance(number := getattr(partition, name, None), int):
                     yield number
-
-
-_REFUSALS: Final[dict[type, Refuse]] = {
-    protocol.ProduceRequest: lambda r, e: protocol.ProduceResponse(0, r.tp, e, NOWHERE),
-    protocol.FetchRequest: _fetch,
-    protocol.ListOffsetsRequest: lambda r, e: protocol.ListOffsetsResponse(
-        0, r.tp, e, NOWHERE, NOWHERE
-    ),
-    protocol.FindCoordinatorRequest: lambda r, e: protocol.FindCoordinatorResponse(0, r.group, e),
-    protocol.InitProducerIdRequest: lambda _, e: protocol.InitProducerIdResponse(0, e, -1, -1),
-    protocol.JoinGroupRequest: lambda r, e: protocol.JoinGroupResponse(0, r.group, e, r.member_id),
-    protocol.SyncGroupRequest: lambda r, e: protocol.SyncGroupResponse(0, r.group, e),
-    protocol.HeartbeatRequest: lambda r, e: protocol.HeartbeatResponse(0, r.group, e),
-    protocol.LeaveGroupRequest: lambda r, e: protocol.LeaveGroupResponse(0, r.group, e),
-    protocol.OffsetCommitRequest: lambda r, e: protocol.OffsetCommitResponse(0, r.group, e),
-    protocol.OffsetFetchRequest: lambda r, e: protocol.OffsetFetchResponse(0, r.group, e),
-    protocol.ConsumerGroupHeartbeatRequest: lambda r, e: protocol.ConsumerGroupHeartbeatResponse(
-        0, r.group, e
-    ),
-    protocol.CreateTopicsRequest: _topics,
-    protocol.CreatePartitionsRequest: _topics,
-    protocol.DeleteTopicsRequest: _topics,
-}
-
-REFUSABLE: Final = tuple(sorted(kind.__name__.removesuffix("Request") for kind in _REFUSALS))
-"""The APIs whose requests can fail with any error."""
-
-
-def refusal(asked: AnyMessage, error: str) -> AnyMessage:
-    """The error response to a message; a message without one is returned unchanged."""
-    refuse = _REFUSALS.get(type(asked))
-    return asked if refuse is None else refuse(asked, error)

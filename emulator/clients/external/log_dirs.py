@@ -32,6 +32,8 @@ class DescribeLogDirs:
         """Return the logs by topic."""
         (found,) = responses
         assert isinstance(found, protocol.DescribeLogDirsResponse)
+        if found.error != NONE:
+            return wire.DescribeLogDirsResponse(error_code=ERRORS[found.error].code)
         topics: dict[str, list[wire.DescribeLogDirsPartition]] = {}
         for tp, (size_bytes, lag) in found.logs.items():
             topic, number = split_tp(tp)

@@ -1,14 +1,15 @@
 """Requests about access, credentials and quotas.
 
-Brokers have no authorizer and issue no tokens. SCRAM credentials and quotas are kept by the
+Brokers issue no tokens. SCRAM credentials and quotas are kept by the
 cluster, and take effect at once; quotas are described and limit nobody.
-Source: ``AclApis``, ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``.
+Source: ``ScramControlManager``, ``ScramImage``, ``ClientQuotaControlManager``.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from emulator.clients.external.authorization import Authorizer
 from emulator.clients.external.call import Call
 from emulator.common import scram
 from emulator.common.errors import ERRORS
@@ -36,9 +37,16 @@ NO_ERROR: Final = 0
 class Answer:
     """A request that concerns no partition: the connection's broker answers by itself."""
 
-    def __init__(self, answer: Callable[[Call], Message]) -> None:
-        """Answer with ``answer``."""
+    def __init__(
+        self,
+        answer: Callable[[Call], Message],
+        authorizer: Authorizer | None = None,
+        operation: int = 0,
+    ) -> None:
+        """Answer with ``answer`` whom ``authorizer`` allows an operation on the cluster."""
         self.answer = answer
+        self.authorizer = authorizer
+        self.operation = operation
 
     def ask(self, _call: Call) -> list[AnyMessage]:
         """Ask nobody."""
@@ -46,26 +54,31 @@ class Answer:
 
     def respond(self, call: Call, _responses: Sequence[AnyMessage]) -> Message:
         """Return the response."""
+        if self.authorizer is not None:
+            client = self.authorizer.client(call.connection)
+            if not client.may_on_cluster(self.operation):
+                return _unauthorized(call.message)
         return self.answer(call)
 
 
-def describe_acls(_call: Call) -> Message:
-    """Refuse: there is no authorizer."""
-    return wire.DescribeAclsResponse(0, ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
-
-
-def create_acls(call: Call) -> Message:
-    """Refuse each creation."""
-    assert isinstance(call.message, wire.CreateAclsRequest)
-    refused = wire.AclCreationResult(ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
-    return wire.CreateAclsResponse(results=[refused] * len(call.message.creations))
-
-
-def delete_acls(call: Call) -> Message:
-    """Refuse each filter."""
-    assert isinstance(call.message, wire.DeleteAclsRequest)
-    refused = wire.DeleteAclsFilterResult(ERRORS["SECURITY_DISABLED"].code, NO_AUTHORIZER)
-    return wire.DeleteAclsResponse(filter_results=[refused] * len(call.message.filters))
+def _unauthorized(request: Message) -> Message:
+    """The response to a client that may not do something to the cluster."""
+    code, reason = ERRORS["CLUSTER_AUTHORIZATION_FAILED"].code, None
+    match request:
+        case wire.DescribeUserScramCredentialsRequest():
+            return wire.DescribeUserScramCredentialsResponse(0, code, reason)
+        case wire.AlterUserScramCredentialsRequest():
+            names = [each.name for each in request.deletions]
+            names += [each.name for each in request.upsertions]
+            altered = [wire.AlteredUser(name, code, reason) for name in dict.fromkeys(names)]
+            return wire.AlterUserScramCredentialsResponse(results=altered)
+        case wire.AlterClientQuotasRequest():
+            entries = [
+                wire.AlteredEntryResult(code, reason, each.entity) for each in request.entries
+            ]
+            return wire.AlterClientQuotasResponse(entries=entries)
+        case _:
+            return wire.DescribeClientQuotasResponse(0, code, reason, None)
 
 
 class Tokens:

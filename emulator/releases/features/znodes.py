@@ -31,6 +31,13 @@ ZNODES: Final = (
         also=("documents",),
     ),
     Feature(
+        "prefixed_acls",
+        "2.0",
+        None,
+        "KIP-290",
+        "access control entries may name resources by a prefix, under /kafka-acl-extended",
+    ),
+    Feature(
         "json_config_changes",
         "0.9",
         None,

@@ -3,7 +3,7 @@
 Only the seam is tested here: nothing decides yet which of both worlds has the metadata.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from emulator.broker.broker import Broker, BrokerState
 from emulator.broker.core import Core
@@ -20,6 +20,7 @@ from emulator.broker.zookeeper_membership.membership import (
 from emulator.broker.zookeeper_membership.producer_ids import ProducerIds
 from emulator.broker_context import BrokerContext, ProcessState, Surroundings
 from emulator.cluster import Cluster
+from emulator.common.acls import Acl
 from emulator.coordinator.own_requests import OwnRequests
 from emulator.events import ZOOKEEPER
 from emulator.inputs.statements import CreateCluster
@@ -36,6 +37,14 @@ class BothMemberships:
     def __init__(self, zookeeper: ZooKeeperMembership, kraft: KRaftMembership) -> None:
         self.zookeeper = zookeeper
         self.kraft = kraft
+
+    @property
+    def acls(self) -> Collection[Acl]:
+        return self.zookeeper.acls
+
+    @property
+    def handles_administration(self) -> bool:
+        return self.kraft.handles_administration
 
     def parts(self) -> Iterable[object]:
         return (*self.kraft.parts(), *self.zookeeper.parts())

@@ -145,6 +145,7 @@ broker_endpoints documents 0.9..3.9
 generated_broker_ids documents 0.9..3.9
 client_quotas 0.9..3.9
 isr_change_notification_znode documents 0.9..3.9
+prefixed_acls 2.0.0..3.9
 json_config_changes 0.9..3.9
 broker_rack documents 0.10.0..3.9
 config_entity_paths 0.10.2..3.9

@@ -30,7 +30,7 @@ def test_without_an_authorizer_there_are_no_access_control_lists(lab: WireLab) -
     filters = [wire.DeleteAclsFilter(2, "t")]
     (result,) = lab.ask(client, wire.DeleteAclsRequest(filters), 2).filter_results
     assert result.error_code == SECURITY_DISABLED
-    assert result.error_message == "No Authorizer is configured on the broker"
+    assert result.error_message == "No Authorizer is configured."
 
 
 def test_tokens_are_refused(lab: WireLab) -> None:

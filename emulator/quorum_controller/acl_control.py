@@ -1,0 +1,90 @@
+"""Access control entries. Source: ``AclControlManager``, 3.9 to 4.4."""
+
+from collections.abc import Sequence
+
+from emulator.common.acls import (
+    ALLOW,
+    ANY,
+    DENY,
+    LITERAL,
+    MATCH,
+    OPERATIONS,
+    PREFIXED,
+    RESOURCE_TYPES,
+    Acl,
+)
+from emulator.common.names import random_uuid
+from emulator.metadata_log.image import record_of_acl
+from emulator.metadata_log.records import AnyRecord, RemoveAccessControlEntryRecord
+from emulator.quorum_controller.context import Context
+from emulator.quorum_controller.replica_placer import RandomBelow
+from emulator.quorum_controller.result import ApiError, Result
+
+PATTERN_TYPES = {0: "UNKNOWN", ANY: "ANY", MATCH: "MATCH"}
+"""Pattern types of filters only."""
+
+
+def create_acls(
+    context: Context, acls: Sequence[Acl], random_below: RandomBelow
+) -> Result[list[ApiError]]:
+    """Create entries that are valid and do not exist yet."""
+    records: list[AnyRecord] = []
+    errors = []
+    existing = set(map(_key, context.image.acls.values()))
+    for acl in acls:
+        if reason := why_invalid(acl):
+            errors.append(ApiError("INVALID_REQUEST", reason))
+            continue
+        errors.append(ApiError())
+        if _key(acl) not in existing:
+            existing.add(_key(acl))
+            records.append(record_of_acl(random_uuid(random_below), acl))
+    return Result(records, errors, is_atomic=True)
+
+
+def delete_acls(
+    context: Context, filters: Sequence[Acl]
+) -> Result[list[tuple[ApiError, list[Acl]]]]:
+    """Delete the entries that match filters; each filter is answered with all that it matches."""
+    gone: dict[str, None] = {}
+    answers = []
+    for wanted in filters:
+        if reason := why_no_filter(wanted):
+            answers.append((ApiError("INVALID_REQUEST", reason), list[Acl]()))
+            continue
+        found = {key: acl for key, acl in context.image.acls.items() if acl.matches(wanted)}
+        gone |= dict.fromkeys(found)
+        answers.append((ApiError(), list(found.values())))
+    records: list[AnyRecord] = [RemoveAccessControlEntryRecord(key) for key in gone]
+    return Result(records, answers, is_atomic=True)
+
+
+def _key(acl: Acl) -> tuple[object, ...]:
+    return tuple(getattr(acl, name) for name in acl.__struct_fields__)
+
+
+def why_invalid(acl: Acl) -> str:
+    """Return why an entry cannot be created, in Kafka's words; empty if it can."""
+    if acl.resource_type not in RESOURCE_TYPES:
+        return f"Invalid resourceType {_named(acl.resource_type)}"
+    if acl.pattern_type not in (LITERAL, PREFIXED):
+        return f"Invalid patternType {PATTERN_TYPES.get(acl.pattern_type, 'UNKNOWN')}"
+    if acl.operation not in OPERATIONS:
+        return f"Invalid operation {_named(acl.operation)}"
+    if acl.permission not in (DENY, ALLOW):
+        return f"Invalid permissionType {_named(acl.permission)}"
+    return "" if acl.resource_name else "Resource name should not be empty"
+
+
+def why_no_filter(wanted: Acl) -> str:
+    """Return why a filter is not valid, in Kafka's words; empty if it is."""
+    kinds = (ANY, MATCH, LITERAL, PREFIXED)
+    if wanted.resource_type not in (ANY, *RESOURCE_TYPES) or wanted.pattern_type not in kinds:
+        return "Unknown patternFilter."
+    if wanted.operation not in (ANY, *OPERATIONS) or wanted.permission not in (ANY, DENY, ALLOW):
+        return "Unknown entryFilter."
+    return ""
+
+
+def _named(number: int) -> str:
+    return "ANY" if number == ANY else "UNKNOWN"
