@@ -6,6 +6,7 @@ what is shown as SVG.
 """
 
 import asyncio
+import contextlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,9 +16,12 @@ from typing import NamedTuple
 from commands.runs.console_library import ConsoleLibrary
 from commands.runs.live import live_source, replay_source
 from console.app import TidegaugeApp
+from sessions.postmortem.incident import read_sources
+from sessions.postmortem.session import record
 from sessions.sources.source import Source
 
 FOLDER = Path(__file__).parent / "pictures"
+INCIDENTS = Path(__file__).parents[1] / "tests/sessions/postmortem/recordings/incidents"
 SIZES = ((120, 40), (80, 24))
 LARGE = ((200, 60),)
 SETTLING = 20
@@ -101,7 +105,10 @@ QUESTION_SIZES = ((100, 24),)
 
 
 class Scene(NamedTuple):
-    """What is drawn: a script, the keys to press, and whether a recording of it is shown."""
+    """What is drawn: a script, the keys to press, and whether a recording of it is shown.
+
+    In place of a script there may be the history of a real cluster, a folder of ``INCIDENTS``.
+    """
 
     name: str
     script: str
@@ -109,6 +116,7 @@ class Scene(NamedTuple):
     is_replay: bool = False
     sizes: tuple[tuple[int, int], ...] = SIZES
     variables: tuple[tuple[str, str], ...] = ()
+    history: str = ""
 
 
 def of_question(page: str, *keys: str, **variables: str) -> Scene:
@@ -121,6 +129,19 @@ def of_question(page: str, *keys: str, **variables: str) -> Scene:
     )  # fmt: skip
 
 
+HISTORIES = {
+    "last-in-sync": {
+        "overview": ("1",),
+        "isr": ("5", "slash", *"shrank", "enter", "enter"),
+        "why": ("2", "W"),
+    },
+    "zombie-leader": {
+        "overview": ("1",),
+        "asked": ("5", "slash", *"shrank", "enter", "enter"),
+        "why": ("2", "W"),
+    },
+}
+"""The pictures of each history, by name: the keys that lead there."""
 SCENES = (
     Scene("overview", CRASH, ("1",)),
     Scene("over-time", DAY, ("1",), sizes=LARGE),
@@ -145,6 +166,11 @@ SCENES = (
     of_question("failover-time", "1", HOW="crash"),
     of_question("no-controller", "3"),
     of_question("leaders-moved", "2", BALANCE="false"),
+    *(
+        Scene(f"{history}-{name}", "", keys, sizes=SIZES[:1], history=history)
+        for history, scenes in HISTORIES.items()
+        for name, keys in scenes.items()
+    ),
 )
 
 
@@ -164,7 +190,19 @@ async def _draw(source: Source, scene: Scene, size: tuple[int, int], folder: Pat
     return path
 
 
+def _show_history(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
+    with tempfile.TemporaryDirectory() as made, contextlib.chdir(INCIDENTS):
+        session = Path(made, f"{scene.history}.tide.db")
+        log, lines = read_sources([scene.history])
+        record(log, session, [scene.history], lines=lines)
+        source = replay_source(session)
+        source.to_tail()
+        return asyncio.run(_draw(source, scene, size, folder))
+
+
 def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
+    if scene.history:
+        return _show_history(scene, size, folder)
     with tempfile.TemporaryDirectory() as made:
         script, recording = Path(made, "scene.tide"), Path(made, "scene.tide.db")
         script.write_text(scene.script)
@@ -182,6 +220,7 @@ def _show(scene: Scene, size: tuple[int, int], folder: Path) -> Path:
 
 def main(folder: Path, names: Sequence[str] = ()) -> None:
     """Draw every scene at every size; with names only those of them."""
+    folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:
         if names and scene.name not in names:

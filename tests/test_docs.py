@@ -9,9 +9,9 @@ A fenced block of a page is one of
 - ``console spark``: needs Spark, and its lines are some of those that are printed;
 - ``tide line``: what one may type behind ``:`` in the console.
 
-After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide
-and the questions, and docs/statements.md anew; with ``spark`` as a word more, what Spark's jobs
-print too.
+After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide,
+the page on postmortems with its reports, and the questions, and docs/statements.md anew; with
+``spark`` as a word more, what Spark's jobs print too.
 """
 
 import os
@@ -41,6 +41,9 @@ GUIDE = ROOT / "docs" / "guide.md"
 EXPLORER = ROOT / "docs" / "explorer.md"
 KRAFT = ROOT / "docs" / "kraft.md"
 OWN_CLUSTER = ROOT / "docs" / "own-cluster.md"
+POSTMORTEM = ROOT / "docs" / "postmortem.md"
+REPORTS = ROOT / "docs" / "incidents"
+INCIDENTS = ROOT / "tests" / "sessions" / "postmortem" / "recordings" / "incidents"
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
 QUESTIONS = sorted((ROOT / "docs" / "questions").glob("*.md"))
@@ -67,7 +70,9 @@ class Typed(NamedTuple):
 
 
 class Shell:
-    """As much of a shell as the guide needs: the program, ``ls``, ``| jq``, redirection, ``$?``."""
+    """As much of a shell as the guide needs: the program, ``ls``, pipes to ``jq`` and ``grep``,
+    redirection, ``$?``.
+    """
 
     def __init__(self) -> None:
         self.status = 0
@@ -77,7 +82,7 @@ class Shell:
         if command == "echo $?":
             return f"{self.status}\n"
         command, _, file = command.partition(" > ")
-        first, *filters = re.split(r" \| (?=jq)", command)
+        first, *filters = re.split(r" \| (?=jq|grep)", command)
         shown, data = self._first(first)
         for each in filters:
             words = shlex.split(each)
@@ -165,6 +170,26 @@ def test_a_page_prints_what_it_says(page: Path) -> None:
                 printed = shell.run(command)
                 same = printed is None or agrees(said, printed, kind)
                 assert same, f"$ {command}\n{printed}"
+
+
+def put_incidents(folder: Path) -> None:
+    """Put the logs of the incidents where the page on postmortems reads them."""
+    for incident in INCIDENTS.iterdir():
+        (folder / incident.name).symlink_to(incident)
+
+
+def test_the_page_on_postmortems_prints_and_reports_what_it_says(folder: Path) -> None:
+    put_incidents(folder)
+    shell = Shell()
+    for kind, text in blocks(POSTMORTEM):
+        if kind == "console":
+            for command, said in typed(text):
+                assert shell.run(command) == said, command
+    reports = sorted(REPORTS.glob("*.md"))
+    assert len(reports) == 2
+    for report in reports:
+        written = (folder / report.name).read_text(encoding="utf-8")
+        assert written == report.read_text(encoding="utf-8"), report.name
 
 
 @pytest.mark.usefixtures("folder")
@@ -307,6 +332,9 @@ def rewritten(page: str) -> str:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as scratch, chdir(scratch):
-        for chosen in (GUIDE, *QUESTIONS):
+        put_incidents(Path())
+        for chosen in (GUIDE, POSTMORTEM, *QUESTIONS):
             chosen.write_text(rewritten(chosen.read_text(encoding="utf-8")), encoding="utf-8")
+        for report in REPORTS.glob("*.md"):
+            report.write_text(Path(report.name).read_text(encoding="utf-8"), encoding="utf-8")
     STATEMENTS.write_text(statements_page(), encoding="utf-8")

@@ -89,7 +89,8 @@ def heading(stage: Stage, partition: PartitionState, width: int) -> list[Line]:
         *recovery(stage, partition),
         *writes(stage, partition),
     ]
-    if sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
+    is_told = partition.leader_isr or not stage.view.state.is_observed
+    if is_told and sorted(partition.leader_isr) != sorted(partition.isr) and leader is not None:
         rows.append(
             line(
                 Span("the leader acts on ISR ", "muted"),
@@ -180,10 +181,11 @@ def replica_table(stage: Stage, partition: PartitionState, width: int) -> list[L
     fetches = width >= ROOMY
     title = f"{'REPLICA':<13}{'LEO':>7}{'HW':>7}{'REMOTE':>7}{'LAG':>5}"
     rows = [line(Span(title, "title"), Span(f"{'FETCH':>7}" if fetches else "", "title"))]
+    no_log = "not known" if stage.view.state.is_observed else "no log here"
     for broker in tape_order(partition):
         replica = partition.replica_states.get(broker)
         if replica is None:
-            rows.append(line(f"  {broker:>2} ", Span("no log here", "muted")))
+            rows.append(line(f"  {broker:>2} ", Span(no_log, "muted")))
         else:
             rows.append(replica_line(stage, partition, replica, fetches=fetches))
     return rows

@@ -16,8 +16,11 @@ from sessions.text import clean, clock, number, plural
 BETTER_MORE: Final = frozenset({"brokers_up", "partitions"})
 """Counts whose lowest value is their worst."""
 UNTOLD: Final = ("unclean", "diverged", "lost")
-"""Counts that no client of a cluster is told."""
+"""Counts that no client of a cluster is told; a history tells that a leader is unclean."""
 UNTOLD_SENTENCE: Final = "Clients are not told what is lost or diverged."
+RECORDED: Final = "REPLAY"
+"""The kind of a source that is a recording."""
+UNRECORDED_SENTENCE: Final = "The controllers' records do not tell what is lost or diverged."
 LABEL_WIDTH: Final = 20
 FIGURE_WIDTH: Final = 9
 SECONDS_MAX: Final = 120
@@ -47,7 +50,9 @@ def health_lines(stage: Stage, width: int) -> list[Line]:
             top=counts.brokers,
         ),
     ]
-    untold = UNTOLD if stage.view.state.is_observed else ()
+    untold: tuple[str, ...] = UNTOLD if stage.view.state.is_observed else ()
+    if _is_recorded(stage):
+        untold = tuple(name for name in untold if name != "unclean")
     for _, name in COUNTED:
         word = WORD_OF[name]
         if name in untold:
@@ -128,20 +133,29 @@ def observed_lines(stage: Stage, width: int) -> list[Line]:
     late = {group: lag for group, lag in lags.items() if lag}
     worst = max(late, key=late.__getitem__, default="")
     note = f"{clean(worst)} the most: {number(late[worst])} records" if late else ""
+    groups: list[Line] = []
+    if state.groups or stage.source.kind != RECORDED:  # a history of controllers knows of none
+        told = f"{len(state.groups)}, {len(late)} behind"
+        groups = [_pair("groups", told, "warning" * bool(late), note), BLANK]
+    untold = UNRECORDED_SENTENCE if _is_recorded(stage) else UNTOLD_SENTENCE
     return [
         _pair("controller", *controller_words(stage)),
         *_waiting(stage),
         _pair("cluster", state.version or "?"),
         BLANK,
-        _pair("groups", f"{len(state.groups)}, {len(late)} behind", "warning" * bool(late), note),
-        BLANK,
-        *(line(Span(f" {row}", "muted")) for row in wrap(UNTOLD_SENTENCE, width - 2)),
+        *groups,
+        *(line(Span(f" {row}", "muted")) for row in wrap(untold, width - 2)),
         *(
             line(Span(f" {row}", "warning"))
             for note in stage.source.notes
             for row in wrap(clean(note), width - 2)
         ),
     ]
+
+
+def _is_recorded(stage: Stage) -> bool:
+    """Whether this is the history that a metadata log tells."""
+    return stage.metadata is not None and bool(stage.metadata.taken)
 
 
 def audit_lines(stage: Stage) -> list[Line]:

@@ -192,6 +192,8 @@ def _down(view: ClusterView, _held: Verdict) -> str:
 
 def _lost_uncleanly(view: ClusterView) -> str:
     """How many acknowledged records partitions with an unclean leader have lost, and which."""
+    if view.state.is_observed:
+        return "what it lost is not known"
     lost = {
         tp: partition.lost_count
         for tp, partition in view.partitions.items()

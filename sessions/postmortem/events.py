@@ -19,7 +19,7 @@ from emulator.events import Event
 from emulator.kraft.facts import MetadataFacts
 from emulator.kraft.state import CommittedMetadata
 from emulator.metadata_log.image import Change, MetadataDelta, MetadataImage, TopicIdPartition
-from emulator.metadata_log.records import AnyRecord, NoOpRecord
+from emulator.metadata_log.records import AnyRecord, NoOpRecord, PartitionChangeRecord
 from emulator.metadata_log.shown import LogNames, show
 from emulator.protocol import PartitionInfo
 from emulator.protocol.raft import MetadataBatch as LogBatch
@@ -238,7 +238,10 @@ class HistoryEvents(WallClockEvents):
             found = witnesses.of_records(records, batch.base_offset, time_us, self.image)
         self.kernel.cause = 0
         self.facts.batch = batch
-        self.facts.causes = {offset: witness.seq for offset, witness in found.items()}
+        causes = {offset: witness.seq for offset, witness in found.items()}
+        if len(records) > 1:
+            self._decide(batch, records, causes)
+        self.facts.causes = causes
         log_batch = LogBatch(batch.base_offset, batch.leader_epoch, records)
         delta = self.facts.read(self.controller, log_batch)
         batch = self.facts.batch
@@ -250,6 +253,34 @@ class HistoryEvents(WallClockEvents):
         image = self.metadata.image
         image.offset = batch.base_offset + len(batch.records) - 1
         image.epoch = self.metadata.epoch = batch.leader_epoch
+
+    def _decide(
+        self, batch: MetadataBatch, records: Sequence[AnyRecord], causes: dict[int, int]
+    ) -> None:
+        """Emit first what a batch does to brokers: its changes of partitions follow from that.
+
+        In the batch they stand before it. Their ``causes`` are added.
+        """
+        decided: dict[int, int] = {}
+        for offset, record in enumerate(batch.records, batch.base_offset):
+            decision = _DECISIONS.get(type(record))
+            if decision is not None:
+                self.kernel.cause = causes.get(offset, 0)
+                broker, seq = decision(self, record)
+                if seq:
+                    decided[broker] = causes[offset] = seq
+        self.kernel.cause = 0
+        if not decided:
+            return
+        for offset, changed in enumerate(records, batch.base_offset):
+            if isinstance(changed, PartitionChangeRecord) and offset not in causes:
+                topic = self.image.topics.get(changed.topic_id)
+                before = None if topic is None else topic.partitions.get(changed.partition_id)
+                if before is not None:
+                    touched = [before.leader, *before.isr, *before.elr]
+                    touched += [changed.leader, *(changed.isr or ())]
+                    seq = next((decided[each] for each in touched if each in decided), 0)
+                    causes[offset] = seq
 
     # ---- brokers and controllers
 
@@ -270,29 +301,32 @@ class HistoryEvents(WallClockEvents):
             state = "starting"
         self._process(broker, state)
 
-    def change_broker(self, record: wire.BrokerRegistrationChangeRecord) -> None:
-        broker = record.broker_id
+    def change_broker(self, record: wire.BrokerRegistrationChangeRecord) -> tuple[int, int]:
+        broker, seq = record.broker_id, 0
         if record.fenced == _FENCED:
-            is_leaving = self.brokers.get(broker) == "controlled_shutdown"
-            self._process(broker, "stopped" if is_leaving else "fenced")
+            is_over = self.brokers.get(broker) in ("controlled_shutdown", "stopped")
+            seq = self._process(broker, "stopped" if is_over else "fenced")
         elif record.fenced == _UNFENCED:
-            self._process(broker, "running")
+            seq = self._process(broker, "running")
         elif record.in_controlled_shutdown:
-            self._process(broker, "controlled_shutdown")
+            seq = self._process(broker, "controlled_shutdown")
+        return broker, seq
 
-    def fence_broker(self, record: wire.FenceBrokerRecord) -> None:
-        self._process(record.id, "fenced")
+    def fence_broker(self, record: wire.FenceBrokerRecord) -> tuple[int, int]:
+        return record.id, self._process(record.id, "fenced")
 
-    def unfence_broker(self, record: wire.UnfenceBrokerRecord) -> None:
-        self._process(record.id, "running")
+    def unfence_broker(self, record: wire.UnfenceBrokerRecord) -> tuple[int, int]:
+        return record.id, self._process(record.id, "running")
 
     def unregister_broker(self, record: wire.UnregisterBrokerRecord) -> None:
         self._process(record.broker_id, "stopped")
 
-    def _process(self, broker: int, state: str) -> None:
-        if self.brokers.get(broker) != state:
-            self.brokers[broker] = state
-            self.kernel.emit(events.BrokerStateChanged, broker, state)
+    def _process(self, broker: int, state: str) -> int:
+        """Emit a broker's state; return the event's number, 0 if it is so already."""
+        if self.brokers.get(broker) == state:
+            return 0
+        self.brokers[broker] = state
+        return self.kernel.emit(events.BrokerStateChanged, broker, state)
 
     def register_controller(self, record: wire.RegisterControllerRecord) -> None:
         self._controller_runs(record.controller_id)
@@ -324,7 +358,12 @@ class HistoryEvents(WallClockEvents):
             self.kernel.emit(events.ControllerStateChanged, controller, "running")
 
 
-_TOLD: Final[dict[type[Message], Callable[[HistoryEvents, Any], None]]] = {
+_DECISIONS: Final[dict[type[Message], Callable[[HistoryEvents, Any], tuple[int, int]]]] = {
+    wire.BrokerRegistrationChangeRecord: HistoryEvents.change_broker,
+    wire.FenceBrokerRecord: HistoryEvents.fence_broker,
+    wire.UnfenceBrokerRecord: HistoryEvents.unfence_broker,
+}
+_TOLD: Final[dict[type[Message], Callable[[HistoryEvents, Any], object]]] = {
     wire.RegisterBrokerRecord: HistoryEvents.register_broker,
     wire.BrokerRegistrationChangeRecord: HistoryEvents.change_broker,
     wire.FenceBrokerRecord: HistoryEvents.fence_broker,

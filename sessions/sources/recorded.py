@@ -41,6 +41,11 @@ class ReplaySource(Source):
         self._cursor = Cursor(Chunks(self.session))
         is_observed = self.session.origin.seed == NO_SEED
         self._first_us = self._cursor.chunks.time_of(self.first_seq) if is_observed else 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Let no time pass before the first event: of times of day, there may be hours."""
+        self._cursor.replay_us = max(self._cursor.replay_us, self._first_us)
 
     @property
     def view(self) -> ClusterView:
@@ -89,13 +94,14 @@ class ReplaySource(Source):
         return self._cursor.play(duration_us, self.last_time_us, budget_ms)
 
     def step(self, n: int) -> None:
-        self._cursor.seek_seq(self.seq + n)
+        self.seek_seq(self.seq + n)
 
     def seek_seq(self, seq: int) -> None:
         self._cursor.seek_seq(seq)
+        self._begin()
 
     def seek_time(self, time_us: int) -> None:
-        self._cursor.seek_time(min(time_us, self.last_time_us))
+        self._cursor.seek_time(max(self._first_us, min(time_us, self.last_time_us)))
 
     def to_tail(self) -> None:
         self.session.refresh()

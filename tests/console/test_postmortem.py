@@ -7,13 +7,14 @@ import pytest
 
 from console.app import MODE_SCREENS, TidegaugeApp
 from emulator.events import BrokerStateChanged
-from sessions.postmortem.incident import read_paths
+from sessions.postmortem.incident import read_paths, read_sources
 from sessions.postmortem.session import record
 from sessions.sources.recorded import ReplaySource
 from tests.console.contexts import OPENED, ready
 from tests.console.driving import LARGE, Console, console
 
 RECORDED = Path(__file__).parents[1] / "sessions/postmortem/recordings/kraft-4.1.2"
+INCIDENTS = RECORDED.parent / "incidents"
 SHOWN: dict[str, tuple[str, ...]] = {
     "overview": ("brokers up", "4/5", "controller 100"),
     "partitions": ("partitions ── ", "t5-1"),
@@ -81,3 +82,31 @@ async def test_every_screen_opens_on_a_history(session: Path) -> None:
             missing[context] = [part for part in parts if part not in text]
     source.close()
     assert {context: parts for context, parts in missing.items() if parts} == {}
+
+
+async def test_a_history_begins_with_its_first_event_and_shows_nothing_that_nobody_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(INCIDENTS)
+    path = tmp_path / "incident.tide.db"
+    log, lines = read_sources(["last-in-sync"])
+    record(log, path, ["last-in-sync"], lines=lines)
+    source = ReplaySource(path)
+    source.seek_time(0)
+    assert source.time_us == source.first_time_us > 0
+    assert source.seq == source.first_seq
+    source.advance(1.0, 1.0, 100.0)
+    assert source.time_us == source.first_time_us + 1_000_000
+    source.to_tail()
+    async with console(source, size=LARGE) as driven:
+        await open_screen(driven, "overview")
+        overview = driven.text()
+        await open_screen(driven, "partitions")
+        partitions = driven.text()
+    source.close()
+    assert "what it lost is not known" in overview
+    assert "The controllers' records do not tell what" in overview
+    assert "groups" not in overview
+    assert "not known" in partitions
+    assert "no log here" not in partitions
+    assert "acts on ISR" not in partitions

@@ -120,7 +120,7 @@ def _isr_change(change: Change, isr: tuple[int, ...]) -> str:
         parts.append(f"{broker_list(added)} caught up with it")
         since = [heard[each] for each in added if each in heard]
     if removed:
-        parts.append(f"{broker_list(removed)} did not within replica.lag.time.max.ms")
+        parts.append(f"{broker_list(removed)} did not catch up within replica.lag.time.max.ms")
     if not parts:
         parts.append("it has recovered from an unclean election")
     if change.record.replicas is not None:

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from emulator import events
+from emulator.events import Event
 from emulator.quorum_controller.explanation.trace import Explainer
 from sessions.postmortem.impact import Truncation
 from sessions.postmortem.incident import Incident, examine, read_paths, read_sources
@@ -129,6 +131,40 @@ def test_text_logs_say_the_release_and_the_configuration(
     silent = examine(read_paths([str(FOLDER / ZOMBIE)]))
     text = markdown(report_of(silent, [ZOMBIE]))
     assert "broker.session.timeout.ms (9 s unless it was configured)" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        (LAST, ["broker 1 was fenced"]),
+        (ZOMBIE, ["a heartbeat to the controller failed", "broker 1 was fenced"]),
+    ],
+)
+def test_the_cause_of_a_new_leader_goes_back_to_the_line_that_explains_it(
+    name: str, lines: list[str]
+) -> None:
+    told: list[Event] = []
+    log, texts = read_sources([str(FOLDER / name)])
+    examine(log, [told.append], lines=texts)
+    by_seq = {event.seq: event for event in told}
+    event: Event = next(
+        event
+        for event in told
+        if isinstance(event, events.PartitionStateChanged) and (event.tp, event.leader) == (TP, 2)
+    )
+    chain = []
+    while event.cause:
+        event = by_seq[event.cause]
+        chain.append(event)
+    record, fenced, *explained = chain
+    assert isinstance(record, events.MetadataRecordCommitted)
+    assert record.kind == "PartitionChange"
+    assert isinstance(fenced, events.BrokerStateChanged)
+    assert (fenced.broker, fenced.state) == (FORMER, "fenced")
+    for line, text in zip(reversed(explained), lines, strict=True):
+        assert isinstance(line, events.LineLogged)
+        assert text in line.text
+        assert re.search(r"/node\d+/\w+\.log\.gz:\d+$", line.source)
 
 
 def run(name: str, incident: Incident, setting: str) -> WhatIf:
