@@ -21,6 +21,7 @@ from commands.cli.options import (
     flag,
     option,
 )
+from commands.cli.spark_options import Master, SparkConf, spark_conf
 from commands.exits import CommandError, ExitCode
 from commands.language import values
 from commands.language.images import is_image
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from sessions.rehearsal.cases import Case
     from sessions.rehearsal.change import Plan
     from sessions.rehearsal.report import Report
+    from sessions.rehearsal.runs import Order, Progress, Rehearsal, RunTrials, Trial
 
 app = typer.Typer()
 
@@ -43,6 +45,37 @@ class Wanted(NamedTuple):
     plan: str | None
     decommission: Sequence[int]
     add_brokers: Sequence[values.Setting]
+
+
+class Where(NamedTuple):
+    """Where cases run: in so many processes here, or with a Spark master."""
+
+    workers: int
+    master: str | None
+    conf: dict[str, str]
+
+    def run(self, rehearsal: "Rehearsal", spec: "CreateCluster") -> "RunTrials":
+        """Return what runs the trials of a cluster."""
+        from sessions.rehearsal.runs import in_processes
+
+        if self.master is None:
+            return in_processes(rehearsal, spec, self.workers)
+        try:
+            from sessions.rehearsal.on_spark import on_spark
+        except ImportError as error:
+            message = f"--master needs the 'spark' extra (pip install 'tidegauge[spark]'): {error}"
+            raise CommandError(ExitCode.UNREACHABLE, message) from None
+        from sessions.analysis.errors import AnalysisError
+
+        run = on_spark(spec, self.master, self.conf)
+
+        def told(trials: "Sequence[Trial]", progress: "Progress") -> "Sequence[Order]":
+            try:
+                return run(trials, progress)
+            except AnalysisError as error:
+                raise CommandError(ExitCode.UNREACHABLE, str(error)) from None
+
+        return told
 
 
 IMAGE_NAME: Final = "prod.cluster.json"
@@ -59,6 +92,7 @@ IMAGE_NAME: Final = "prod.cluster.json"
         "tidegauge rehearse prod.cluster.json --each rack --roll",
         "tidegauge rehearse prod.cluster.json --json --baseline yesterday.json",
         "tidegauge rehearse prod.cluster.json --set topic:orders:min.insync.replicas=2",
+        "tidegauge rehearse fleet.cluster.json --master spark://host:7077",
         "tidegauge rehearse prod.cluster.json --add-broker 7=b --decommission 3",
     ),
 )
@@ -151,6 +185,8 @@ def rehearse(
             default="one for each core",
         ),
     ] = None,
+    master: Master = None,
+    conf: SparkConf = None,
 ) -> int:
     """Rehearse failures of a cluster that you run, on an emulated copy.
 
@@ -159,6 +195,8 @@ def rehearse(
     nothing that is healthy now becomes unavailable or unwritable in any case, and 1 otherwise; with
     --baseline it is 1 if something became worse.
     """
+    if conf and master is None:
+        raise CommandError(ExitCode.USAGE, "--conf is of Spark, and there is no --master")
     imported = imported_of(sources, racks or [], settings or [], version, mode)
     before = None if baseline is None else _baseline(Path(baseline))
     report, unchanged = _rehearsed(
@@ -169,7 +207,7 @@ def rehearse(
         roll=roll,
         change=Wanted(reassign, decommission or [], add_brokers or []),
         seed=seed,
-        workers=workers or os.cpu_count() or 1,
+        where=Where(workers or os.cpu_count() or 1, master, spark_conf(conf)),
     )
     if html is not None:
         _write_page(report, Path(html), sources)
@@ -194,7 +232,7 @@ def _rehearsed(
     roll: bool,
     change: Wanted,
     seed: int | None,
-    workers: int,
+    where: Where,
 ) -> tuple["Report", "Report | None"]:
     """Return the report, and if a change is previewed that of the cluster without it."""
     from commands.output.progress import Progress
@@ -204,7 +242,7 @@ def _rehearsed(
     from sessions.rehearsal.change import preview, with_broker
     from sessions.rehearsal.report import report_of
     from sessions.rehearsal.rolling import roll as roll_nodes
-    from sessions.rehearsal.runs import Rehearsal, run_cases
+    from sessions.rehearsal.runs import Rehearsal, all_trials, run_cases
 
     completed = complete(imported.image)
     image = completed.image
@@ -221,23 +259,16 @@ def _rehearsed(
         if plan:
             previewed = preview(rehearsal, plan)
             cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
-            runs = run_cases(rehearsal, _spec(image, number), cases, workers=workers)
+            runs = run_cases(cases, image, where.run(rehearsal, _spec(image, number)))
             unchanged = report_of(rehearsal, runs, [], image_name)
             image = previewed.after
             rehearsal = Rehearsal(_spec(image, number), image)
         cases = list(dict.fromkeys(_cases(image, each, lose, only_rolled=roll)))
     except (CaseError, ConfigError) as error:
         raise CommandError(ExitCode.USAGE, str(error).removesuffix(".")) from None
-    done = 0
-    with Progress("rehearsing", "cases", len(cases)) as progress:
-
-        def note(_run: object) -> None:
-            nonlocal done
-            done += 1
-            progress(done)
-
-        spec = _spec(image, number)
-        runs = run_cases(rehearsal, spec, cases, workers=workers, progress=note)
+    run = where.run(rehearsal, _spec(image, number))
+    with Progress("rehearsing", "trials", len(all_trials(cases, image))) as progress:
+        runs = run_cases(cases, image, run, progress)
     rolled = roll_nodes(rehearsal) if roll else None
     assumed = [str(each) for each in completed.assumed]
     return report_of(rehearsal, runs, assumed, image_name, rolled, previewed), unchanged

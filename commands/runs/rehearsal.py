@@ -12,7 +12,7 @@ from emulator.inputs.statements import CreateCluster
 from emulator.releases.config import ConfigError
 from sessions.rehearsal.cases import each_broker, each_controller, each_rack
 from sessions.rehearsal.report import report_of
-from sessions.rehearsal.runs import Rehearsal, run_cases
+from sessions.rehearsal.runs import Rehearsal, all_trials, in_processes, run_cases
 
 IMAGE_NAME = "prod.cluster.json"
 """How commands in the report name the image."""
@@ -28,18 +28,17 @@ def rehearsed(image: ClusterImage, tell: Callable[[str], None]) -> str:
     image = completed.image
     cases = [*each_broker(image), *each_controller(image), *each_rack(image)]
     spec = CreateCluster(version=image.release or "", mode=image.mode or "", image=image)
-    done = 0
+    trials = len(all_trials(cases, image))
 
-    def note(_run: object) -> None:
-        nonlocal done
-        done += 1
-        tell(f"{done} of {len(cases)} cases rehearsed")
+    def note(done: int) -> None:
+        tell(f"{done} of {trials} trials of {len(cases)} cases done")
 
     try:
         rehearsal = Rehearsal(spec, image)
     except ConfigError as error:
         raise CommandError(ExitCode.USAGE, str(error)) from None
-    runs = run_cases(rehearsal, spec, cases, workers=os.cpu_count() or 1, progress=note)
+    run = in_processes(rehearsal, spec, os.cpu_count() or 1)
+    runs = run_cases(cases, image, run, note)
     assumed = [str(each) for each in completed.assumed]
     report = report_of(rehearsal, runs, assumed, IMAGE_NAME)
     lines = [f"assumed: {each}" for each in assumed]

@@ -6,8 +6,8 @@ the order of their last heartbeats, with ZooKeeper in that of their sessions' en
 chance, so such a case is run in several, and what differs is reported as a race.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Final
 
@@ -40,7 +40,15 @@ PINGS_PER_SESSION: Final = 3
 QUORUM_US: Final = 5_000_000
 """How long the quorum takes at most to elect another leader, beside its fetch timeout."""
 SMALL: Final = 4_000
-"""A rehearsal of fewer partitions times cases is done before other processes have started."""
+"""A rehearsal of fewer partitions times trials is done before other processes have started."""
+
+
+class Trial(Struct, frozen=True):
+    """A case to run: its brokers in the order in which they are missed, or ``at_once``."""
+
+    case: Case
+    brokers: tuple[int, ...]
+    at_once: bool = False
 
 
 class Order(Struct, frozen=True):
@@ -71,6 +79,14 @@ class CaseRun(Struct, frozen=True):
                 if partition != first.get(tp):
                     differing.add(tp)
         return sorted(differing)
+
+
+def trials_of(case: Case, mode: str | None) -> list[Trial]:
+    """Return a case in all its orders, and with ZooKeeper all at once: sessions end together."""
+    trials = [Trial(case, brokers) for brokers in case.orders()]
+    if case.is_race and mode == "zk":
+        trials.append(Trial(case, case.brokers, at_once=True))
+    return trials
 
 
 class Rehearsal:
@@ -108,14 +124,9 @@ class Rehearsal:
         settings = self.cluster.settings
         return resolve(settings.version, settings.defaults)
 
-    def run(self, case: Case) -> CaseRun:
-        """Run a case in all its orders, and with ZooKeeper all at once: sessions end together."""
-        orders = [self._run(case, brokers) for brokers in case.orders()]
-        if case.is_race and self.image.mode == "zk":
-            orders.append(self._run(case, case.brokers, at_once=True))
-        return CaseRun(case, tuple(orders))
-
-    def _run(self, case: Case, brokers: tuple[int, ...], *, at_once: bool = False) -> Order:
+    def run(self, trial: Trial) -> Order:
+        """Run a case in one order, on a copy of the cluster."""
+        case, brokers = trial.case, trial.brokers
         copy = self.runner.fork()
         changed_us: list[int] = []
         copy.cluster.kernel.subscribe(
@@ -127,11 +138,11 @@ class Rehearsal:
             _lose(copy, ChangeController(action="crash", which=which))
         for broker in brokers:
             _lose(copy, CrashBroker(broker=broker))
-            if broker != brokers[-1] and not at_once:
+            if broker != brokers[-1] and not trial.at_once:
                 copy.run_until(copy.now_us + self._apart_us(brokers))
         copy.run_until(copy.now_us + self.horizon_us)
         seconds = (max(changed_us, default=begun_us) - begun_us) / 1_000_000
-        return Order(brokers, at_once, outcome_of(copy.cluster), seconds)
+        return Order(brokers, trial.at_once, outcome_of(copy.cluster), seconds)
 
     def _apart_us(self, brokers: Sequence[int]) -> int:
         """How far apart brokers die so that the cluster misses them in order, but all in time."""
@@ -152,8 +163,10 @@ def _detected_us(config: BrokerConfig, *, in_kraft_mode: bool) -> int:
 
 # ---- many cases, in several processes
 
-Progress = Callable[[CaseRun], None]
-"""Is called with each case that is done."""
+Progress = Callable[[int], None]
+"""Is called with the number of trials that are done."""
+RunTrials = Callable[[Sequence[Trial], Progress], Sequence[Order]]
+"""Runs trials, and returns what came of each, in their order."""
 
 _rehearsal: Rehearsal | None = None
 
@@ -163,40 +176,44 @@ def _begin(spec: CreateCluster, image: ClusterImage) -> None:
     _rehearsal = Rehearsal(spec, image)
 
 
-def _work(case: Case) -> CaseRun:
+def _work(trial: Trial) -> Order:
     assert _rehearsal is not None
-    return _rehearsal.run(case)
+    return _rehearsal.run(trial)
+
+
+def all_trials(cases: Sequence[Case], image: ClusterImage) -> list[Trial]:
+    """Return the trials of all cases."""
+    return [trial for case in cases for trial in trials_of(case, image.mode)]
 
 
 def run_cases(
-    rehearsal: Rehearsal,
-    spec: CreateCluster,
-    cases: Sequence[Case],
-    *,
-    workers: int,
-    progress: Progress | None = None,
+    cases: Sequence[Case], image: ClusterImage, run: RunTrials, progress: Progress = lambda _: None
 ) -> list[CaseRun]:
-    """Run the cases in up to ``workers`` processes; return their runs in the order of ``cases``."""
-    runs: dict[Case, CaseRun] = {}
-    for run in _each_run(rehearsal, spec, cases, workers):
-        runs[run.case] = run
-        if progress is not None:
-            progress(run)
-    return [runs[case] for case in cases]
+    """Run the cases; return their runs in the order of ``cases``."""
+    trials = all_trials(cases, image)
+    orders: dict[Case, list[Order]] = {case: [] for case in cases}
+    for trial, order in zip(trials, run(trials, progress), strict=True):
+        orders[trial.case].append(order)
+    return [CaseRun(case, tuple(found)) for case, found in orders.items()]
 
 
-def _each_run(
-    rehearsal: Rehearsal, spec: CreateCluster, cases: Sequence[Case], workers: int
-) -> Iterator[CaseRun]:
-    size = len(cases) * len(rehearsal.cluster.state.states)
-    if workers == 1 or len(cases) == 1 or size < SMALL:
-        yield from map(rehearsal.run, cases)
-        return
-    with ProcessPoolExecutor(
-        min(workers, len(cases)),
-        get_context("spawn"),
-        _begin,
-        (spec, rehearsal.image),
-    ) as pool:
-        for future in as_completed([pool.submit(_work, case) for case in cases]):
-            yield future.result()
+def in_processes(rehearsal: Rehearsal, spec: CreateCluster, workers: int) -> RunTrials:
+    """Run trials in up to ``workers`` processes, or in this one if there is little to do."""
+
+    def run(trials: Sequence[Trial], progress: Progress) -> list[Order]:
+        size = len(trials) * len(rehearsal.cluster.state.states)
+        found: list[Order] = []
+        if workers == 1 or len(trials) == 1 or size < SMALL:
+            for trial in trials:
+                found.append(rehearsal.run(trial))
+                progress(len(found))
+            return found
+        with ProcessPoolExecutor(
+            min(workers, len(trials)), get_context("spawn"), _begin, (spec, rehearsal.image)
+        ) as pool:
+            for order in pool.map(_work, trials):
+                found.append(order)
+                progress(len(found))
+        return found
+
+    return run

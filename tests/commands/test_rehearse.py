@@ -121,3 +121,22 @@ def test_what_is_wrong_is_said_in_one_sentence(
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("hasty_java")
+def test_cases_on_spark_come_to_the_same(
+    unsafe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    racks = ["--rack", "1=a", "--rack", "2=a", "--rack", "3=b"]
+    arguments = ["rehearse", unsafe, "--version", "4.1", *racks, "--json", "--partitions"]
+    assert run_program([*arguments, "--workers", "1"]) == 1
+    here = json.loads(capsys.readouterr().out)
+    assert run_program([*arguments, "--master", "local[2]"]) == 1
+    assert json.loads(capsys.readouterr().out) == here
+    assert len(here["cases"]) > 3
+
+
+def test_settings_of_spark_need_a_master(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["rehearse", topics, "--conf", "spark.executor.cores=2"]) == 2
+    assert "--master" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from emulator.inputs.statements import CreateCluster
 from sessions.own_cluster.importing import import_sources
 from sessions.rehearsal import cases
 from sessions.rehearsal.outcome import PartitionOutcome
-from sessions.rehearsal.runs import CaseRun, Rehearsal
+from sessions.rehearsal.runs import CaseRun, Rehearsal, in_processes, run_cases
 from tests.sessions.own_cluster.recorded import RECORDINGS
 
 RECORDED = {
@@ -75,7 +75,9 @@ def rehearsed(image: ClusterImage, lose: list[int]) -> CaseRun:
     spec = CreateCluster(
         version=made.release or "", mode=made.mode or "", image=image, config=AS_RECORDED
     )
-    return Rehearsal(spec, made).run(cases.named(made, lose))
+    run = in_processes(Rehearsal(spec, made), spec, 1)
+    [done] = run_cases([cases.named(made, lose)], made, run)
+    return done
 
 
 def facts(partition: PartitionOutcome) -> tuple[Any, ...]:

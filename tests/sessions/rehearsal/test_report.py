@@ -21,7 +21,7 @@ from sessions.rehearsal.report import Report, as_plain, report_of
 from sessions.rehearsal.restart_order import restart_order
 from sessions.rehearsal.risks import Risks
 from sessions.rehearsal.rolling import roll
-from sessions.rehearsal.runs import Rehearsal, run_cases
+from sessions.rehearsal.runs import Rehearsal, in_processes, run_cases
 
 BROKERS = (Broker(1, "a", up=True), Broker(2, "b", up=True), Broker(3, "b", up=True))
 
@@ -55,7 +55,7 @@ def rehearsal() -> Rehearsal:
 
 def reported(rehearsal: Rehearsal, *chosen: cases.Case, **options: Any) -> Report:
     spec = CreateCluster(version="3.9", mode="zk", image=IMAGE)
-    runs = run_cases(rehearsal, spec, chosen, workers=1)
+    runs = run_cases(chosen, IMAGE, in_processes(rehearsal, spec, 1))
     return report_of(rehearsal, runs, [], "prod.cluster.json", **options)
 
 
@@ -85,7 +85,8 @@ def test_what_is_already_broken_is_not_blamed_on_a_case(rehearsal: Rehearsal) ->
     made = complete(down).image
     spec = CreateCluster(version="3.9", mode="zk", image=made)
     alone = Rehearsal(spec, made)
-    report = report_of(alone, [alone.run(cases.named(made, [1]))], [], "x")
+    runs = run_cases([cases.named(made, [1])], made, in_processes(alone, spec, 1))
+    report = report_of(alone, runs, [], "x")
     assert report.broken.offline == ["dead-0"]
     assert report.safe
 
