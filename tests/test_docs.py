@@ -2,16 +2,16 @@
 
 A fenced block of a page is one of
 
-- ``tide NAME``: a script, which is written to the file NAME;
+- ``tide NAME`` or ``python NAME``: a file of that name, which is written;
 - ``console``: lines that start with ``$`` are typed, the others are what comes of it, standard
   error and standard output as a terminal mixes them; in a ``console varies`` numbers may differ;
 - ``console terminal``: needs a terminal, so that only its words and files are looked at;
 - ``console spark``: needs Spark, and its lines are some of those that are printed;
 - ``tide line``: what one may type behind ``:`` in the console.
 
-After a change of what the program prints, ``python -m tests.test_docs`` writes it into the guide,
-the page on postmortems with its reports, and the questions, and docs/statements.md anew; with
-``spark`` as a word more, what Spark's jobs print too.
+After a change of what the program prints, ``python -m tests.test_docs`` writes it into README.md,
+the guide, the page on postmortems with its reports, and the questions, and docs/statements.md
+anew; with ``spark`` as a word more, what Spark's jobs print too.
 """
 
 import os
@@ -70,7 +70,7 @@ class Typed(NamedTuple):
 
 
 class Shell:
-    """As much of a shell as the guide needs: the program, ``ls``, pipes to ``jq`` and ``grep``,
+    """As much of a shell as pages need: the program, pytest, ``ls``, pipes to ``jq`` and ``grep``,
     redirection, ``$?``.
     """
 
@@ -99,6 +99,10 @@ class Shell:
         """What it shows, and its standard output, which is shown too unless it is piped on."""
         quiet = command.endswith(" 2>/dev/null")
         name, *words = shlex.split(command.removesuffix(" 2>/dev/null"))
+        if name == "pytest":
+            start = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider"]
+            done = subprocess.run([*start, *words], capture_output=True, text=True, check=False)
+            return done.stdout.replace(os.getcwd(), HERE), ""
         if name == "ls":
             return "".join(f"{entry}\n" for entry in sorted(os.listdir(*words))), ""
         assert name == "tidegauge", f"the guide's reader has no '{name}' here"
@@ -127,9 +131,9 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def write_script(kind: str, text: str) -> None:
-    """Make the file of a ``tide NAME`` block."""
+    """Make the file of a block that has a name."""
     language, _, name = kind.partition(" ")
-    if language == "tide" and name != "line":
+    if language in ("tide", "python") and name not in ("", "line"):
         Path(name).write_text(text, encoding="utf-8")
 
 
@@ -159,7 +163,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    "page", [GUIDE, EXPLORER, KRAFT, OWN_CLUSTER, *QUESTIONS], ids=lambda page: page.stem
+    "page", [README, GUIDE, EXPLORER, KRAFT, OWN_CLUSTER, *QUESTIONS], ids=lambda page: page.stem
 )
 def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
@@ -234,12 +238,6 @@ def test_the_guide_analyzes_what_it_says() -> None:
                 assert agrees(said, printed, kind), f"$ {command}\n{printed}"
             elif "--record" in command or "sessions export" in command:
                 shell.run(command)
-
-
-def test_the_tour_of_the_readme_runs(folder: Path) -> None:
-    _, _, tour = README.read_text(encoding="utf-8").partition("## A short tour")
-    run_fences(tour.partition("\n## ")[0], folder)
-    assert {"dataset", "failover.tide", "failover.tide.db", "v7.tide"} <= set(os.listdir())
 
 
 def test_what_the_page_on_kraft_says_to_try_runs(folder: Path) -> None:
@@ -333,7 +331,7 @@ def rewritten(page: str) -> str:
 if __name__ == "__main__":
     with TemporaryDirectory() as scratch, chdir(scratch):
         put_incidents(Path())
-        for chosen in (GUIDE, POSTMORTEM, *QUESTIONS):
+        for chosen in (README, GUIDE, POSTMORTEM, *QUESTIONS):
             chosen.write_text(rewritten(chosen.read_text(encoding="utf-8")), encoding="utf-8")
         for report in REPORTS.glob("*.md"):
             report.write_text(Path(report.name).read_text(encoding="utf-8"), encoding="utf-8")

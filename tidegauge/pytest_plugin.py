@@ -21,6 +21,7 @@ fails, its report names a session file of what happened, and the command that op
 from collections.abc import Generator, Iterator
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -101,7 +102,12 @@ def pytest_runtest_makereport(
     if call.when == "call" and report.failed and cluster is not None:
         try:
             path = cluster.record(_free(item.stash[FOLDER], item.name))
-            text = f"session: {path}\nopen it: tidegauge replay {path}"
+            named = quote(str(path))
+            text = (
+                f"session: {path}\n"
+                f"open it where the test failed: tidegauge replay {named} --paused --at=-0s\n"
+                f"make a page of it: tidegauge sessions html {named}"
+            )
         except (ClusterError, OSError) as error:
             text = f"no session was written: {error}"
         report.sections.append(("Emulated Kafka cluster", text))

@@ -147,6 +147,8 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
         ": There is no configuration 'min.insync.replica'; the nearest is 'min.insync.replicas'",
     ]
     assert "During handling" not in done.stdout
-    found = re.search(r"open it: tidegauge replay (\S+)", done.stdout)
+    found = re.search(
+        r"where the test failed: tidegauge replay (\S+) --paused --at=-0s\n", done.stdout
+    )
     assert found is not None
     assert verify(Path(found[1])).same
