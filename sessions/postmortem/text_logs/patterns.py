@@ -43,7 +43,10 @@ LOG_LOADER: Final = (
     "kafka.log.LogLoader",
     "org.apache.kafka.storage.internals.log.LogLoader",
 )
-LOG_MANAGER: Final = ("kafka.log.LogManager",)
+LOG_MANAGER: Final = (
+    "kafka.log.LogManager",
+    "org.apache.kafka.storage.internals.log.LogManager",
+)
 ZOOKEEPER_CLIENT: Final = ("org.apache.zookeeper.ClientCnxn",)
 REPLICATION_CONTROL: Final = ("org.apache.kafka.controller.ReplicationControlManager",)
 QUORUM_STATE: Final = ("org.apache.kafka.raft.QuorumState",)
@@ -51,7 +54,10 @@ CONFIGURATION: Final = (
     "kafka.server.KafkaConfig",
     "org.apache.kafka.common.config.AbstractConfig",
 )
-LIFECYCLE: Final = ("kafka.server.BrokerLifecycleManager",)
+LIFECYCLE: Final = (
+    "kafka.server.BrokerLifecycleManager",
+    "org.apache.kafka.server.BrokerLifecycleManager",
+)
 
 
 class Pattern(Struct, frozen=True):
@@ -513,7 +519,10 @@ PATTERNS: Final = (
     ),
     _row(
         facts.Terminating,
-        ("org.apache.kafka.common.utils.LoggingSignalHandler",),
+        (
+            "org.apache.kafka.common.utils.LoggingSignalHandler",
+            "org.apache.kafka.common.utils.internals.LoggingSignalHandler",
+        ),
         "Terminating process due to signal",
         r"Terminating process due to (?P<reason>signal \w{1,20})",
         since="1.1",
@@ -525,8 +534,8 @@ PATTERNS: Final = (
             "kafka.Kafka$",
             "kafka.server.KafkaServerStartable",
             "kafka.server.ReplicaManager",
-            "kafka.log.LogManager",
-            "kafka.server.BrokerLifecycleManager",
+            *LOG_MANAGER,
+            *LIFECYCLE,
         ),
         "xiting Kafka",
         r"(?P<reason>[^\[\]]{0,120}Exiting Kafka[^(]{0,60}?)\.? ?(?:\(|$|\r)",
