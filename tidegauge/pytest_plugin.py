@@ -105,7 +105,7 @@ def pytest_runtest_makereport(
             named = quote(str(path))
             text = (
                 f"session: {path}\n"
-                f"open it where the test failed: tidegauge replay {named} --paused --at=-0s\n"
+                f"open it where the test failed: tidegauge replay {named} --paused --at end\n"
                 f"make a page of it: tidegauge sessions html {named}"
             )
         except (ClusterError, OSError) as error:

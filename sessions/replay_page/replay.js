@@ -125,15 +125,24 @@ function strip(tp) {
   return drawing;
 }
 
-// Those that were worst at any time come first, so that rows stay where they are while time moves.
+function rankOf(kind) {
+  const rank = story.states.findIndex(([name]) => name === kind);
+  return rank < 0 ? story.states.length : rank;
+}
+
+// Those that were worst at any time come first, so that rows stay where they are while time moves; internal topics last.
 function partitionsInOrder() {
-  const rank = Object.fromEntries(story.states.map(([name], index) => [name, index]));
-  const worst = (tp) => Math.min(...history.get(tp).map(([, kind]) => rank[kind] ?? story.states.length));
   const collator = new Intl.Collator("en", { numeric: true });
   return [...history.keys()]
-    .map((tp) => [worst(tp), tp])
-    .sort((a, b) => a[0] - b[0] || collator.compare(a[1], b[1]))
-    .map(([, tp]) => tp);
+    .map((tp) => [Math.min(...history.get(tp).map(([, kind]) => rankOf(kind))), Number(tp.startsWith("__")), tp])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || collator.compare(a[2], b[2]))
+    .map(([, , tp]) => tp);
+}
+
+// The one that is worst at the cursor.
+function worstPartition() {
+  const rank = (tp) => rankOf(read("partition", tp)?.[0]);
+  return partitionsInOrder().reduce((worst, tp) => (rank(tp) < rank(worst) ? tp : worst));
 }
 
 let rows = new Map(); // of a partition: its row
@@ -423,8 +432,7 @@ async function begin() {
   slider.max = times[times.length - 1];
   addTicks();
   moveTo(fromAddress() ?? story.opens_at);
-  const inOrder = partitionsInOrder();
-  selected = inOrder.find((tp) => !["healthy", undefined].includes(read("partition", tp)?.[0])) ?? inOrder[0] ?? "";
+  selected = history.size ? worstPartition() : "";
   for (const id of ["controls", "main"]) byId(id).hidden = false;
   buildPartitions();
   filterEvents();

@@ -148,7 +148,7 @@ def test_a_suite_with_clusters(tmp_path: Path) -> None:
     ]
     assert "During handling" not in done.stdout
     found = re.search(
-        r"where the test failed: tidegauge replay (\S+) --paused --at=-0s\n", done.stdout
+        r"where the test failed: tidegauge replay (\S+) --paused --at end\n", done.stdout
     )
     assert found is not None
     assert verify(Path(found[1])).same

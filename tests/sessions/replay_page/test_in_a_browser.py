@@ -170,8 +170,15 @@ async def test_it_opens_at_the_event_in_its_address(tab: Page, told: tuple[Path,
 async def test_it_says_why_and_shows_the_logs(tab: Page, told: tuple[Path, Story]) -> None:
     page, story = told
     async with shown(tab, page):
-        await tab.evaluate("[...document.querySelectorAll('button.name')]"
-                           ".find(b => b.textContent == 'orders-0').click()")  # fmt: skip
+        selected = await tab.evaluate("selected")
+        end = state_at(story, len(story.changes) - 1)
+        states = [row[0] for key, row in end.items() if key[0] == "partition"]
+        worst_first = [name for name, _, _ in story.states]
+        assert end["partition", selected][0] == min(states, key=worst_first.index)
+        for name in ("orders-1", "orders-0"):
+            await tab.evaluate("[...document.querySelectorAll('button.name')]"
+                               f".find(b => b.textContent == '{name}').click()")  # fmt: skip
+            assert await tab.evaluate("selected") == name
         sentence, links = state_at(story, len(story.changes) - 1)["why", "orders-0"]
         assert "ISR lost 1,2" in sentence
         assert await tab.evaluate("document.getElementById('why').textContent") == sentence
