@@ -4,11 +4,12 @@
 declared tables, and the states from the console's, so that the page cannot disagree with them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 from sessions.analysis.jobs import JOBS
-from sessions.dataset.schema import Column, Table
+from sessions.dataset.schema import Table
 from sessions.dataset.tables import RUNS, TABLES
 from sessions.model.health import STATES
 
@@ -150,12 +151,12 @@ docs/glossary.md`).
 
 
 def sources() -> Iterator[tuple[Table, str]]:
-    """Yield every declared table, with what computes it."""
+    """Yield every declared table, with the page that describes it."""
     for table in (*TABLES, RUNS):
-        yield table, "campaigns" if table is RUNS else "export"
+        yield table, "dataset.md"
     for job in JOBS.values():
         for result in job.results:
-            yield result.table, f"job `{job.name}`"
+            yield result.table, "analysis.md"
 
 
 def glossary_page() -> str:
@@ -183,22 +184,18 @@ def _lines() -> Iterator[str]:
         names = ", ".join(f"`{name}`" for name in word.split(", "))
         yield f"| {names} | {meaning} |"
     yield "\n## Columns\n"
-    yield "| column | unit | meaning | table | computed by |"
-    yield "|---|---|---|---|---|"
-    for column, tables, by in sorted(_columns(), key=lambda each: (each[0].name, each[1])):
-        meaning = column.meaning.replace("|", "\\|")
-        cells = (f"`{column.name}`", column.unit, meaning, ", ".join(tables), ", ".join(by))
-        yield f"| {' | '.join(cells)} |"
+    yield "Where each column stands: its meaning and unit are said there.\n"
+    yield "| column | tables |"
+    yield "|---|---|"
+    for name, tables in sorted(_columns().items()):
+        yield f"| `{name}` | {', '.join(tables)} |"
 
 
-def _columns() -> Iterator[tuple[Column, list[str], list[str]]]:
-    """Yield each column with a meaning of its own, where it is, and what computes it."""
-    found: dict[tuple[str, str, str], tuple[Column, list[str], list[str]]] = {}
-    for table, by in sources():
+def _columns() -> dict[str, list[str]]:
+    """Return each column's name with links to its tables."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for table, page in sources():
+        link = f"[`{table.name}`]({page}#{table.name})"
         for column in table.columns:
-            key = (column.name, column.unit, column.meaning)
-            _, tables, makers = found.setdefault(key, (column, [], []))
-            tables.append(f"`{table.name}`")
-            if by not in makers:
-                makers.append(by)
-    yield from found.values()
+            found[column.name].append(link)
+    return found

@@ -31,6 +31,13 @@ def test_every_column_state_and_count_of_the_audit_has_an_entry() -> None:
     assert [name for name in AUDITS if f"**{name}**" not in page] == []
 
 
+def test_the_pages_that_it_refers_to_describe_the_tables() -> None:
+    texts = {page: (PAGE.parent / page).read_text(encoding="utf-8") for _, page in sources()}
+    assert [
+        table.name for table, page in sources() if f"\n## {table.name}\n" not in texts[page]
+    ] == []
+
+
 LISTS = {
     *("audit", "brokers", "consumers", "controller", "controllers", "expectations", "invariants"),
     *("partitions", "producers", "quorum", "replica_states"),
