@@ -2,8 +2,8 @@
 
 The logs (as those in ``tests/sessions/postmortem/recordings/text_logs``) are repeated until the
 text has the size that is asked for; nothing of them is changed. It is read as it is, compressed
-with gzip, and in a layout whose logger is not at the end of the line. Printed are MB of text per
-second of the wall clock and of processor time, and the memory that reading took.
+with gzip, in a layout whose logger is not at the end of the line, and in one without it. Printed
+are MB of text per second of the wall clock and of processor time, and the memory that it took.
 """
 
 import argparse
@@ -55,11 +55,13 @@ def main() -> None:
     text = text_of(asked.logs)
     times = max(1, (asked.mib << 20) // len(text))
     other = _LINE.sub(rb"\1 \2 [main] \4: \3", text)
+    without = _LINE.sub(rb"[\1] \2 \3", text)
     with tempfile.TemporaryDirectory() as folder:
         for name, part, suffix in (
             ("Kafka's layout", text, "log"),
             ("gzip", text, "log.gz"),
             ("another layout", other, "log"),
+            ("no logger", without, "log"),
         ):
             path = Path(folder) / f"server.{suffix}"
             with gzip.open(path, "wb", 6) if suffix == "log.gz" else path.open("wb") as file:

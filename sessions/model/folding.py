@@ -7,7 +7,7 @@ inside objects are replaced, never changed in place, but for those that
 :mod:`sessions.model.copies` copies.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -94,6 +94,7 @@ class Model:
         self.has_epochs = False
         self.history: list[tuple[int, int, Counts]] | None = None
         self.judged: Judged | None = None
+        self._naming: dict[int, dict[str, None]] | None = None
         self._flags = flags
         self._totals = totals
         self._lost = lost
@@ -176,10 +177,35 @@ class Model:
                 else copies.new_replica(broker, seq, self.has_epochs)
             )
             partition.replica_states[broker] = replica
+            self.names(tp, (broker,))
         elif replica.changed <= self.frozen:
             replica = partition.replica_states[broker] = copies.replica(replica)
         replica.changed = seq
         return partition, replica
+
+    def names(self, tp: str, brokers: Iterable[int]) -> None:
+        """Take notice of brokers that a partition has from now on, as leader, ISR or replica."""
+        if self._naming is not None:
+            for broker in brokers:
+                self._naming.setdefault(broker, {})[tp] = None
+
+    def naming(self, broker: int) -> list[str]:
+        """The partitions that a broker leads, or has in their ISR, or has a replica of.
+
+        Very large clusters would otherwise be looked through for each broker that comes or goes.
+        """
+        if self._naming is None:
+            self._naming = {}
+            for tp, partition in self.partitions.items():
+                leader = () if partition.leader is None else (partition.leader,)
+                self.names(tp, (*partition.isr, *leader, *partition.replica_states))
+        found = self._naming[broker] = {
+            tp: None
+            for tp in self._naming.get(broker, ())
+            if (known := self.partitions.get(tp)) is not None
+            and (broker in known.isr or broker == known.leader or broker in known.replica_states)
+        }
+        return list(found)
 
     def broker(self, broker: int, seq: int) -> BrokerState:
         """The broker, about to be changed by event ``seq``."""

@@ -8,7 +8,7 @@ from sessions.model.folding import Snapshot
 from sessions.model.states import Batch
 
 KEYFRAME_EVENTS_MIN: Final = 24_576
-KEYFRAME_EVENTS_MAX: Final = 1 << 17
+KEYFRAME_EVENTS_MAX: Final = 49_152
 """Between these, a keyframe is taken when the chunks since the last one outweigh it."""
 KEYFRAME_SHARE: Final = 3
 """How many times larger than a keyframe the chunks before it should be."""

@@ -18,6 +18,7 @@ def log_created(model: Model, event: events.LogCreated) -> None:
     broker, seq = event.broker, event.seq
     replica = copies.new_replica(broker, seq, model.has_epochs)
     partition.replica_states[broker] = replica
+    model.names(event.tp, (broker,))
 
 
 def log_deleted(model: Model, event: events.LogDeleted) -> None:
@@ -172,12 +173,8 @@ def cut_start(replica: ReplicaState, first: int) -> None:
 
 def process_ended(model: Model, broker: int, seq: int) -> None:
     """A process has ended; its replicas are what its disk has."""
-    concerned = [
-        (tp, known)
-        for tp, known in model.partitions.items()
-        if broker in known.replica_states or broker in known.isr or broker == known.leader
-    ]
-    for tp, known in concerned:
+    for tp in model.naming(broker):
+        known = model.partitions[tp]
         if broker not in known.replica_states:
             model.judge(tp, model.partition(tp, seq))
             continue
@@ -194,17 +191,12 @@ def process_ended(model: Model, broker: int, seq: int) -> None:
 
 def process_paused(model: Model, broker: int, seq: int) -> None:
     """A process froze, thawed or started, which concerns what it leads and what waits for it."""
-    concerned = [
-        tp
-        for tp, partition in model.partitions.items()
-        if broker in partition.isr
-        or broker == partition.leader
-        or (
-            broker in partition.replica_states and partition.replica_states[broker].role == "leader"
-        )
-    ]
-    for tp in concerned:
-        model.judge(tp, model.partition(tp, seq))
+    for tp in model.naming(broker):
+        partition = model.partitions[tp]
+        replica = partition.replica_states.get(broker)
+        is_named = broker in partition.isr or broker == partition.leader
+        if is_named or (replica is not None and replica.role == "leader"):
+            model.judge(tp, model.partition(tp, seq))
 
 
 def stable_offset_changed(model: Model, event: events.LastStableOffsetChanged) -> None:
