@@ -18,6 +18,7 @@ from emulator.protocol import (
     InitProducerIdResponse,
     PartitionInfo,
     ProduceResponse,
+    ShareGroupStateResponse,
     WriteTxnMarkersResponse,
 )
 from emulator.releases.config import (
@@ -34,7 +35,13 @@ from emulator.storage.record_ledger import RecordLedger
 from emulator.zookeeper.environment import Environment
 from emulator.zookeeper.tree import ZooKeeper
 
-OWN = (ProduceResponse, InitProducerIdResponse, WriteTxnMarkersResponse, AddPartitionsToTxnResponse)
+OWN = (
+    ProduceResponse,
+    InitProducerIdResponse,
+    WriteTxnMarkersResponse,
+    AddPartitionsToTxnResponse,
+    ShareGroupStateResponse,
+)
 """Responses to requests that a broker may send to itself, bypassing the network."""
 CLOSING_US = 300
 """How long a peer takes to notice that its connection was closed."""
@@ -81,8 +88,14 @@ class ClusterMetadata(Protocol):
     def topic(self, name: str) -> TopicInfo | None:
         """A topic's id and number of partitions; None if it does not exist or has no id."""
 
+    def topic_with_id(self, topic_id: str) -> TopicInfo | None:
+        """The topic with an id; None if none has it."""
+
     def feature_level(self, name: str) -> int:
         """The finalized level of a feature; 0 if there is none."""
+
+    def group_config(self, group: str) -> Mapping[str, str]:
+        """The configuration of a group, as far as it has its own (GROUP resources, KIP-848)."""
 
     def topic_names(self) -> Iterable[str]:
         """The names of all topics that have ids."""

@@ -31,6 +31,7 @@ from emulator.broker.replication.fetcher import FetcherManager
 from emulator.broker.replication.isr_manager import IsrManager
 from emulator.broker.replication.partition_locks import BEHIND_LOCKS, STATE_CHANGE
 from emulator.broker.replication.replica import Replica
+from emulator.broker.share.share_partition_manager import SharePartitionManager
 from emulator.broker.zookeeper_membership.cluster_metadata import ZooKeeperMetadata
 from emulator.broker.zookeeper_membership.control_requests import ControlRequests
 from emulator.broker.zookeeper_membership.lifecycle import Lifecycle
@@ -252,7 +253,7 @@ class Broker:
 
 REACTIONS: Final[Mapping[type, tuple[Callable[..., object], ...]]] = {
     # What a partition decides. The log and the index of replicas are changed before.
-    partition.MoveHighWatermark: (ConsumerReads.changed,),
+    partition.MoveHighWatermark: (ConsumerReads.changed, SharePartitionManager.changed),
     partition.CompleteProduces: (DelayedProduces.changed,),
     partition.OfferRecords: (FetchSessions.offer_records,),
     partition.CompleteFetches: (FetchSessions.high_watermark_moved,),
@@ -269,6 +270,7 @@ REACTIONS: Final[Mapping[type, tuple[Callable[..., object], ...]]] = {
         FetchSessions.stopped_leading,
         ConsumerReads.changed,
         DelayedDeletes.stopped_leading,
+        SharePartitionManager.leads_no_more,
         Core.coordinates_no_more,
     ),
     partition.StartFetching: (FetcherManager.start,),

@@ -21,6 +21,7 @@ from emulator.broker.replication.partition_locks import LocksState, PartitionLoc
 from emulator.broker.replication.purgatory import PurgatoryState
 from emulator.broker.replication.replica import Replica, ReplicaIndex, Replicas
 from emulator.broker.replication.replica_manager import ReplicaManager
+from emulator.broker.share.share_partition_manager import SharePartitionManager, ShareState
 from emulator.broker.transactions.add_partitions_to_txn_manager import (
     AddPartitionsToTxnManager,
     VerificationState,
@@ -32,6 +33,8 @@ from emulator.coordinator import internal_topics
 from emulator.coordinator.group_coordinator import GroupCoordinator
 from emulator.coordinator.groups import CoordinatorState
 from emulator.coordinator.own_requests import OwnRequests, OwnRequestsState
+from emulator.coordinator.share_coordinator import ShareCoordinator, ShareCoordinatorState
+from emulator.coordinator.share_persister import PersisterState, SharePersister
 from emulator.coordinator.transaction_coordinator import TransactionCoordinator
 from emulator.coordinator.transaction_metadata import TransactionCoordinatorState
 from emulator.replication.partition import BeginLeading, End, StopLeading
@@ -60,6 +63,9 @@ class CoreState(Struct, array_like=True):
     fetch_cache: FetchSessionCache = field(default_factory=FetchSessionCache)
     verification: VerificationState = field(default_factory=VerificationState)
     deletes: PurgatoryState = field(default_factory=PurgatoryState)
+    share_coordinator: ShareCoordinatorState = field(default_factory=ShareCoordinatorState)
+    persister: PersisterState = field(default_factory=PersisterState)
+    shares: ShareState = field(default_factory=ShareState)
 
     def end_process(self) -> None:
         """Discard what is not on disk."""
@@ -138,10 +144,28 @@ class Core:
                 context, internal_topics.TRANSACTIONS, state.transactions, transactional_id
             ),
         )
+        self.share_coordinator = ShareCoordinator(
+            context,
+            state.share_coordinator,
+            own_requests,
+            append=manager.append_own,
+            log_of=manager.log_of,
+        )
+        self.persister = SharePersister(
+            context, state.persister, own_requests, self.share_coordinator.handle
+        )
+        self.shares = SharePartitionManager(
+            context,
+            state.shares,
+            replicas=replicas,
+            persister=self.persister,
+            end_after=segments.end_after,
+        )
         self.coordinator = GroupCoordinator(
             context,
             state.coordinator,
             own_requests,
+            self.persister,
             append=self.verifier.produce,
             log_of=manager.log_of,
         )
@@ -208,6 +232,20 @@ class Core:
             messages.DeleteGroupsRequest: coordinator.delete,
             messages.ConsumerGroupHeartbeatRequest: coordinator.consumer_heartbeat,
             messages.ConsumerGroupDescribeRequest: coordinator.describe_consumer_groups,
+            messages.ShareGroupHeartbeatRequest: coordinator.share_heartbeat,
+            messages.ShareGroupDescribeRequest: coordinator.describe_share_groups,
+            messages.DescribeShareGroupOffsetsRequest: coordinator.describe_share_offsets,
+            messages.AlterShareGroupOffsetsRequest: coordinator.alter_share_offsets,
+            messages.DeleteShareGroupOffsetsRequest: coordinator.delete_share_offsets,
+            messages.ShareFetchRequest: self.shares.fetch,
+            messages.ShareAcknowledgeRequest: self.shares.acknowledge,
+            messages.ConnectionClosed: self.shares.disconnected,
+            messages.InitializeShareGroupStateRequest: self.share_coordinator.handle,
+            messages.ReadShareGroupStateRequest: self.share_coordinator.handle,
+            messages.WriteShareGroupStateRequest: self.share_coordinator.handle,
+            messages.DeleteShareGroupStateRequest: self.share_coordinator.handle,
+            messages.ReadShareGroupStateSummaryRequest: self.share_coordinator.handle,
+            messages.ShareGroupStateResponse: self.persister.on_response,
             messages.WriteTxnMarkersResponse: self._markers_written,
             messages.AddPartitionsToTxnResponse: self._partitions_added,
             messages.FetchResponse: self._fetched,
@@ -228,6 +266,10 @@ class Core:
             "checkpoint": self._checkpoint,
             "recovery-checkpoint": self._checkpoint_recovery_points,
             "groups": self.coordinator.tick,
+            "share-state": self.share_coordinator.tick,
+            "share-persister": self.persister.tick,
+            "share-fetch-timeout": self.shares.delayed.expire,
+            "share-locks": self.shares.expire_locks,
             "transactions": self.transactions.tick,
             "transaction-verification": self.verifier.expire,
         }
@@ -286,6 +328,7 @@ class Core:
         self.rounds.connection_lost(peer)
         self.transactions.connection_lost(message)
         self.verifier.connection_lost(message)
+        self.persister.connection_lost(message)
         if not message.request:  # it accepts no more requests, but may still fetch itself
             self.sessions.connection_lost(peer)
 
@@ -296,11 +339,13 @@ class Core:
         if internal_topics.is_internal(replica.tp):
             self.coordinator.leads(replica.tp)
             self.transactions.leads(replica.tp)
+            self.share_coordinator.leads(replica.tp)
 
     def coordinates_no_more(self, replica: Replica, _effect: StopLeading) -> None:
         """Leave what is stored in a partition to the next leader."""
         self.coordinator.leads_no_more(replica.tp)
         self.transactions.leads_no_more(replica.tp)
+        self.share_coordinator.leads_no_more(replica.tp)
 
     def ask_coordinator(self, effect: CoordinatorAsked) -> None:
         """Handle a leader's question to the transaction coordinator of the same broker."""

@@ -27,6 +27,7 @@ class Connection(Struct, array_like=True):
     ``refused`` are the responses to the parts of messages that the client is not authorized for, by
     the number of the message, ``asks_for_all`` whether it sees what it is authorized for only.
     ``unreadable`` are the partitions of its fetch session that it may not read.
+    ``shares``: it has fetched in a share session, which ends with it.
     """
 
     broker: int
@@ -50,6 +51,7 @@ class Connection(Struct, array_like=True):
     refused: dict[int, AnyMessage] = field(default_factory=dict)
     asks_for_all: bool = False
     unreadable: dict[str, FetchPartition] = field(default_factory=dict)
+    shares: bool = False
 
 
 class Injection(Struct, array_like=True):

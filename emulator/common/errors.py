@@ -124,8 +124,13 @@ _TABLE: Final = (
     KafkaError("UNSUPPORTED_ASSIGNOR", 112),
     KafkaError("STALE_MEMBER_EPOCH", 113),
     KafkaError("TRANSACTION_ABORTABLE", 120),
+    KafkaError("INVALID_RECORD_STATE", 121),
+    KafkaError("SHARE_SESSION_NOT_FOUND", 122, retriable=True),
+    KafkaError("INVALID_SHARE_SESSION_EPOCH", 123, retriable=True),
+    KafkaError("FENCED_STATE_EPOCH", 124),
     KafkaError("INVALID_REGULAR_EXPRESSION", 128),
     KafkaError("REBOOTSTRAP_REQUIRED", 129),
+    KafkaError("SHARE_SESSION_LIMIT_REACHED", 133, retriable=True),
 )
 
 ERRORS: Final = {error.name: error for error in _TABLE}

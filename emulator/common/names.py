@@ -50,3 +50,8 @@ def uuid_of(text: str) -> str:
 def random_uuid(random_below: Callable[[int], int]) -> str:
     """A random id of 22 characters (``org.apache.kafka.common.Uuid``), from a seeded generator."""
     return "".join(ID_CHARACTERS[random_below(len(ID_CHARACTERS))] for _ in range(ID_LENGTH))
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is an id in base64, as ``Uuid.fromString`` takes it."""
+    return len(text) == ID_LENGTH and set(text) <= set(ID_CHARACTERS)

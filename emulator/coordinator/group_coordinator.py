@@ -23,6 +23,7 @@ from emulator.coordinator.groups import (
     REFUSED,
     STABLE,
     CoordinatorState,
+    Deletion,
     Group,
     Store,
     group_key,
@@ -31,7 +32,10 @@ from emulator.coordinator.internal_topics import OFFSETS
 from emulator.coordinator.members import TASK, GroupMembership
 from emulator.coordinator.offset_expiry import OffsetExpiration
 from emulator.coordinator.own_requests import OwnRequests
+from emulator.coordinator.share_group_manager import ShareGroupManager
+from emulator.coordinator.share_persister import SharePersister
 from emulator.protocol import (
+    AlterShareGroupOffsetsRequest,
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
     ConsumerGroupDescription,
@@ -39,8 +43,11 @@ from emulator.protocol import (
     ConsumerGroupHeartbeatResponse,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
+    DeleteShareGroupOffsetsRequest,
     DescribeGroupsRequest,
     DescribeGroupsResponse,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     GroupDescription,
@@ -58,6 +65,11 @@ from emulator.protocol import (
     OffsetFetchRequest,
     OffsetFetchResponse,
     ProduceRequest,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+    ShareGroupOffsetsResponse,
     SyncGroupRequest,
     SyncGroupResponse,
     TxnOffsetCommitRequest,
@@ -81,6 +93,7 @@ class GroupCoordinator:
         context: BrokerContext,
         state: CoordinatorState,
         own: OwnRequests,
+        persister: SharePersister,
         *,
         append: Callable[[int, int, ProduceRequest], None],
         log_of: Callable[[str], tuple[Log, int]],
@@ -104,8 +117,10 @@ class GroupCoordinator:
             log_of=log_of,
             assignment_stored=self._assignment_stored,
             consumers_stored=self._consumers_stored,
+            shares_stored=self._shares_stored,
         )
         self.consumers = ConsumerGroupManager(context, self.offsets)
+        self.shares = ShareGroupManager(context, self.offsets, persister)
         self.members = GroupMembership(context, self.offsets)
         self.expiry = OffsetExpiration(context, self.offsets)
         self.respond = self.offsets.respond
@@ -165,12 +180,17 @@ class GroupCoordinator:
             error = "INVALID_SESSION_TIMEOUT"
         if error != NONE:
             self.respond(request, JoinGroupResponse(request, message.group, error))
-        elif not self.consumers.make_way(message.group):
+        elif not self.consumers.make_way(message.group) or self.is_share(message.group):
             error = "INCONSISTENT_GROUP_PROTOCOL"
             self.respond(request, JoinGroupResponse(request, message.group, error))
         else:
             self.members.join(request, message)
         self._watch_positions()
+
+    def is_share(self, name: str) -> bool:
+        """Whether a group is a share group, which other members may not join."""
+        group = self.group(name)
+        return group is not None and group.share is not None
 
     def sync(self, _client: int, request: int, message: SyncGroupRequest) -> None:
         """Return a member's assignment; respond when the leader's assignment is stored."""
@@ -326,7 +346,7 @@ class GroupCoordinator:
                 asked[name] = GroupDescription(error)
             elif group is None:
                 asked[name] = GroupDescription(NONE, DEAD, message=f"Group {name} not found.")
-            elif group.consumer is not None:
+            elif group.consumer is not None or group.share is not None:
                 text = f"Group {name} is not a classic group."
                 asked[name] = GroupDescription(NONE, DEAD, message=text)
             else:
@@ -338,6 +358,8 @@ class GroupCoordinator:
         """A group with its members; their metadata and assignments only in the state ``Stable``."""
         if group.consumer is not None:
             return GroupDescription(NONE, group.state, "consumer", type="consumer")
+        if group.share is not None:
+            return GroupDescription(NONE, group.state, "share", type="share")
         members = {
             member.id: MemberDescription(
                 member.consumer,
@@ -354,16 +376,24 @@ class GroupCoordinator:
     def delete(self, _client: int, request: int, message: DeleteGroupsRequest) -> None:
         """Delete groups without members."""
         errors: dict[str, str] = {}
+        shares: list[Group] = []
         for name in message.groups:
             error, group = self.refusal(name), self.group(name)
             if error == NONE and group is None:
                 error = "GROUP_ID_NOT_FOUND"
             elif error == NONE and group is not None and group.has_members:
                 error = "NON_EMPTY_GROUP"
+            elif error == NONE and group is not None and group.share is not None:
+                shares.append(group)
             elif error == NONE and group is not None:
                 self.expiry.forget(group)
             errors[name] = error
-        self.respond(request, DeleteGroupsResponse(request, errors))
+        if not shares:
+            self.respond(request, DeleteGroupsResponse(request, errors))
+            return
+        self.state.deletions[request] = Deletion(errors, [group.name for group in shares])
+        for group in shares:
+            self.shares.delete(request, group)
 
     def delete_offsets(self, _client: int, request: int, message: OffsetDeleteRequest) -> None:
         """Delete offsets, except those of a group whose members may be subscribed to the topic.
@@ -416,6 +446,70 @@ class GroupCoordinator:
                 found[name] = self.consumers.description(self.group(name), name)
         self.respond(request, ConsumerGroupDescribeResponse(request, found))
 
+    def share_heartbeat(
+        self, _client: int, request: int, message: ShareGroupHeartbeatRequest
+    ) -> None:
+        """Let a member of a share group join, stay or leave (KIP-932)."""
+        error = self.refusal(message.group)
+        if not self.shares.is_enabled:
+            error = "UNSUPPORTED_VERSION"
+        elif not self.shares.accepts(request, message):
+            return
+        if error != NONE:
+            self.respond(request, ShareGroupHeartbeatResponse(request, message.group, error))
+        else:
+            self.shares.heartbeat(request, message)
+
+    def describe_share_groups(
+        self, _client: int, request: int, message: ShareGroupDescribeRequest
+    ) -> None:
+        """Describe share groups."""
+        found: dict[str, ConsumerGroupDescription] = {}
+        for name in message.groups:
+            error = self.refusal(name) if name else "INVALID_GROUP_ID"
+            if not self.shares.is_enabled:
+                error = "UNSUPPORTED_VERSION"
+            if error != NONE:
+                found[name] = ConsumerGroupDescription(error)
+            else:
+                found[name] = self.shares.description(self.group(name), name)
+        self.respond(request, ShareGroupDescribeResponse(request, found))
+
+    def describe_share_offsets(
+        self, _client: int, request: int, message: DescribeShareGroupOffsetsRequest
+    ) -> None:
+        """Tell how far share groups are."""
+        errors = {name: self.refusal(name) for name in message.groups}
+        if not self.shares.is_enabled:
+            errors = dict.fromkeys(message.groups, "UNSUPPORTED_VERSION")
+        if all(error == NONE for error in errors.values()):
+            self.shares.describe_offsets(request, message)
+        else:
+            self.respond(request, DescribeShareGroupOffsetsResponse(request, errors))
+
+    def alter_share_offsets(
+        self, _client: int, request: int, message: AlterShareGroupOffsetsRequest
+    ) -> None:
+        """Set the start offsets of a share group."""
+        error = self.refusal(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
+        if error == NONE:
+            self.shares.alter_offsets(request, message)
+        else:
+            self.respond(request, ShareGroupOffsetsResponse(request, message.group, error))
+
+    def delete_share_offsets(
+        self, _client: int, request: int, message: DeleteShareGroupOffsetsRequest
+    ) -> None:
+        """Delete the state of topics of a share group."""
+        error = self.refusal(message.group) if self.shares.is_enabled else "UNSUPPORTED_VERSION"
+        if error == NONE:
+            self.shares.delete_offsets(request, message)
+        else:
+            self.respond(request, ShareGroupOffsetsResponse(request, message.group, error))
+
+    def _shares_stored(self, store: Store, error: str) -> None:
+        self.shares.stored(store, error)
+
     def _consumers_stored(self, store: Store, error: str) -> None:
         self.consumers.stored(store, error)
 
@@ -428,12 +522,7 @@ class GroupCoordinator:
         """Run what is due: load partitions, end waits for members, expire sessions and offsets."""
         due = [str(of) for of in self.timers.overdue(TASK)]
         for tp in [of.removeprefix("load ") for of in due if of.startswith("load ")]:
-            self.state.partitions[tp] = 0
-            for group in self.offsets.load(tp):
-                if group.consumer is not None:
-                    self.consumers.loaded(group)
-                else:
-                    self.members.watch(group)
+            self._load(tp)
         for name in [of.removeprefix("regexes ") for of in due if of.startswith("regexes ")]:
             found = self.group(name)
             if found is not None:
@@ -442,10 +531,22 @@ class GroupCoordinator:
             found = self.group(name)
             if found is not None and found.consumer is not None:
                 self.consumers.expire(found)
+            elif found is not None and found.share is not None:
+                self.shares.expire(found)
             elif found is not None:
                 self.members.expire(found)
         self.expiry.look()
         self._watch_positions()
+
+    def _load(self, tp: str) -> None:
+        self.state.partitions[tp] = 0
+        for group in self.offsets.load(tp):
+            if group.consumer is not None:
+                self.consumers.loaded(group)
+            elif group.share is not None:
+                self.shares.loaded(group)
+            else:
+                self.members.watch(group)
 
     def _watch_positions(self) -> None:
         """Schedule the check for old offsets, as long as there is a group."""

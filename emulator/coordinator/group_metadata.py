@@ -37,9 +37,12 @@ from emulator.coordinator.records import (
     read,
     text_of,
 )
+from emulator.coordinator.share_groups import records as share_records
+from emulator.coordinator.share_groups.group import ShareGroup
 from emulator.events import CLIENTS
 from emulator.protocol import (
     AnyMessage,
+    DeleteGroupsResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
     ProduceRequest,
@@ -85,6 +88,7 @@ class GroupMetadataManager:
         log_of: Callable[[str], tuple[Log, int]],
         assignment_stored: AssignmentStored,
         consumers_stored: ConsumersStored,
+        shares_stored: ConsumersStored,
     ) -> None:
         """Act in ``context``.
 
@@ -100,6 +104,7 @@ class GroupMetadataManager:
         self._log_of = log_of
         self._assignment_stored = assignment_stored
         self._consumers_stored = consumers_stored
+        self._shares_stored = shares_stored
 
     # ---- groups
 
@@ -118,12 +123,21 @@ class GroupMetadataManager:
 
     def to(self, group: Group, state: str) -> None:
         """Move a group to another state."""
-        follows = group.consumer is not None or state in NEXT[group.state]
+        is_classic = group.consumer is None and group.share is None
+        follows = not is_classic or state in NEXT[group.state]
         assert follows, f"{group.state} -> {state}"
         group.state = state
         self.kernel.emit(
             events.GroupStateChanged, group.name, self.context.id, state, group.generation
         )
+
+    def ended(self, request: int, group: str) -> None:
+        """Note the end of a share group; respond if it is the last that a request waits for."""
+        deletion = self.state.deletions[request]
+        deletion.waits.remove(group)
+        if not deletion.waits:
+            del self.state.deletions[request]
+            self.respond(request, DeleteGroupsResponse(request, deletion.errors))
 
     def respond(self, request: int, message: AnyMessage) -> None:
         """Send the response to a client's request."""
@@ -209,6 +223,9 @@ class GroupMetadataManager:
         if store.before is not None:
             self._consumers_stored(store, outcome.error)
             return
+        if store.share_before is not None:
+            self._shares_stored(store, outcome.error)
+            return
         error = STORING_ERRORS.get(outcome.error, outcome.error)
         group = self.group(store.group)
         if store.assignment is not None:
@@ -282,7 +299,7 @@ class GroupMetadataManager:
         found = {
             name: each
             for name, each in found.items()
-            if each.offsets or each.generation or each.unstable or each.consumer
+            if each.offsets or each.generation or each.unstable or each.consumer or each.share
         }
         self.state.groups.update(found)
         self.kernel.emit(events.GroupsLoaded, tp, self.context.id, list(found))
@@ -333,8 +350,14 @@ class GroupMetadataManager:
         }
 
 
-def _replay(group: Group, record: consumer_records.Record) -> None:
-    """Apply a record of a consumer group; the last tombstone ends it."""
+def _replay(group: Group, record: consumer_records.Record | share_records.Record) -> None:
+    """Apply a record of a consumer or share group; the last tombstone ends it."""
+    if not isinstance(record, consumer_records.Record):
+        group.share = group.share or ShareGroup(group.name)
+        group.share.replay(record)
+        if isinstance(record, share_records.ShareGroupEpochRecord) and record.epoch < 0:
+            group.share = None
+        return
     group.consumer = group.consumer or ConsumerGroup(group.name)
     group.consumer.replay(record)
     if isinstance(record, consumer_records.GroupEpochRecord) and record.epoch < 0:

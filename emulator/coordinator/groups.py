@@ -12,8 +12,17 @@ from typing import Final
 from msgspec import Struct, field
 
 from emulator.common.errors import NONE
+from emulator.coordinator.consumer_groups.assignors.specification import Partitions
 from emulator.coordinator.consumer_groups.group import ConsumerGroup
-from emulator.protocol import ConsumerGroupHeartbeatResponse, Protocol, Subscription
+from emulator.coordinator.share_groups.group import ShareGroup
+from emulator.protocol import (
+    ConsumerGroupHeartbeatResponse,
+    Protocol,
+    ShareGroupHeartbeatResponse,
+    ShareGroupStateResponse,
+    ShareOffset,
+    Subscription,
+)
 
 EMPTY: Final = "Empty"
 PREPARING: Final = "PreparingRebalance"
@@ -88,6 +97,7 @@ class Group(Struct, array_like=True):
     support. ``notes`` is the metadata committed with offsets. ``unstable`` are offsets of pending
     transactions, by producer id. ``consumer`` is the state of a group of the new protocol
     (KIP-848), which has no classic ``members``; its state and epoch are told like those of others.
+    So are those of a share group (KIP-932), whose state is ``share``.
     """
 
     name: str
@@ -108,11 +118,17 @@ class Group(Struct, array_like=True):
     notes: dict[str, str] = field(default_factory=dict)
     unstable: dict[int, dict[str, Position]] = field(default_factory=dict)
     consumer: ConsumerGroup | None = None
+    share: ShareGroup | None = None
 
     @property
     def has_members(self) -> bool:
-        """Whether it has members of either protocol."""
-        return bool(self.members or (self.consumer is not None and self.consumer.members))
+        """Whether it has members of any protocol."""
+        consumer, share = self.consumer, self.share
+        return bool(
+            self.members
+            or (consumer is not None and consumer.members)
+            or (share is not None and share.members)
+        )
 
     def static_member(self, instance_id: str) -> Member | None:
         """The static member with an instance id."""
@@ -161,7 +177,9 @@ class Store(Struct, array_like=True):
     None, the assignment of ``generation``; then ``replacing`` is the static member that waits for
     its new id, if one does. ``producer_id`` identifies the transaction that they belong to, -1 if
     none; ``adds_partition`` and ``knows_abortable`` are its producer's. Records of a consumer group
-    have ``before``, what the group was without them, and the ``answers`` that wait for them.
+    have ``before``, what the group was without them, and the ``answers`` that wait for them. Those
+    of a share group have the same; when they are stored, it ``begins`` with the state of
+    partitions, by topic id, in ``state_epoch``.
     """
 
     group: str
@@ -181,6 +199,35 @@ class Store(Struct, array_like=True):
     knows_abortable: bool = False
     answers: list[ConsumerGroupHeartbeatResponse] = field(default_factory=list)
     before: ConsumerGroup | None = None
+    share_answers: list[ShareGroupHeartbeatResponse] = field(default_factory=list)
+    share_before: ShareGroup | None = None
+    state_epoch: int = 0
+    begins: Partitions = field(default_factory=dict)
+
+
+class ShareWork(Struct, array_like=True):
+    """What a share group waits for: the answers of share coordinators about its partitions.
+
+    ``kind`` is what is done with them, and ``request`` the request to answer then (0: none).
+    ``waits`` are the partitions by the numbers of the persister's requests. ``names`` are those of
+    topics by id. ``errors`` and ``offsets`` are what is to be answered.
+    """
+
+    group: str
+    kind: str
+    request: int = 0
+    waits: dict[int, str] = field(default_factory=dict)
+    answers: dict[str, ShareGroupStateResponse] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    offsets: dict[str, dict[str, ShareOffset]] = field(default_factory=dict)
+
+
+class Deletion(Struct, array_like=True):
+    """A request to delete groups: the errors so far, and the share groups that are under way."""
+
+    errors: dict[str, str]
+    waits: list[str]
 
 
 def group_key(group: str) -> str:
@@ -194,7 +241,8 @@ class CoordinatorState(Struct, array_like=True):
     ``partitions`` maps the led partitions of __consumer_offsets to when they will be loaded (0:
     already loaded); ``partition_count`` is the topic's partition count (0: not read yet).
     ``stores`` are by the numbers of the broker's own requests. ``next_look_us`` is when old offsets
-    are checked next.
+    are checked next. ``works`` are what share groups wait for, by number, and ``asked`` the works
+    by the numbers of the persister's requests; ``deletions`` are requests that wait for them.
     """
 
     groups: dict[str, Group] = field(default_factory=dict)
@@ -202,3 +250,7 @@ class CoordinatorState(Struct, array_like=True):
     partition_count: int = 0
     stores: dict[int, Store] = field(default_factory=dict)
     next_look_us: int = 0
+    last_work: int = 0
+    works: dict[int, ShareWork] = field(default_factory=dict)
+    asked: dict[int, int] = field(default_factory=dict)
+    deletions: dict[int, Deletion] = field(default_factory=dict)

@@ -66,7 +66,20 @@ TRANSACTIONS: Final = InternalTopic(
         "segment.bytes": "104857600",
     },
 )
-INTERNAL_TOPICS: Final = {topic.name: topic for topic in (OFFSETS, TRANSACTIONS)}
+SHARE_STATE: Final = InternalTopic(
+    "__share_group_state",
+    lambda config: config.share_state_num_partitions,
+    lambda config: config.share_state_replication_factor,
+    "share.coordinator.state.topic.replication.factor",
+    lambda config: {
+        "cleanup.policy": "delete",
+        "compression.type": "producer",
+        "segment.bytes": "104857600",
+        "min.insync.replicas": str(config.share_state_min_isr),
+        "retention.ms": "-1",
+    },
+)
+INTERNAL_TOPICS: Final = {topic.name: topic for topic in (OFFSETS, TRANSACTIONS, SHARE_STATE)}
 """The internal topics by name."""
 
 

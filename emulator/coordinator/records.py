@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from emulator.coordinator.consumer_groups import records as consumer_records
 from emulator.coordinator.groups import Group
+from emulator.coordinator.share_groups import records as share_records
 
 
 class OffsetRecord(Struct, frozen=True, tag="offset", tag_field="record", omit_defaults=True):
@@ -54,7 +55,7 @@ class GroupRecord(Struct, frozen=True, tag="group", tag_field="record", omit_def
     protocol_type: str = ""
 
 
-Record = OffsetRecord | GroupRecord | consumer_records.Record
+Record = OffsetRecord | GroupRecord | consumer_records.Record | share_records.Record
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
@@ -65,6 +66,15 @@ def key_of(record: Record) -> str:
             return f"{record.group} {record.tp}"
         case GroupRecord():
             return record.group
+        case (
+            share_records.ShareGroupEpochRecord()
+            | share_records.ShareMemberRecord()
+            | share_records.ShareTargetEpochRecord()
+            | share_records.ShareTargetRecord()
+            | share_records.ShareCurrentRecord()
+            | share_records.SharePartitionsRecord()
+        ):
+            return share_records.key_of(record)
         case _:
             return consumer_records.key_of(record)
 

@@ -26,6 +26,7 @@ from emulator.events.inputs import *
 from emulator.events.network import *
 from emulator.events.quorum import *
 from emulator.events.replicas import *
+from emulator.events.share_groups import *
 from emulator.events.topics import *
 from emulator.events.transactions import *
 from emulator.events.znodes import *

@@ -143,6 +143,34 @@ from emulator.protocol.raft import (
     VoteResponse,
 )
 from emulator.protocol.record_batch import RecordBatch, up_to
+from emulator.protocol.share_groups import (
+    Acknowledgement,
+    AcquiredRange,
+    AlterShareGroupOffsetsRequest,
+    ConnectionClosed,
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupStateRequest,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
+    InitializeShareGroupStateRequest,
+    ReadShareGroupStateRequest,
+    ReadShareGroupStateSummaryRequest,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    SharedPartition,
+    ShareFetchRequest,
+    ShareFetchResponse,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+    ShareGroupOffsetsResponse,
+    ShareGroupStateResponse,
+    ShareOffset,
+    SharePartitionKey,
+    StateBatch,
+    WriteShareGroupStateRequest,
+)
 from emulator.protocol.transactions import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -256,6 +284,26 @@ AnyMessage = (
     | TopicsResponse
     | ListPartitionReassignmentsRequest
     | ListPartitionReassignmentsResponse
+    | ShareGroupHeartbeatRequest
+    | ShareGroupHeartbeatResponse
+    | ShareGroupDescribeRequest
+    | ShareGroupDescribeResponse
+    | ConnectionClosed
+    | ShareFetchRequest
+    | ShareFetchResponse
+    | ShareAcknowledgeRequest
+    | ShareAcknowledgeResponse
+    | InitializeShareGroupStateRequest
+    | ReadShareGroupStateRequest
+    | WriteShareGroupStateRequest
+    | DeleteShareGroupStateRequest
+    | ReadShareGroupStateSummaryRequest
+    | ShareGroupStateResponse
+    | DescribeShareGroupOffsetsRequest
+    | DescribeShareGroupOffsetsResponse
+    | AlterShareGroupOffsetsRequest
+    | DeleteShareGroupOffsetsRequest
+    | ShareGroupOffsetsResponse
     | ZkPing
     | ZkPong
     | ZkExpired
@@ -313,6 +361,18 @@ REQUESTS = (
     OffsetDeleteRequest,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupDescribeRequest,
+    ShareGroupHeartbeatRequest,
+    ShareGroupDescribeRequest,
+    ShareFetchRequest,
+    ShareAcknowledgeRequest,
+    InitializeShareGroupStateRequest,
+    ReadShareGroupStateRequest,
+    WriteShareGroupStateRequest,
+    DeleteShareGroupStateRequest,
+    ReadShareGroupStateSummaryRequest,
+    DescribeShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequest,
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
 )
@@ -320,7 +380,9 @@ REQUESTS = (
 
 __all__ = [
     "REQUESTS",
+    "Acknowledgement",
     "AclsResponse",
+    "AcquiredRange",
     "AddOffsetsToTxnRequest",
     "AddOffsetsToTxnResponse",
     "AddPartitionsToTxnRequest",
@@ -336,6 +398,7 @@ __all__ = [
     "AlterPartitionResponse",
     "AlterReplicaLogDirsRequest",
     "AlterReplicaLogDirsResponse",
+    "AlterShareGroupOffsetsRequest",
     "AnyMessage",
     "ApiVersionsRequest",
     "ApiVersionsResponse",
@@ -349,6 +412,7 @@ __all__ = [
     "BrokerRegistrationResponse",
     "ClusterMetadataRequest",
     "ClusterMetadataResponse",
+    "ConnectionClosed",
     "ConnectionLost",
     "ConsumerGroupDescribeRequest",
     "ConsumerGroupDescribeResponse",
@@ -369,6 +433,8 @@ __all__ = [
     "DeleteGroupsResponse",
     "DeleteRecordsRequest",
     "DeleteRecordsResponse",
+    "DeleteShareGroupOffsetsRequest",
+    "DeleteShareGroupStateRequest",
     "DeleteTopicsRequest",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
@@ -382,6 +448,8 @@ __all__ = [
     "DescribeProducersResponse",
     "DescribeQuorumRequest",
     "DescribeQuorumResponse",
+    "DescribeShareGroupOffsetsRequest",
+    "DescribeShareGroupOffsetsResponse",
     "DescribeTransactionsRequest",
     "DescribeTransactionsResponse",
     "Detail",
@@ -410,6 +478,7 @@ __all__ = [
     "IncrementalAlterConfigsResponse",
     "InitProducerIdRequest",
     "InitProducerIdResponse",
+    "InitializeShareGroupStateRequest",
     "JoinGroupRequest",
     "JoinGroupResponse",
     "LeaderAndIsrRequest",
@@ -446,7 +515,23 @@ __all__ = [
     "Protocol",
     "QuorumDescription",
     "QuorumMember",
+    "ReadShareGroupStateRequest",
+    "ReadShareGroupStateSummaryRequest",
     "RecordBatch",
+    "ShareAcknowledgeRequest",
+    "ShareAcknowledgeResponse",
+    "ShareFetchRequest",
+    "ShareFetchResponse",
+    "ShareGroupDescribeRequest",
+    "ShareGroupDescribeResponse",
+    "ShareGroupHeartbeatRequest",
+    "ShareGroupHeartbeatResponse",
+    "ShareGroupOffsetsResponse",
+    "ShareGroupStateResponse",
+    "ShareOffset",
+    "SharePartitionKey",
+    "SharedPartition",
+    "StateBatch",
     "StopReplicaRequest",
     "StopReplicaResponse",
     "Subscription",
@@ -463,6 +548,7 @@ __all__ = [
     "VoteRequest",
     "VoteResponse",
     "WatchEvent",
+    "WriteShareGroupStateRequest",
     "WriteTxnMarkersRequest",
     "WriteTxnMarkersResponse",
     "ZkExpired",

@@ -174,6 +174,26 @@ class BrokerConfig(Struct, frozen=True):
     consumer_max_heartbeat_interval_us: int
     consumer_assignment_interval_us: int
     consumer_group_max_size: int
+    share_session_timeout_us: int
+    share_min_session_timeout_us: int
+    share_max_session_timeout_us: int
+    share_heartbeat_interval_us: int
+    share_min_heartbeat_interval_us: int
+    share_max_heartbeat_interval_us: int
+    share_assignment_interval_us: int
+    share_group_max_size: int
+    share_delivery_count_limit: int
+    share_record_lock_us: int
+    share_min_record_lock_us: int
+    share_max_record_lock_us: int
+    share_partition_max_record_locks: int
+    share_max_sessions: int
+    share_state_num_partitions: int
+    share_state_replication_factor: int
+    share_state_min_isr: int
+    share_updates_per_snapshot: int
+    share_state_write_timeout_us: int
+    share_initialize_retry_us: int
     rack_aware_reads: bool
     log_append_time: bool
     replica_fetch_max_bytes: int

@@ -126,6 +126,22 @@ from emulator.wire.messages.security import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
+from emulator.wire.messages.share_groups import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    ShareFetchRequest,
+    ShareFetchResponse,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
 from emulator.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -252,6 +268,13 @@ _TABLE: Final = (
     Api(68, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, 0),
     Api(69, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, 1, 0),
     Api(75, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, 0, 0),
+    Api(76, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse, 1, 0),
+    Api(77, ShareGroupDescribeRequest, ShareGroupDescribeResponse, 1, 0),
+    Api(78, ShareFetchRequest, ShareFetchResponse, 2, 0),
+    Api(79, ShareAcknowledgeRequest, ShareAcknowledgeResponse, 2, 0),
+    Api(90, DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse, 1, 0),
+    Api(91, AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse, 0, 0),
+    Api(92, DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse, 0, 0),
 )
 
 APIS: Final = {api.key: api for api in _TABLE}

@@ -92,6 +92,13 @@ _LAST: Final = {
 _LAST_OF_KRAFT: Final = {
     "DescribeQuorum": "2.7:0 3.3:1 3.9:2",
     "DescribeTopicPartitions": "3.8:0",
+    "ShareGroupHeartbeat": "4.1:1",
+    "ShareGroupDescribe": "4.1:1",
+    "ShareFetch": "4.1:1 4.2:2",
+    "ShareAcknowledge": "4.1:1 4.2:2",
+    "DescribeShareGroupOffsets": "4.1:0 4.2:1",
+    "AlterShareGroupOffsets": "4.1:0",
+    "DeleteShareGroupOffsets": "4.1:0",
 }
 """The same for APIs supported only in KRaft mode (KIP-595, KIP-966)."""
 
@@ -125,6 +132,10 @@ _FIRST: Final = {
     "DescribeConfigs": "4.0:1",
     "AlterReplicaLogDirs": "4.0:1",
     "DescribeLogDirs": "4.0:1",
+    "ShareGroupHeartbeat": "4.1:1",
+    "ShareGroupDescribe": "4.1:1",
+    "ShareFetch": "4.1:1",
+    "ShareAcknowledge": "4.1:1",
 }
 """The releases that changed the first version, which is otherwise 0.
 

@@ -154,6 +154,10 @@ SENTENCES: Final[dict[type[Event], str | Callable[[Any], str]]] = {
     events.GroupEpochBumped: "group {group} epoch {generation}: {reason} ({broker})",
     events.TargetAssignmentComputed: "group {group} epoch {generation}: assigned by {strategy} ({broker})",
     events.MemberFenced: "{consumer} fenced in group {group}: {error}, epoch {member_epoch}",
+    events.SharePartitionLoaded: "group {group} shares {tp} from {share_start} on ({broker})",
+    events.RecordsReleased: "group {group}: {tp} {first_offset}..{last_offset} {state}, {reason}",
+    events.RecordsArchived: "group {group}: {tp} {first_offset}..{last_offset} archived after {deliveries} deliveries",
+    events.ShareStartMoved: "group {group} is done with {tp} up to {share_start}",
     events.OffsetCommitted: "group {group} committed {tp} {offset}",
     events.OffsetExpired: "group {group} forgot {tp} {offset}: committed too long ago",
     events.ClientIdentified: "client {connection} is {software} {software_version}",
@@ -556,6 +560,19 @@ def _(event: events.MemberAssignmentChanged) -> str:
     if event.revoking:
         return f"{has}, must revoke {some(event.revoking)}"
     return f"{has}, waits for {', '.join(event.awaited)}" if event.awaited else has
+
+
+@sentence
+def _(event: events.RecordsAcquired) -> str:
+    what = f"{event.tp} {event.first_offset}..{event.last_offset}"
+    again = f", delivery {event.deliveries}" if event.deliveries > 1 else ""
+    return f"{event.consumer} acquired {what} in group {event.group}{again}"
+
+
+@sentence
+def _(event: events.RecordsAcknowledged) -> str:
+    what = f"{event.tp} {event.first_offset}..{event.last_offset}"
+    return f"{event.consumer}: {event.acknowledgement} {what} in group {event.group}"
 
 
 @sentence

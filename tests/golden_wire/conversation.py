@@ -42,10 +42,13 @@ NOW_MS: Final = 1_700_000_000_000
 class Conversation:
     """Asks brokers of a cluster one request at a time, each on a connection of its own."""
 
-    def __init__(self, config: dict[str, str], version: str, mode: str) -> None:
+    def __init__(
+        self, config: dict[str, str], version: str, mode: str, features: dict[str, int]
+    ) -> None:
         """Have a cluster of three brokers."""
-        self.lab = WireLab.made(version=version, mode=mode, config=config)
+        self.lab = WireLab.made(version=version, mode=mode, config=config, features=features)
         self.said: list[list[Plain]] = []
+        self.kept: dict[str, int] = {}
         self._producers: dict[int, str] = {}
         self.wait(2)
 
@@ -83,7 +86,20 @@ class Conversation:
             self.lab.send(connection, request, VERSIONS[api] if version is None else version)
         return connection
 
-    def response(self, connection: int, seconds: float = 8) -> Plain:
+    def ask_again(self, kept: str, broker: int, api: str, body: Plain, version: int) -> Plain:
+        """Send a request on a connection that is kept under a name, and return its response."""
+        connection = self.kept.get(kept)
+        if connection is None or connection in self.lab.closed:
+            connection = self.kept[kept] = self.lab.connect(broker)
+        if connection not in self.lab.closed:
+            self.lab.send(connection, msgspec.convert(body, API_NAMED[api].request), version)
+        return self.response(connection, keep=True)
+
+    def hang_up(self, kept: str) -> None:
+        """Close a connection that was kept."""
+        self.lab.give(CloseConnection(connection=self.kept.pop(kept)))
+
+    def response(self, connection: int, seconds: float = 8, *, keep: bool = False) -> Plain:
         """Return the response, or how the connection ended."""
         lab = self.lab
         end_us = lab.runner.now_us + seconds * US
@@ -96,7 +112,8 @@ class Conversation:
             lab.pass_time(STEP_US)
         key, version = lab._asked[connection].pop(0)
         _, message = decode_response(key, version, lab.responses[connection].pop(0))
-        lab.give(CloseConnection(connection=connection))
+        if not keep:
+            lab.give(CloseConnection(connection=connection))
         return msgspec.to_builtins(message, builtin_types=(bytes,))
 
     def ask(

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from emulator.wire.records import memory_records
-from tests.golden_wire import access_control, consumer_groups
+from tests.golden_wire import access_control, consumer_groups, share_groups
 from tests.golden_wire.access_control import ACCESS_CONTROL
 from tests.golden_wire.consumer_groups import CONSUMER_GROUPS
 from tests.golden_wire.conversation import NOW_MS, Conversation, error
 from tests.golden_wire.groups import ALL_IN_SYNC, statics
 from tests.golden_wire.logs import disks, replicas, retained, trimmed
+from tests.golden_wire.share_groups import SHARE_GROUPS
 
 COMMON: Final = {
     "replica.lag.time.max.ms": "10000",
@@ -518,6 +519,7 @@ CONVERSATIONS: Final[dict[str, Callable[[Conversation], None]]] = {
         *(replicas, trimmed, retained, disks),
         *CONSUMER_GROUPS,
         *ACCESS_CONTROL,
+        *SHARE_GROUPS,
     )
 }
 MORE: Final = {
@@ -528,8 +530,13 @@ MORE: Final = {
     **{each.__name__: access_control.SETTINGS for each in ACCESS_CONTROL},
     "coordinators": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
     "regexes": consumer_groups.SETTINGS | consumer_groups.LONG_SESSIONS,
+    **{each.__name__: share_groups.SETTINGS for each in SHARE_GROUPS},
+    "share_offsets": share_groups.SETTINGS | share_groups.LONG_SESSIONS,
+    "share_leaders": share_groups.SETTINGS | share_groups.LONG_SESSIONS | share_groups.LONG_LOCKS,
 }
 """What a conversation's cluster is configured with besides."""
+FEATURES: Final = {each.__name__: {"share.version": 1} for each in SHARE_GROUPS}
+"""The levels of features with which a conversation's cluster is formatted."""
 
 
 def held(name: str, mode: str, version: str) -> list[list[Any]]:
@@ -537,6 +544,6 @@ def held(name: str, mode: str, version: str) -> list[list[Any]]:
     config = COMMON | OF_MODE[mode] | MORE.get(name, {})
     if CONVERSATIONS[name] in ACCESS_CONTROL:
         config["authorizer.class.name"] = access_control.AUTHORIZERS[mode]
-    conversation = Conversation(config, version, mode)
+    conversation = Conversation(config, version, mode, FEATURES.get(name, {}))
     CONVERSATIONS[name](conversation)
     return conversation.said

@@ -55,9 +55,18 @@ class ImageMetadata:
         found = self.state.image.topic(name)
         return None if found is None else TopicInfo(found.id, len(found.partitions))
 
+    def topic_with_id(self, topic_id: str) -> TopicInfo | None:
+        """The topic with an id in the image."""
+        found = self.state.image.topics.get(topic_id)
+        return None if found is None else TopicInfo(found.id, len(found.partitions))
+
     def feature_level(self, name: str) -> int:
         """The finalized level of a feature in the image."""
         return self.state.image.features.get(name, 0)
+
+    def group_config(self, group: str) -> Mapping[str, str]:
+        """The configuration of a group in the image."""
+        return self.state.image.configs.get(f"group:{group}", {})
 
     def topic_names(self) -> list[str]:
         """The names of the topics in the image."""

@@ -53,9 +53,17 @@ class ZooKeeperMetadata:
         """A topic with an id: those in ZooKeeper do not count, whatever their ids."""
         return None
 
+    def topic_with_id(self, _topic_id: str) -> TopicInfo | None:
+        """A topic with an id: none counts."""
+        return None
+
     def feature_level(self, _name: str) -> int:
         """The finalized level of a feature: none has one here."""
         return 0
+
+    def group_config(self, _group: str) -> dict[str, str]:
+        """The configuration of a group: none has its own."""
+        return {}
 
     def topic_names(self) -> tuple[str, ...]:
         """The names of topics with ids: none."""

@@ -191,6 +191,20 @@ WHOLE: Final[Mapping[type, Callable[[Any], list[Need]]]] = {
         (READ, GROUP, message.group),
         *((DESCRIBE, TOPIC, topic) for topic in message.topics or ()),
     ],
+    protocol.ShareGroupHeartbeatRequest: lambda message: [
+        (READ, GROUP, message.group),
+        *((DESCRIBE, TOPIC, topic) for topic in message.topics or ()),
+    ],
+    protocol.ShareFetchRequest: lambda message: [
+        (READ, GROUP, message.group),
+        *((READ, TOPIC, _topic_of(tp)) for tp in message.partitions),
+    ],
+    protocol.ShareAcknowledgeRequest: _of_group(READ),
+    protocol.DescribeShareGroupOffsetsRequest: lambda message: [
+        (DESCRIBE, GROUP, group) for group in message.groups
+    ],
+    protocol.AlterShareGroupOffsetsRequest: _of_group(READ),
+    protocol.DeleteShareGroupOffsetsRequest: _of_group(DELETE),
     protocol.OffsetCommitRequest: _of_group(READ),
     protocol.TxnOffsetCommitRequest: lambda message: [
         *_of_transaction(message),
@@ -259,6 +273,7 @@ SEVERAL: Final[Mapping[type, Parts]] = {
     protocol.AlterConfigsRequest: Parts("topics", ALTER_CONFIGS),
     protocol.DescribeGroupsRequest: Parts("groups", DESCRIBE, GROUP),
     protocol.ConsumerGroupDescribeRequest: Parts("groups", DESCRIBE, GROUP),
+    protocol.ShareGroupDescribeRequest: Parts("groups", DESCRIBE, GROUP),
     protocol.DeleteGroupsRequest: Parts("groups", DELETE, GROUP),
     protocol.DescribeTransactionsRequest: Parts("transactional_ids", DESCRIBE, TRANSACTIONAL_ID),
 }

@@ -115,8 +115,8 @@ def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.Describe
                 member.host,
                 member.topics,
                 member.regex,
-                _assignment(member.assigned, group.names),
-                _assignment(member.target, group.names),
+                described_assignment(member.assigned, group.names),
+                described_assignment(member.target, group.names),
                 CLASSIC if member.is_classic else CONSUMER,
             )
             for member in group.members
@@ -124,7 +124,7 @@ def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.Describe
     )
 
 
-def _assignment(
+def described_assignment(
     partitions: Mapping[str, list[int]], names: Mapping[str, str]
 ) -> wire.DescribedAssignment:
     """An assignment without the topics that do not exist any more."""

@@ -27,6 +27,7 @@ from emulator.clients.external import (
     quorum,
     sasl,
     security,
+    share_groups,
     transaction_states,
     transactions,
 )
@@ -55,6 +56,7 @@ from emulator.metadata_log.metadata_version import supported_ranges
 from emulator.protocol import (
     REQUESTS,
     AnyMessage,
+    ConnectionClosed,
     ConnectionLost,
     DescribeClusterRequest,
     DescribeClusterResponse,
@@ -69,6 +71,7 @@ from emulator.wire.exceptions import UnsupportedVersion, WireError
 from emulator.wire.messages.cluster import ApiVersionsRequest
 from emulator.wire.messages.committed_offsets import OffsetFetchRequest
 from emulator.wire.messages.produce import ProduceRequest
+from emulator.wire.messages.share_groups import ShareFetchRequest
 from emulator.wire.types import Message
 from emulator.wire.versions import versions_of
 
@@ -165,6 +168,7 @@ class ExternalClients:
             "DeleteGroups": groups.DeleteGroups(),
             "ConsumerGroupHeartbeat": consumer_groups.ConsumerGroupHeartbeat(known_ids),
             "ConsumerGroupDescribe": consumer_groups.ConsumerGroupDescribe(known_ids),
+            **self._share_groups(magic),
             "CreateTopics": admin.CreateTopics(context),
             "DeleteTopics": admin.DeleteTopics(known_ids),
             "DeleteRecords": admin.DeleteRecords(),
@@ -178,6 +182,20 @@ class ExternalClients:
             "ElectLeaders": admin.ElectLeaders(),
             "ListPartitionReassignments": admin.ListPartitionReassignments(),
             "AlterPartitionReassignments": admin.AlterPartitionReassignments(),
+        }
+
+    def _share_groups(self, magic: int) -> Mapping[str, Translator]:
+        """The translators of requests about share groups."""
+        context, ids = self.context, self._known_ids
+        encoded = EncodedRecords(context.ledger, magic)
+        return {
+            "ShareGroupHeartbeat": share_groups.ShareGroupHeartbeat(ids),
+            "ShareGroupDescribe": share_groups.ShareGroupDescribe(ids),
+            "ShareFetch": share_groups.ShareFetch(context, encoded, ids),
+            "ShareAcknowledge": share_groups.ShareAcknowledge(ids),
+            "DescribeShareGroupOffsets": share_groups.DescribeShareGroupOffsets(ids),
+            "AlterShareGroupOffsets": share_groups.AlterShareGroupOffsets(ids),
+            "DeleteShareGroupOffsets": share_groups.DeleteShareGroupOffsets(ids),
         }
 
     def _security(self) -> Mapping[str, Translator]:
@@ -233,6 +251,9 @@ class ExternalClients:
         self._calls.pop(number, None)
         asked = [seq for seq in connection.asked if self.state.requests.pop(seq, None) is not None]
         self.network.withdraw(CLIENTS, connection.broker, asked)
+        if connection.shares:
+            # its share session ends with it
+            self.network.send(CLIENTS, connection.broker, ConnectionClosed(str(number)))
 
     def receive(self, number: int, frame: bytes) -> None:
         """Receive a request; it is ignored if the connection has been closed."""
@@ -314,6 +335,8 @@ class ExternalClients:
     def _begin(self, call: Call, frame: bytes) -> None:
         number, connection, header, message = call
         connection.client = call.client
+        if isinstance(message, ShareFetchRequest):
+            connection.shares = True
         api = APIS[header.api_key].name
         self._note_received(call, api)
         fault = self._injected(api, call)

@@ -114,6 +114,10 @@ unsubscribed_partitions_revoked
 target_assignments_wait
 revoking_partitions_described
 preferred_assignor_bumps_epoch
+share_groups
+share_locks_renewed
+share_deliveries_throttled
+share_fetch_of_unknown_topics
 message_timestamps 0.10.0..3.9
 rebalance_timeout 0.10.2..3.9
 offsets_topic_needs_replication_factor 0.11..3.9

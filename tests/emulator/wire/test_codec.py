@@ -38,6 +38,8 @@ See ``tests/wire/same_requests.py``.
 UNKNOWN = {
     *(f"{what}DelegationToken" for what in ("Create", "Renew", "Expire", "Describe")),
     *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
+    *("ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch", "ShareAcknowledge"),
+    *("DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
 }
 """What kafka-python does not know in any version.
 

@@ -20,15 +20,16 @@ ADVERTISED = json.loads(Path(__file__).with_name("advertised.json").read_text("u
 UNSERVED = {
     **dict.fromkeys((4, 5, 6, 7, 56, 58, 67), "what brokers ask each other and the controller"),
     **dict.fromkeys((57, 64, 80, 81, 94), "changes of features, brokers, controllers and voters"),
-    **dict.fromkeys((68, 69), "consumers with group.protocol=consumer (KIP-848)"),
     74: "a list of client metrics, and of other configured things (KIP-714, KIP-1142)",
-    **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92), "share groups (KIP-932)"),
+    **dict.fromkeys((83, 84, 85, 86, 87), "what brokers ask share coordinators (KIP-932)"),
     **dict.fromkeys((88, 89, 93), "Kafka Streams groups (KIP-1071)"),
 }
 """The requests that only real brokers take, by key."""
 LIST_TRANSACTIONS = 66
 ONLY_KRAFT = {55, 75}
 """DescribeQuorum and DescribeTopicPartitions, which kafka-python asked brokers with ZooKeeper."""
+EARLY_SHARE_GROUPS = {76, 77, 78, 79}
+"""Requests about share groups, which 4.0 takes as early access, with other versions than 4.1."""
 
 
 @pytest.mark.parametrize("release", FROM_BROKERS)

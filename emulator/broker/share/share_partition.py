@@ -1,0 +1,700 @@
+"""A partition as a share group sees it: what is acquired, by whom, and where the group is.
+
+All before ``start`` is done (the share-partition start offset, SPSO); ``end`` is the last offset
+that was acquired. Both move with what members acquire and acknowledge. Nothing here reads a log,
+stores state or knows the time: a member's request and what was read come in, changes and the state
+to store go out. Source: ``kafka.server.share.SharePartition`` 4.1.2, 4.2.0 and 4.3.0.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+
+from emulator.broker.share.in_flight import (
+    ACKNOWLEDGED,
+    ACQUIRED,
+    ARCHIVED,
+    AVAILABLE,
+    NOBODY,
+    InFlight,
+    InFlightBatch,
+    Run,
+)
+from emulator.protocol.share_groups import StateBatch
+
+EMPTY, INITIALIZING, ACTIVE = "EMPTY", "INITIALIZING", "ACTIVE"
+"""The states of a share-partition: nothing is known of it, its state is being read, it is used."""
+GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+"""Types of acknowledgements; a gap is an offset without a record."""
+STATE_OF: Final = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
+THROTTLE_MIN: Final = 2
+
+INVALID_STATE: Final = "INVALID_RECORD_STATE"
+INVALID_REQUEST: Final = "INVALID_REQUEST"
+UNDER_WAY: Final = (
+    "The record state is invalid. The acknowledgement of delivery could not be completed."
+)
+
+
+class Limits(NamedTuple):
+    """What a group is allowed, and how its release behaves.
+
+    ``lock_us`` is how long records stay acquired; ``in_flight`` how many records may be between
+    ``start`` and ``end``; ``deliveries`` how often a record is delivered at most.
+    ``limits_fetches`` (4.2): a fetch acquires no more than the rest of ``in_flight``.
+    ``throttles`` (4.2): records that were delivered often are delivered in ever smaller pieces, at
+    last alone. ``takes_back`` (4.1): records that are released because a session ends were not
+    delivered.
+    """
+
+    lock_us: int
+    in_flight: int
+    deliveries: int
+    limits_fetches: bool = True
+    throttles: bool = True
+    takes_back: bool = False
+
+    @property
+    def throttled_from(self) -> int:
+        """The number of deliveries from which on records are delivered in smaller pieces."""
+        return max(THROTTLE_MIN, -(-self.deliveries // 2))
+
+
+class Batch(NamedTuple):
+    """A batch of the log: its first and last offset."""
+
+    first: int
+    last: int
+
+
+class Acquired(NamedTuple):
+    """Offsets that were acquired together, both inclusive, and how often they were delivered."""
+
+    first: int
+    last: int
+    deliveries: int
+
+
+class Acknowledged(NamedTuple):
+    """An acknowledgement: offsets, both inclusive, and one type for all or one for each."""
+
+    first: int
+    last: int
+    types: Sequence[int]
+
+
+class Invalid(Exception):
+    """An acknowledgement of records that the member has not acquired."""
+
+    def __init__(self, error: str, message: str) -> None:
+        """Be refused with ``error``."""
+        super().__init__(message)
+        self.error = error
+
+
+class Gap(Struct, array_like=True):
+    """Offsets without state between stored ones: nothing up to ``end`` from ``start`` on is known.
+
+    It counts as long as the share-partition ends at ``end``.
+    """
+
+    end: int
+    start: int
+
+
+class SharePartition(Struct, array_like=True):
+    """A partition in a share group, at the partition's leader in ``leader_epoch``.
+
+    ``batches`` are in the order of offsets. ``looks_back``: there may be records before the end
+    that can be acquired. ``completed`` counts the records from ``start`` on that are done.
+    """
+
+    group: str
+    tp: str
+    topic_id: str
+    leader_epoch: int
+    status: str = EMPTY
+    start: int = 0
+    end: int = 0
+    state_epoch: int = 0
+    batches: list[InFlightBatch] = field(default_factory=list)
+    looks_back: bool = False
+    gap: Gap | None = None
+    completed: int = 0
+    looked_up: int = -1
+
+    # ---- looking things up
+
+    def _floor(self, offset: int) -> int:
+        """The index of the last batch that begins at or before an offset; -1 if none does."""
+        return bisect_right(self.batches, offset, key=lambda batch: batch.first) - 1
+
+    def _between(self, first: int, last: int) -> list[InFlightBatch]:
+        """The batches that begin between two offsets, both inclusive."""
+        batches = self.batches
+        return batches[self._floor(first - 1) + 1 : self._floor(last) + 1]
+
+    def runs(self) -> Iterator[Run]:
+        """All states in the order of offsets."""
+        for batch in self.batches:
+            yield from batch.runs()
+
+    @property
+    def in_flight(self) -> int:
+        """How many offsets lie between start and end."""
+        return self.end - self.start + 1 if self.batches else 0
+
+    @property
+    def _has_gap(self) -> bool:
+        return self.gap is not None and self.gap.end == self.end
+
+    @property
+    def next_expiry_us(self) -> int:
+        """When the next acquisition lock ends; 0 if there is none."""
+        return min((run.state.expires_us for run in self.runs() if run.state.expires_us), default=0)
+
+    # ---- the stored state
+
+    def load(self, start: int, state_epoch: int, stored: Sequence[StateBatch]) -> None:
+        """Begin with what is stored."""
+        self.start, self.state_epoch = start, state_epoch
+        expected, gap_start = start, -1
+        for batch in stored:
+            if gap_start < 0 and batch.first > expected:
+                gap_start = expected
+            expected = batch.last + 1
+            state = InFlight(batch.state, batch.deliveries)
+            self.batches.append(InFlightBatch(batch.first, batch.last, state))
+            if state.is_terminal:
+                self.completed += batch.last - batch.first + 1
+        if self.batches:
+            self.looks_back = True
+            self.end = self.batches[-1].last
+            if gap_start >= 0:
+                self.gap = Gap(self.end, gap_start)
+            self.advance()
+        else:
+            self.end = start
+        self.status = ACTIVE
+
+    # ---- acquiring
+
+    def next_fetch_offset(self) -> int:
+        """Where to read next: the first record that can be acquired again, or after the end."""
+        batches = self.batches
+        done = not batches or self.start > batches[-1].last
+        if not self.looks_back:
+            return self.end if done else self.end + 1
+        if done:
+            self.looks_back = False
+            return self.end
+        gap_start = self.gap.start if self.gap is not None and self._has_gap else -1
+        for batch in batches:
+            if gap_start >= 0:
+                if batch.first > gap_start:
+                    return gap_start
+                gap_start = max(batch.last + 1, gap_start)
+            for run in batch.runs():
+                if run.state.is_available:
+                    return run.first
+        self.looks_back = False
+        return self.end + 1
+
+    def can_acquire(self, limits: Limits) -> bool:
+        """Whether a fetch may acquire anything."""
+        if self.next_fetch_offset() != self.end + 1:
+            return True
+        return self.in_flight < limits.in_flight
+
+    def acquire(  # noqa: C901, PLR0917 - one rule after another; what a fetch has
+        self,
+        member: str,
+        fetched_from: int,
+        log: Sequence[Batch],
+        records: int,
+        batch_size: int,
+        limits: Limits,
+        now_us: int,
+        *,
+        strict: bool = False,
+    ) -> list[Acquired]:
+        """Acquire up to ``records`` of the batches that were read from an offset.
+
+        A fetch takes whole batches of the log; ``strict``: no more than ``records`` (4.2).
+        ``batch_size`` is the number of records above which what is acquired is told in pieces.
+        """
+        if records <= 0 or not log or (limits.limits_fetches and log[-1].last < self.start):
+            return []
+        records, last = self._bounded(fetched_from, records, log[-1].last, limits)
+        if records <= 0:
+            return []
+        first = log[0].first
+        self._archive_stale(fetched_from, first)
+        base = self._base(first, limits)
+        known = self._between(min(first, base), last)
+        new = _New(member, batch_size, limits, now_us + limits.lock_us, log, strict=strict)
+        if not known:
+            return self._acquire_new(new, base, last, records)
+        found: list[Acquired] = []
+        count, gap_start = 0, base
+        for batch in known:
+            if count >= records:
+                break
+            if self._has_gap:
+                if gap_start < batch.first:
+                    left = records - count if limits.limits_fetches else records
+                    more = self._acquire_new(new, gap_start, batch.first - 1, left)
+                    found += more
+                    count += _count(more)
+                gap_start = batch.last + 1
+                if count >= records:
+                    break
+            throttled = limits.throttles and self._is_throttled(batch, first, last, limits)
+            if throttled and count:
+                records = 0
+                break
+            left = records - count
+            more = self._acquire_known(new, batch, first, last, left, throttled=throttled)
+            found += more
+            count += _count(more)
+            if throttled and more:
+                records = 0
+                break
+        end = known[-1].last
+        if count < records and end < last:
+            found += self._acquire_new(new, end + 1, last, records - count)
+        if found:
+            self._close_gap(found[-1].last + 1)
+        return found
+
+    def _bounded(
+        self, fetched_from: int, records: int, last: int, limits: Limits
+    ) -> tuple[int, int]:
+        """How many records may be acquired, and up to which offset."""
+        if not limits.limits_fetches:
+            return records, last
+        left = min(records, limits.in_flight - self.in_flight)
+        if left > 0:
+            return left, last
+        if fetched_from <= self.end:
+            return min(records, self.end - fetched_from + 1), min(last, self.end)
+        return left, last
+
+    def _base(self, first: int, limits: Limits) -> int:
+        floor = self._floor(first)
+        if floor < 0:
+            return max(first, self.start) if limits.limits_fetches else first
+        batch = self.batches[floor]
+        return batch.first if batch.last >= first else first
+
+    def _acquire_known(
+        self,
+        new: "_New",
+        batch: InFlightBatch,
+        first: int,
+        last: int,
+        left: int,
+        *,
+        throttled: bool,
+    ) -> list[Acquired]:
+        """Acquire again what is available of a batch: all of it, or offset by offset."""
+        whole = batch.whole
+        is_small = new.strict and batch.last - batch.first + 1 > left
+        if whole is not None and not whole.is_available:
+            return []
+        if whole is not None and batch.is_within(first, last) and not (is_small or throttled):
+            whole.acquire(new.member, new.expires_us)
+            return [Acquired(batch.first, batch.last, whole.deliveries)]
+        offsets = batch.split()
+        found: list[Acquired] = []
+        limits, piece = new.limits, -1
+        for offset, state in offsets.items():
+            if not first <= offset <= last or not state.is_available:
+                continue
+            if limits.throttles:
+                deliveries, is_rare = state.deliveries, limits.deliveries > 2  # noqa: PLR2004
+                if is_rare and deliveries == limits.deliveries - 1 and found:
+                    break
+                if deliveries >= limits.throttled_from and piece < 0:
+                    piece = max(1, len(offsets) >> (deliveries - limits.throttled_from + 1))
+            state.acquire(new.member, new.expires_us)
+            found.append(Acquired(offset, offset, state.deliveries))
+            if limits.throttles and limits.deliveries > 2 and state.deliveries == limits.deliveries:  # noqa: PLR2004
+                break
+            if (new.strict and len(found) == left) or len(found) == piece:
+                break
+        return _joined(found) if limits.throttles else found
+
+    @staticmethod
+    def _is_throttled(batch: InFlightBatch, first: int, last: int, limits: Limits) -> bool:
+        deliveries = [
+            run.state.deliveries
+            for run in batch.runs()
+            if run.state.is_available and (batch.whole is not None or first <= run.first <= last)
+        ]
+        return max(deliveries, default=0) >= limits.throttled_from
+
+    def _acquire_new(self, new: "_New", first: int, last: int, records: int) -> list[Acquired]:
+        """Acquire offsets that nobody has acquired before, up to the end of a batch of the log."""
+        if not self.batches and self.end > first:
+            first = self.end
+        if records < last - first + 1:
+            bound = new.end_of_batch(first + records - 1)
+            last = min(bound, last) if self._has_gap and new.limits.limits_fetches else bound
+        pieces = new.pieces(first, last)
+        if new.strict and last - first + 1 > records:
+            taken = Acquired(first, first + records - 1, 1)
+            batch = InFlightBatch(first, last, InFlight(AVAILABLE, 0))
+            for offset, state in batch.split().items():
+                if offset <= taken.last:
+                    state.acquire(new.member, new.expires_us)
+            self._insert(batch)
+            self.looks_back = True
+            pieces = [taken]
+        else:
+            for piece in pieces:
+                state = InFlight(ACQUIRED, 1, new.member, new.expires_us)
+                self._insert(InFlightBatch(piece.first, piece.last, state))
+        if self.batches[0].first == first:
+            self.start = first
+        self.end = max(self.end, last)
+        self._close_gap(pieces[0].last + 1 if new.strict else last + 1)
+        return pieces
+
+    def _insert(self, batch: InFlightBatch) -> None:
+        self.batches.insert(self._floor(batch.first) + 1, batch)
+
+    def _close_gap(self, offset: int) -> None:
+        """Move the gap's start to an offset; it ends where the share-partition does."""
+        gap = self.gap
+        if gap is not None and gap.end == self.end and offset <= gap.end:
+            gap.start = offset
+        else:
+            self.gap = None
+
+    def _archive_stale(self, fetched_from: int, first: int) -> None:
+        """Archive what is available but not in the log any more, as a read from there skips it."""
+        if not self.batches or fetched_from >= first:
+            return
+        if self._archive(fetched_from, first):
+            self.looks_back = True
+
+    def _archive(
+        self, first: int, bound: int, state: int = AVAILABLE, *, counts: bool = True
+    ) -> bool:
+        """Archive offsets below ``bound`` that are in a state."""
+        found = False
+        for batch in self.batches:
+            if batch.first >= bound or batch.last < first:
+                continue
+            whole = batch.whole
+            if whole is not None and whole.state != state:
+                continue
+            if whole is None or not batch.is_within(first, bound - 1):
+                batch.split()
+            for run in batch.runs():
+                if run.state.state == state and run.first >= first and run.last < bound:
+                    run.state.archive()
+                    self.completed += (run.last - run.first + 1) if counts else 0
+                    found = True
+        return found
+
+    def archive_aborted(self, first: int, last: int) -> None:
+        """Archive what was just acquired of a batch whose transaction was aborted."""
+        self._archive(first, last + 1, ACQUIRED)
+
+    def log_start_moved(self, log_start: int) -> None:
+        """Skip what was deleted from the log."""
+        if log_start <= self.start:
+            return
+        if not self.batches:
+            self.start = self.end = log_start
+            self.completed = 0
+            return
+        gone = sum(
+            min(run.last, log_start - 1) - max(run.first, self.start) + 1
+            for run in self.runs()
+            if run.state.is_terminal and run.first < log_start and run.last >= self.start
+        )
+        if self._archive(self.start, log_start, counts=False):
+            self.looks_back = True
+        self.start = log_start
+        self.completed -= gone
+        self.end = max(self.end, log_start)
+
+    # ---- acknowledging
+
+    def acknowledge(
+        self,
+        member: str,
+        acknowledged: Sequence[Acknowledged],
+        limits: Limits,
+        write: int,
+        now_us: int,
+    ) -> list[StateBatch]:
+        """Acknowledge records; return the state to store, which ``write`` does.
+
+        Raises:
+            Invalid: not all of it has been acquired by the member; then nothing has changed.
+        """
+        stored: list[StateBatch] = []
+        try:
+            for each in acknowledged:
+                if each.last >= self.start:
+                    for batch in self._found(each):
+                        self._acknowledge(member, each, batch, limits, write, now_us, stored)
+        except Invalid:
+            self.complete(write, limits, now_us, stored=False)
+            raise
+        return stored
+
+    def _found(self, wanted: Acknowledged) -> list[InFlightBatch]:
+        """The batches that an acknowledgement is about."""
+        floor = self._floor(wanted.first)
+        if floor < 0:
+            if not wanted.first < self.start <= wanted.last:
+                raise Invalid(
+                    INVALID_STATE,
+                    "Batch record not found. The request batch offsets are not found in the cache.",
+                )
+            floor = self._floor(self.start)
+        batches = self.batches[floor : self._floor(wanted.last) + 1]
+        if batches[-1].last < wanted.first:
+            which = "first"
+        elif wanted.last > batches[-1].last:
+            which = "last"
+        else:
+            return batches
+        raise Invalid(
+            INVALID_REQUEST,
+            f"Batch record not found. The {which} offset in request is past acquired records.",
+        )
+
+    def _acknowledge(  # noqa: C901, PLR0917 - one check after another
+        self,
+        member: str,
+        wanted: Acknowledged,
+        batch: InFlightBatch,
+        limits: Limits,
+        write: int,
+        now_us: int,
+        stored: list[StateBatch],
+    ) -> None:
+        if batch.last < self.start:
+            return
+        whole = batch.whole
+        if whole is not None:
+            _check_owner(whole, member)
+            if (
+                not batch.is_within(wanted.first, wanted.last)
+                or len(wanted.types) > 1
+                or batch.first < self.start
+            ):
+                if whole.state != ACQUIRED:
+                    raise Invalid(
+                        INVALID_STATE,
+                        "The batch cannot be acknowledged. The subset batch is not in the acquired "
+                        "state.",
+                    )
+                batch.split()
+        for run in batch.runs():
+            is_whole = batch.whole is not None
+            if not is_whole and (
+                run.first < max(wanted.first, self.start) or run.first > wanted.last
+            ):
+                continue
+            kind = wanted.types[0]
+            if len(wanted.types) > 1:
+                kind = wanted.types[run.first - wanted.first]
+            if not is_whole:
+                _check_acquired(run.state, member, "offset" if limits.throttles else "batch")
+            if kind == RENEW:
+                run.state.expires_us = now_us + limits.lock_us
+                continue
+            if not run.state.begin_move(STATE_OF[kind], limits.deliveries, write):
+                raise Invalid(INVALID_STATE, "Unable to acknowledge records for the batch")
+            self._note(run, stored)
+
+    def _note(self, run: Run, stored: list[StateBatch]) -> None:
+        """Note a change that is to be stored."""
+        state = run.state
+        stored.append(StateBatch(run.first, run.last, state.state, state.deliveries))
+        if state.is_terminal:
+            self.completed += self._counted(run)
+
+    def _counted(self, run: Run) -> int:
+        return max(0, run.last - max(self.start, run.first) + 1)
+
+    def release(self, member: str, limits: Limits, write: int) -> list[StateBatch]:
+        """Release what a member has acquired, whose session ends; return the state to store."""
+        stored: list[StateBatch] = []
+        for batch in self.batches:
+            self._split_at_start(batch)
+            for run in batch.runs():
+                if run.state.member != member or run.state.state != ACQUIRED:
+                    continue
+                to = ARCHIVED if run.last < self.start else AVAILABLE
+                counts = not limits.takes_back
+                if run.state.begin_move(to, limits.deliveries, write, counts=counts):
+                    self._note(run, stored)
+        return stored
+
+    def expire(self, limits: Limits, now_us: int) -> list[StateBatch]:
+        """Release what was acquired for too long; return the state to store."""
+        stored: list[StateBatch] = []
+        for batch in self.batches:
+            if not any(0 < run.state.expires_us <= now_us for run in batch.runs()):
+                continue
+            self._split_at_start(batch)
+            for run in batch.runs():
+                if not 0 < run.state.expires_us <= now_us or run.state.former is not None:
+                    continue
+                to = ARCHIVED if run.last < self.start else AVAILABLE
+                if run.state.move(to, limits.deliveries):
+                    run.state.expires_us = 0
+                    self._note(run, stored)
+                    self.looks_back = self.looks_back or run.state.state != ARCHIVED
+        return stored
+
+    def _split_at_start(self, batch: InFlightBatch) -> None:
+        """Give offsets states of their own where only some of them lie before the start."""
+        is_acquired = batch.whole is not None and batch.whole.state == ACQUIRED
+        if is_acquired and batch.first < self.start <= batch.last:
+            batch.split()
+
+    def complete(self, write: int, limits: Limits, now_us: int, *, stored: bool) -> bool:
+        """Complete or undo the changes of a write; return whether the start has moved."""
+        for run in self.runs():
+            state = run.state
+            if state.former is None or state.former.write != write:
+                continue
+            was_terminal = state.is_terminal
+            state.end_move(limits.deliveries, now_us, stored=stored)
+            if state.state == AVAILABLE:
+                self.looks_back = True
+            if was_terminal and not state.is_terminal:
+                self.completed -= self._counted(run)
+        return stored and self.advance()
+
+    # ---- the start
+
+    def advance(self) -> bool:
+        """Move the start past what is done; return whether it has moved."""
+        batches = self.batches
+        floor = self._floor(self.start)
+        if floor < 0:
+            return False
+        at_start = batches[floor]
+        if self.start <= at_start.last:
+            state = at_start.state_at(self.start)
+        elif at_start.whole is not None:
+            state = at_start.whole
+        else:
+            return False
+        if state.former is not None or not state.is_terminal:
+            return False
+        last, count = self._done()
+        if last < 0:
+            return False
+        if last == batches[-1].last:
+            self.start = self.end = last + 1
+            batches.clear()
+            self.completed = 0
+            return True
+        floor = self._floor(last)
+        if batches[floor].last == last:
+            self.start = max(self.start, batches[floor + 1].first)
+            if self.gap is not None and self._has_gap:
+                self.start = min(self.gap.start, self.start)
+            gone = floor + 1
+        else:
+            self.start = max(self.start, last + 1)
+            gone = floor
+        self.completed -= count
+        del batches[:gone]
+        return True
+
+    def _done(self) -> tuple[int, int]:
+        """The last offset up to which all is done (-1: none), and how many count as completed."""
+        last, count = -1, 0
+        for batch in self.batches:
+            if self.gap is not None and self._has_gap and batch.last >= self.gap.start:
+                break
+            for run in batch.runs():
+                if run.state.former is not None or not run.state.is_terminal:
+                    return last, count
+                last = run.last
+                count += self._counted(run)
+        return last, count
+
+
+class _New(NamedTuple):
+    """A member that acquires, and how."""
+
+    member: str
+    batch_size: int
+    limits: Limits
+    expires_us: int
+    log: Sequence[Batch]
+    strict: bool = False
+
+    def end_of_batch(self, offset: int) -> int:
+        """The end of the batch of the log that has an offset; the offset if none has."""
+        found = [batch for batch in self.log if batch.first <= offset]
+        return found[-1].last if found and offset <= found[-1].last else offset
+
+    def pieces(self, first: int, last: int) -> list[Acquired]:
+        """What is acquired together: whole batches, if these are more than the batch size."""
+        found: list[Acquired] = []
+        if not self.strict and last - first + 1 > self.batch_size:
+            for batch in self.log:
+                if batch.first > last:
+                    break
+                if batch.first - first >= self.batch_size:
+                    found.append(Acquired(first, batch.first - 1, 1))
+                    first = batch.first
+        return [*found, Acquired(first, last, 1)]
+
+
+def _count(acquired: Sequence[Acquired]) -> int:
+    return sum(each.last - each.first + 1 for each in acquired)
+
+
+def _joined(acquired: Sequence[Acquired]) -> list[Acquired]:
+    """Neighbours that were delivered equally often as one."""
+    found: list[Acquired] = []
+    for each in acquired:
+        before = found[-1] if found else None
+        if before is not None and before[1:] == (each.first - 1, each.deliveries):
+            found[-1] = Acquired(before.first, each.last, each.deliveries)
+        else:
+            found.append(each)
+    return found
+
+
+def _check_owner(whole: InFlight, member: str) -> None:
+    """Check that a batch with one state is a member's."""
+    if whole.member == NOBODY:
+        text = "The batch cannot be acknowledged. The batch is not in the acquired state."
+    elif whole.member != member:
+        text = "Member is not the owner of batch record"
+    elif whole.former is not None:
+        text = UNDER_WAY
+    else:
+        return
+    raise Invalid(INVALID_STATE, text)
+
+
+def _check_acquired(state: InFlight, member: str, what: str) -> None:
+    """Check that an offset is acquired by a member."""
+    if state.state != ACQUIRED:
+        text = f"The {what} cannot be acknowledged. The offset is not acquired."
+    elif state.former is not None:
+        text = UNDER_WAY
+    elif state.member != member:
+        text = "Member is not the owner of offset"
+    else:
+        return
+    raise Invalid(INVALID_STATE, text)

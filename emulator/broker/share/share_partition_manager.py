@@ -1,0 +1,879 @@
+"""Share fetches and acknowledgements at the leaders of partitions.
+
+A fetch waits until something can be acquired, which is then locked for the member for a while.
+Acknowledgements are answered when the share coordinator has stored them. A leader reads a
+share-partition's state when it is first asked for it, and forgets it when it leads no more. Source:
+``SharePartitionManager``, ``DelayedShareFetch`` and ``KafkaApis`` 4.1.2 and 4.2.0.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct, field
+
+from emulator import events
+from emulator.broker.replication.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    PurgatoryState,
+)
+from emulator.broker.replication.replica import LEADER, Replica, Replicas
+from emulator.broker.share.in_flight import ARCHIVED
+from emulator.broker.share.share_partition import (
+    ACTIVE,
+    EMPTY,
+    INITIALIZING,
+    RELEASE,
+    RENEW,
+    Acknowledged,
+    Acquired,
+    Batch,
+    Invalid,
+    Limits,
+    SharePartition,
+)
+from emulator.broker.share.share_sessions import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    INVALID_EPOCH,
+    NOT_FOUND,
+    ShareSession,
+    ShareSessions,
+)
+from emulator.broker_context import BrokerContext
+from emulator.common.errors import NONE, NOT_LEADER
+from emulator.common.names import is_uuid, split
+from emulator.coordinator.share_persister import SharePersister
+from emulator.metadata_log.metadata_version import SHARE_VERSION
+from emulator.protocol import (
+    Acknowledgement,
+    AcquiredRange,
+    ConnectionClosed,
+    ReadShareGroupStateRequest,
+    RecordBatch,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    SharedPartition,
+    ShareFetchRequest,
+    ShareFetchResponse,
+    ShareGroupStateResponse,
+    SharePartitionKey,
+    StateBatch,
+    WriteShareGroupStateRequest,
+)
+from emulator.protocol.fetch import NO_LIMIT
+from emulator.replication.partition import MoveHighWatermark, StopLeading
+
+TIMEOUT: Final = "share-fetch-timeout"
+LOCKS: Final = "share-locks"
+READS, WRITES = "share-reads", "share-writes"
+UNSUPPORTED: Final = "UNSUPPORTED_VERSION"
+INVALID: Final = "INVALID_REQUEST"
+UNKNOWN_PARTITION: Final = "UNKNOWN_TOPIC_OR_PARTITION"
+UNKNOWN_ID: Final = "UNKNOWN_TOPIC_ID"
+UNKNOWN_ERROR: Final = "UNKNOWN_SERVER_ERROR"
+LIMIT_REACHED: Final = "SHARE_SESSION_LIMIT_REACHED"
+ID_LENGTH_MAX: Final = 36
+STATE_ERRORS: Final = {
+    "NOT_COORDINATOR": "COORDINATOR_NOT_AVAILABLE",
+    "COORDINATOR_NOT_AVAILABLE": "COORDINATOR_NOT_AVAILABLE",
+    "COORDINATOR_LOAD_IN_PROGRESS": "COORDINATOR_NOT_AVAILABLE",
+    "GROUP_ID_NOT_FOUND": "GROUP_ID_NOT_FOUND",
+    "UNKNOWN_TOPIC_OR_PARTITION": "UNKNOWN_TOPIC_OR_PARTITION",
+    "FENCED_LEADER_EPOCH": NOT_LEADER,
+    "FENCED_STATE_EPOCH": NOT_LEADER,
+}
+"""What a member is told if a share-partition's state cannot be read or written; any other error is
+unknown (``SharePartition.fetchPersisterError``)."""
+FORGETTING: Final = (NOT_LEADER, "GROUP_ID_NOT_FOUND", "UNKNOWN_TOPIC_OR_PARTITION")
+"""After these errors a leader forgets a share-partition, and reads its state again."""
+
+
+class Write(Struct, array_like=True):
+    """Changes that are being stored; ``waits`` is the acknowledgement that waits for them."""
+
+    share: str
+    wait: int = 0
+    tp: str = ""
+    plain: bool = False
+
+
+class Wait(Struct, array_like=True):
+    """An acknowledgement that is answered when all its partitions' changes are stored.
+
+    ``rows`` are the errors with messages. If it came with a share fetch, ``fetched`` is what that
+    has acquired; None as long as it waits.
+    """
+
+    client: int
+    message: ShareFetchRequest | ShareAcknowledgeRequest
+    pending: int = 0
+    rows: dict[str, tuple[str, str]] = field(default_factory=dict)
+    fetched: dict[str, SharedPartition] | None = None
+
+
+class DelayedShareFetch(DelayedOperation, frozen=True):
+    """A share fetch that waits for records (``kafka.server.share.DelayedShareFetch``).
+
+    ``partitions`` are those that it fetches, in their order for its turn.
+    """
+
+    message: ShareFetchRequest
+    partitions: list[str]
+    unknown: dict[str, str]
+    is_new: bool
+
+
+class ShareState(Struct, array_like=True):
+    """A broker's share-partitions and share sessions; all of it is lost when the process ends.
+
+    ``partitions`` are by group and partition. ``writes`` and ``reads`` are by the numbers of the
+    persister's requests, ``waits`` by the numbers of the requests that wait for them.
+    """
+
+    partitions: dict[str, SharePartition] = field(default_factory=dict)
+    sessions: ShareSessions = field(default_factory=ShareSessions)
+    fetches: PurgatoryState = field(default_factory=PurgatoryState)
+    reads: dict[int, str] = field(default_factory=dict)
+    writes: dict[int, Write] = field(default_factory=dict)
+    waits: dict[int, Wait] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+Rows = dict[str, SharedPartition]
+
+
+class SharePartitionManager:
+    """Answers the ShareFetch and ShareAcknowledge requests of members."""
+
+    def __init__(
+        self,
+        context: BrokerContext,
+        state: ShareState,
+        *,
+        replicas: Replicas,
+        persister: SharePersister,
+        end_after: Callable[[Replica, int], int],
+    ) -> None:
+        """Serve ``replicas`` in ``context``; ``end_after`` is how far a read of a log goes."""
+        self.context = context
+        self.state = state
+        self.kernel = context.kernel
+        self.replicas = replicas
+        self.persister = persister
+        self._end_after = end_after
+        persister.on_answer(READS, self._read)
+        persister.on_answer(WRITES, self._written)
+        profile = context.profile
+        self.renews = profile.has("share_locks_renewed")
+        self.names_unknown = profile.has("share_fetch_of_unknown_topics")
+        self.throttles = profile.has("share_deliveries_throttled")
+        self.delayed = DelayedOperationPurgatory[DelayedShareFetch, Rows](
+            context,
+            state.fetches,
+            TIMEOUT,
+            partitions=lambda delayed: delayed.partitions,
+            try_complete=self._enough,
+            on_expiration=self._acquire_all,
+            on_complete=self._fetched,
+        )
+
+    # ---- what the configuration says
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the release has share groups, and the cluster their feature."""
+        level = self.context.metadata.feature_level(SHARE_VERSION)
+        return level > 0 and self.context.profile.has("share_groups")
+
+    def limits(self, group: str) -> Limits:
+        """What a group is allowed now."""
+        config, of_group = self.context.config, self.context.metadata.group_config(group)
+        lock_ms = of_group.get("share.record.lock.duration.ms")
+        return Limits(
+            config.share_record_lock_us if lock_ms is None else int(lock_ms) * 1_000,
+            config.share_partition_max_record_locks,
+            config.share_delivery_count_limit,
+            self.renews,
+            self.throttles,
+            not self.renews,
+        )
+
+    def _lock_ms(self, group: str) -> int:
+        return self.limits(group).lock_us // 1_000
+
+    # ---- share fetches
+
+    def fetch(self, client: int, request: int, message: ShareFetchRequest) -> None:
+        """Acknowledge, and acquire records: at once, or when there are some."""
+        error = self._check(message.member_id)
+        if error == NONE and _is_wrong_renewal(message):
+            error = INVALID
+        session = None
+        if error == NONE:
+            session, error = self._session(message)
+        if error == LIMIT_REACHED and message.max_wait_us:
+            # the member is not to ask again at once
+            self.delayed.watch(
+                DelayedShareFetch(request, client, message, [], {}, is_new=True),
+                message.max_wait_us,
+            )
+            return
+        if error != NONE:
+            self.context.respond(client, request, ShareFetchResponse(request, message.group, error))
+            return
+        wait = Wait(client, message)
+        if message.acknowledged:
+            self._acknowledge_all(request, wait, message.acknowledged, renews=message.renews)
+        delayed = DelayedShareFetch(
+            request,
+            client,
+            message,
+            *self._fetches(message, session),
+            is_new=message.session_epoch == INITIAL_EPOCH,
+        )
+        if message.acknowledged:
+            self.state.waits[request] = wait
+        is_over = message.session_epoch == FINAL_EPOCH or message.renews
+        wants = bool(message.max_records and message.max_bytes)
+        if is_over or not wants or not delayed.partitions:
+            self._fetched(delayed, self._unknown(delayed))
+        else:
+            self.delayed.try_complete_else_watch(delayed, message.max_wait_us)
+
+    def _check(self, member_id: str) -> str:
+        """The error for a request of a member; before 4.2 its id has to be a UUID."""
+        if not self.is_enabled:
+            return UNSUPPORTED
+        if self.renews and not 0 < len(member_id) <= ID_LENGTH_MAX:
+            return INVALID
+        return NONE if self.renews or is_uuid(member_id) else UNKNOWN_ERROR
+
+    def _session(self, message: ShareFetchRequest) -> tuple[ShareSession | None, str]:
+        """The session of a fetch, or an error."""
+        sessions = self.state.sessions
+        session = sessions.find(message.group, message.member_id)
+        if message.session_epoch == FINAL_EPOCH:
+            return session, NONE if session is not None else NOT_FOUND
+        if message.session_epoch == INITIAL_EPOCH:
+            if any(message.acknowledged.values()):
+                return None, INVALID
+            session = ShareSession(
+                message.group,
+                message.member_id,
+                message.connection,
+                1,
+                dict.fromkeys(message.partitions, False),
+            )
+            return session, sessions.open(session, self.context.config.share_max_sessions)
+        if session is None:
+            return None, NOT_FOUND
+        if session.epoch != message.session_epoch:
+            return None, INVALID_EPOCH
+        added = [tp for tp in message.partitions if tp not in message.forgotten]
+        session.update(added, message.forgotten)
+        session.advance()
+        if not self.names_unknown and any(self._id_error(tp) for tp in session.partitions):
+            return None, UNKNOWN_ERROR
+        return session, NONE
+
+    def _id_error(self, tp: str) -> bool:
+        """Whether a partition belongs to no topic, as its id is unknown."""
+        return tp.startswith(UNRESOLVED)
+
+    def _fetches(
+        self, message: ShareFetchRequest, session: ShareSession | None
+    ) -> tuple[list[str], dict[str, str]]:
+        """The partitions to fetch, in order, and the errors of those that are unknown."""
+        found: list[str] = []
+        unknown: dict[str, str] = {}
+        if session is None or message.session_epoch == FINAL_EPOCH:
+            return found, unknown
+        for tp in session.rotated(message.session_epoch):
+            if self._id_error(tp):
+                unknown[tp] = UNKNOWN_ID
+            elif self.context.metadata.leader(tp) is None:
+                unknown[tp] = UNKNOWN_PARTITION
+            else:
+                found.append(tp)
+        return found, unknown
+
+    def _unknown(self, delayed: DelayedShareFetch) -> Rows:
+        return {tp: SharedPartition(error) for tp, error in delayed.unknown.items()}
+
+    def changed(self, replica: Replica, _effect: MoveHighWatermark | StopLeading) -> None:
+        """Check the waiting fetches: there may be more to acquire."""
+        if self.state.fetches.watchers:
+            self.delayed.check_and_complete(replica.tp)
+
+    def leads_no_more(self, replica: Replica, _effect: StopLeading) -> None:
+        """Forget the share-partitions of a partition: the next leader reads their state."""
+        for name in [n for n, each in self.state.partitions.items() if each.tp == replica.tp]:
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        share = self.state.partitions.pop(name, None)
+        if share is not None:
+            self.context.timers.clear_deadline(LOCKS, name)
+            self.delayed.check_and_complete(share.tp)
+
+    def _enough(self, delayed: DelayedShareFetch) -> Rows | None:
+        """What a fetch acquires if it need not wait: some records, or an error."""
+        if not delayed.partitions:
+            return None  # there are too many sessions
+        errors, ready = self._ready(delayed)
+        if len(errors) == len(delayed.partitions):
+            return {tp: SharedPartition(error) for tp, error in errors.items()} | self._unknown(
+                delayed
+            )
+        known = [share for share in ready if share.looked_up == share.next_fetch_offset()]
+        if not ready or not self._has_bytes(delayed, ready):
+            return None
+        # What is looked up only now has been read already, and is added to what is read then.
+        return self._acquire(delayed, errors, [*known, *(s for s in ready if s not in known)])
+
+    def _acquire_all(self, delayed: DelayedShareFetch) -> Rows:
+        """What a fetch acquires when its time is over."""
+        errors, ready = self._ready(delayed)
+        return self._acquire(delayed, errors, ready)
+
+    def _ready(self, delayed: DelayedShareFetch) -> tuple[dict[str, str], list[SharePartition]]:
+        """The errors of a fetch's partitions, and the share-partitions that may give records."""
+        group = delayed.message.group
+        limits = self.limits(group)
+        errors: dict[str, str] = {}
+        ready: list[SharePartition] = []
+        for tp in delayed.partitions:
+            share, error = self._share_partition(group, tp, delayed.request)
+            if error != NONE:
+                errors[tp] = error
+            elif share is not None and share.status == ACTIVE and share.can_acquire(limits):
+                ready.append(share)
+        return errors, ready
+
+    def _share_partition(
+        self, group: str, tp: str, request: int
+    ) -> tuple[SharePartition | None, str]:
+        """A share-partition that is led here; its state is read when it is first asked for."""
+        name = f"{group}\n{tp}"
+        failed = self.state.failed.pop(f"{request}\n{name}", None)
+        if failed is not None:
+            return None, failed
+        share = self.state.partitions.get(name)
+        if share is not None:
+            return share, NONE
+        replica = self.replicas.get(tp)
+        topic = self.context.metadata.topic(split(tp)[0])
+        if replica is None or topic is None:
+            return None, self.context.absence_error(tp)
+        if replica.role != LEADER:
+            return None, NOT_LEADER
+        share = SharePartition(group, tp, topic.id, replica.leader_epoch, INITIALIZING)
+        self.state.partitions[name] = share
+        number = self.persister.number()
+        self.state.reads[number] = name
+        key = SharePartitionKey(group, topic.id, split(tp)[1])
+        self.persister.send(READS, number, ReadShareGroupStateRequest(key, share.leader_epoch))
+        return self.state.partitions.get(name), NONE
+
+    def _read(self, number: int, response: ShareGroupStateResponse) -> None:
+        """Begin with a share-partition's state."""
+        name = self.state.reads.pop(number)
+        share = self.state.partitions.get(name)
+        if share is None or share.status != INITIALIZING:
+            return
+        replica = self.replicas.get(share.tp)
+        if replica is None or replica.role != LEADER:
+            self._forget(name)
+            return
+        if response.error != NONE:
+            self._fail(name, share, STATE_ERRORS.get(response.error, UNKNOWN_ERROR))
+            return
+        start = response.start if response.start >= 0 else self._first_offset(share.group, replica)
+        share.load(start, response.state_epoch, response.batches)
+        self.kernel.emit(
+            events.SharePartitionLoaded, share.group, share.tp, self.context.id, share.start
+        )
+        self.delayed.check_and_complete(share.tp)
+
+    def _fail(self, name: str, share: SharePartition, error: str) -> None:
+        """Tell the fetches that wait for a share-partition that it cannot be used."""
+        del self.state.partitions[name]
+        for request in list(self.state.fetches.watchers.get(share.tp, ())):
+            delayed = self.delayed.find(request)
+            if delayed is not None and delayed.message.group == share.group:
+                self.state.failed[f"{request}\n{name}"] = error
+                self.delayed.check(request)
+                self.state.failed.pop(f"{request}\n{name}", None)
+
+    def _first_offset(self, group: str, replica: Replica) -> int:
+        """Where a group begins (share.auto.offset.reset)."""
+        reset = self.context.metadata.group_config(group).get("share.auto.offset.reset", "latest")
+        return replica.log.start if reset == "earliest" else replica.high_watermark
+
+    # ---- acquiring
+
+    def _has_bytes(self, delayed: DelayedShareFetch, ready: Sequence[SharePartition]) -> bool:
+        """Whether there are enough records to read."""
+        found = 0
+        for share in ready:
+            replica = self.replicas.by_name[share.tp]
+            offset = share.next_fetch_offset()
+            if offset < replica.log.start or offset > replica.log.end:
+                return True
+            share.looked_up = offset
+            batches = self._batches(share, replica, NO_LIMIT)
+            found += sum(batch.size_bytes for batch in batches)
+        return found >= max(1, delayed.message.min_bytes)
+
+    def _batches(
+        self, share: SharePartition, replica: Replica, limit_bytes: int
+    ) -> list[RecordBatch]:
+        """The batches of the log from the next offset on."""
+        offset = share.next_fetch_offset()
+        bound = replica.high_watermark
+        if self._reads_committed(share.group):
+            bound = replica.last_stable_offset
+        bound = min(bound, self._end_after(replica, offset))
+        return replica.log.read_within(offset, bound, limit_bytes)
+
+    def _reads_committed(self, group: str) -> bool:
+        level = self.context.metadata.group_config(group).get("share.isolation.level")
+        return level == "read_committed"
+
+    def _acquire(
+        self, delayed: DelayedShareFetch, errors: dict[str, str], ready: Sequence[SharePartition]
+    ) -> Rows:
+        """Acquire records of the share-partitions in order, until there are enough."""
+        message = delayed.message
+        rows = {tp: SharedPartition(error) for tp, error in errors.items()}
+        rows |= self._unknown(delayed)
+        limits, now = self.limits(message.group), self.kernel.now
+        left = message.max_records
+        limit_bytes = min(message.max_bytes, self.context.config.fetch_max_bytes)
+        limit_bytes //= max(1, len(ready))
+        for share in ready:
+            replica = self.replicas.by_name[share.tp]
+            offset = share.next_fetch_offset()
+            if offset < replica.log.start or offset > replica.log.end:
+                share.log_start_moved(replica.log.start)
+                rows[share.tp] = SharedPartition(NONE)
+                continue
+            batches = self._batches(share, replica, limit_bytes)
+            log = [Batch(each.base_offset, each.end_offset - 1) for each in batches]
+            acquired = share.acquire(
+                message.member_id,
+                offset,
+                log,
+                left,
+                message.batch_size,
+                limits,
+                now,
+                strict=message.strict,
+            )
+            if self._reads_committed(message.group) and acquired:
+                acquired = self._without_aborted(share, replica, batches, acquired)
+            left -= sum(each.last - each.first + 1 for each in acquired)
+            rows[share.tp] = SharedPartition(
+                NONE,
+                batches=_sliced(batches, acquired) if acquired else [],
+                acquired=[AcquiredRange(*each) for each in acquired],
+            )
+            if acquired:
+                self._watch(share)
+                self._tell_acquired(message, share, acquired)
+        return rows
+
+    def _without_aborted(
+        self,
+        share: SharePartition,
+        replica: Replica,
+        batches: Sequence[RecordBatch],
+        acquired: Sequence[Acquired],
+    ) -> list[Acquired]:
+        """What was acquired without records of aborted transactions, which are archived."""
+        end = batches[-1].end_offset
+        aborted = replica.producers.transactions.aborted_in(batches[0].base_offset, end)
+        found = list(acquired)
+        for batch in batches:
+            is_gone = any(
+                batch.producer_id == producer and batch.base_offset >= first
+                for producer, first in aborted
+            )
+            if not is_gone or batch.is_control or batch.producer_id < 0:
+                continue
+            first, last = batch.base_offset, batch.end_offset - 1
+            share.archive_aborted(first, last)
+            found = [
+                piece
+                for each in found
+                for piece in (
+                    each._replace(last=min(each.last, first - 1)),
+                    each._replace(first=max(each.first, last + 1)),
+                )
+                if piece.first <= piece.last
+            ]
+        return found
+
+    def _tell_acquired(
+        self,
+        message: ShareFetchRequest,
+        share: SharePartition,
+        acquired: Sequence[tuple[int, int, int]],
+    ) -> None:
+        for first, last, deliveries in acquired:
+            self.kernel.emit(
+                events.RecordsAcquired,
+                share.group,
+                share.tp,
+                self.context.id,
+                message.client,
+                message.member_id,
+                first,
+                last,
+                deliveries,
+                self.kernel.now + self.limits(share.group).lock_us,
+            )
+
+    def _fetched(self, delayed: DelayedShareFetch, rows: Rows) -> None:
+        """Respond to a fetch, once its acknowledgements are stored."""
+        wait = self.state.waits.get(delayed.request)
+        if wait is None:
+            self._respond_to_fetch(delayed.request, Wait(delayed.client, delayed.message), rows)
+        elif wait.pending:
+            wait.fetched = rows
+        else:
+            del self.state.waits[delayed.request]
+            self._respond_to_fetch(delayed.request, wait, rows)
+
+    def _respond_to_fetch(self, request: int, wait: Wait, rows: Rows) -> None:
+        message = wait.message
+        assert isinstance(message, ShareFetchRequest)
+        session = self.state.sessions.find(message.group, message.member_id)
+        error = NONE
+        if session is None and message.session_epoch == INITIAL_EPOCH:
+            error = LIMIT_REACHED
+        told: Rows = {}
+        for tp, row in rows.items():
+            if (
+                message.session_epoch == INITIAL_EPOCH
+                or session is None
+                or session.must_tell(tp, row.error, has_records=bool(row.batches), has_news=False)
+            ):
+                told[tp] = row
+        for tp, (acknowledge_error, text) in wait.rows.items():
+            row = told.get(tp, SharedPartition(NONE))
+            told[tp] = SharedPartition(
+                row.error,
+                row.message,
+                acknowledge_error,
+                text,
+                row.batches,
+                row.acquired,
+                row.leader,
+                row.leader_epoch,
+            )
+        lock_ms = self._lock_ms(message.group)
+        response = ShareFetchResponse(request, message.group, error, "", lock_ms, told)
+        if message.session_epoch == FINAL_EPOCH and session is not None:
+            self._end_session(session)
+        self.context.respond(wait.client, request, response)
+
+    # ---- acknowledgements
+
+    def acknowledge(self, client: int, request: int, message: ShareAcknowledgeRequest) -> None:
+        """Acknowledge records; respond when that is stored."""
+        error = self._check(message.member_id)
+        session = self.state.sessions.find(message.group, message.member_id)
+        if error == NONE:
+            if message.session_epoch == INITIAL_EPOCH:
+                error = INVALID_EPOCH
+            elif session is None:
+                error = NOT_FOUND
+            elif message.session_epoch not in (FINAL_EPOCH, session.epoch):
+                error = INVALID_EPOCH
+            elif message.session_epoch != FINAL_EPOCH:
+                session.advance()
+        if error != NONE:
+            response = ShareAcknowledgeResponse(request, message.group, error)
+            self.context.respond(client, request, response)
+            return
+        wait = Wait(client, message)
+        self.state.waits[request] = wait
+        self._acknowledge_all(request, wait, message.acknowledged, renews=message.renews)
+        self._check_wait(request)
+
+    def _acknowledge_all(
+        self,
+        request: int,
+        wait: Wait,
+        acknowledged: dict[str, list[Acknowledgement]],
+        *,
+        renews: bool,
+    ) -> None:
+        """Acknowledge what is valid; ``wait`` has the errors, and counts what is to be stored."""
+        message = wait.message
+        is_fetch = isinstance(message, ShareFetchRequest)
+        interested: dict[str, list[Acknowledgement]] = {}
+        empty: list[str] = []
+        for tp, batches in acknowledged.items():
+            if self._id_error(tp):
+                wait.rows[tp] = (UNKNOWN_ID, "")
+            elif _is_wrong(batches, renews=renews, may_renew=self.renews and message.version >= 2):  # noqa: PLR2004
+                wait.rows[tp] = (INVALID, "")
+            elif self.context.metadata.leader(tp) is None:
+                wait.rows[tp] = (UNKNOWN_PARTITION, "")
+            elif not batches:
+                empty.append(tp)
+            else:
+                interested[tp] = batches
+        if interested:
+            wait.rows.update(dict.fromkeys(empty, (NONE, "")))
+        self.state.waits[request] = wait
+        for tp, batches in interested.items():
+            self._acknowledge(request, wait, tp, batches)
+        if is_fetch and not wait.rows:
+            self.state.waits.pop(request, None)
+
+    def _acknowledge(
+        self, request: int, wait: Wait, tp: str, batches: Sequence[Acknowledgement]
+    ) -> None:
+        message = wait.message
+        name = f"{message.group}\n{tp}"
+        share = self.state.partitions.get(name)
+        if share is None or share.status == EMPTY:
+            wait.rows[tp] = (UNKNOWN_PARTITION, "")
+            return
+        wait.rows[tp] = (NONE, "")
+        number = self.persister.number()
+        limits, now = self.limits(message.group), self.kernel.now
+        wanted = [Acknowledged(each.first, each.last, each.types) for each in batches]
+        try:
+            stored = share.acknowledge(message.member_id, wanted, limits, number, now)
+        except Invalid as invalid:
+            wait.rows[tp] = (invalid.error, str(invalid))
+            self._check_fetches(share)
+            return
+        self._watch(share)
+        self._tell_acknowledged(message, share, batches, stored)
+        if stored:
+            wait.pending += 1
+            self._store(number, share, stored, Write(name, request, tp))
+        self._check_fetches(share)
+
+    def _tell_acknowledged(
+        self,
+        message: ShareFetchRequest | ShareAcknowledgeRequest,
+        share: SharePartition,
+        batches: Sequence[Acknowledgement],
+        stored: Sequence[StateBatch],
+    ) -> None:
+        fields = (share.group, share.tp, self.context.id, message.client, message.member_id)
+        for each in batches:
+            for first, last, kind in _runs(each):
+                self.kernel.emit(events.RecordsAcknowledged, *fields, first, last, KINDS[kind])
+        released = [each for each in batches if RELEASE in each.types]
+        for row in stored:
+            is_released = any(each.first <= row.first <= each.last for each in released)
+            if row.state == ARCHIVED and is_released:
+                where = (share.group, share.tp, self.context.id, row.first, row.last)
+                self.kernel.emit(events.RecordsArchived, *where, row.deliveries)
+
+    def _check_fetches(self, share: SharePartition) -> None:
+        self.delayed.check_and_complete(share.tp)
+
+    def _check_wait(self, request: int) -> None:
+        """Answer an acknowledgement if nothing of it is left to store."""
+        wait = self.state.waits.get(request)
+        if wait is None or wait.pending:
+            return
+        message = wait.message
+        if isinstance(message, ShareFetchRequest):
+            if wait.fetched is not None:
+                del self.state.waits[request]
+                self._respond_to_fetch(request, wait, wait.fetched)
+            return
+        del self.state.waits[request]
+        rows = {tp: SharedPartition(error, text) for tp, (error, text) in wait.rows.items()}
+        lock_ms = self._lock_ms(message.group)
+        response = ShareAcknowledgeResponse(request, message.group, NONE, "", lock_ms, rows)
+        session = self.state.sessions.find(message.group, message.member_id)
+        if message.session_epoch == FINAL_EPOCH and session is not None:
+            self._end_session(session)
+        self.context.respond(wait.client, request, response)
+
+    # ---- storing
+
+    def _store(
+        self, number: int, share: SharePartition, batches: Sequence[StateBatch], write: Write
+    ) -> None:
+        """Store changes of a share-partition with its share coordinator."""
+        self.state.writes[number] = write
+        key = SharePartitionKey(share.group, share.topic_id, split(share.tp)[1])
+        message = WriteShareGroupStateRequest(
+            key,
+            share.state_epoch,
+            share.leader_epoch,
+            share.start,
+            list(batches),
+            share.completed if self.renews else -1,
+        )
+        self.persister.send(WRITES, number, message)
+
+    def _written(self, number: int, response: ShareGroupStateResponse) -> None:
+        """Complete or undo changes that were to be stored."""
+        write = self.state.writes.pop(number)
+        share = self.state.partitions.get(write.share)
+        error = response.error
+        if error != NONE:
+            error = STATE_ERRORS.get(error, UNKNOWN_ERROR)
+        if share is not None:
+            limits = self.limits(share.group)
+            before = share.start
+            if write.plain:
+                share.advance()
+            else:
+                share.complete(number, limits, self.kernel.now, stored=error == NONE)
+            if share.start != before:
+                fields = (share.group, share.tp, self.context.id, share.start)
+                self.kernel.emit(events.ShareStartMoved, *fields)
+            self._watch(share)
+            if error in FORGETTING:
+                self._forget(write.share)
+        if write.wait:
+            wait = self.state.waits.get(write.wait)
+            if wait is not None:
+                wait.pending -= 1
+                if error != NONE:
+                    wait.rows[write.tp] = (error, response.message)
+                self._check_wait(write.wait)
+        if share is not None:
+            self._check_fetches(share)
+
+    # ---- locks and sessions that end
+
+    def _watch(self, share: SharePartition) -> None:
+        """Schedule the release of what stays acquired for too long."""
+        name = f"{share.group}\n{share.tp}"
+        due_us = share.next_expiry_us
+        if due_us:
+            self.context.timers.set_deadline(LOCKS, name, due_us)
+        else:
+            self.context.timers.clear_deadline(LOCKS, name)
+
+    def expire_locks(self) -> None:
+        """Release what was acquired for too long."""
+        for of in self.context.timers.overdue(LOCKS):
+            name = str(of)
+            share = self.state.partitions.get(name)
+            if share is None:
+                continue
+            limits = self.limits(share.group)
+            stored = share.expire(limits, self.kernel.now)
+            if stored:
+                self._tell_released(share, stored, "lock expired")
+                self._store(self.persister.number(), share, stored, Write(name, plain=True))
+            self._watch(share)
+            self._check_fetches(share)
+
+    def _tell_released(
+        self, share: SharePartition, stored: Sequence[StateBatch], reason: str
+    ) -> None:
+        for each in stored:
+            self.kernel.emit(
+                events.RecordsReleased,
+                share.group,
+                share.tp,
+                self.context.id,
+                each.first,
+                each.last,
+                "archived" if each.state == ARCHIVED else "available",
+                reason,
+            )
+
+    def _end_session(self, session: ShareSession) -> None:
+        """Forget a session, and release what its member has acquired."""
+        self.state.sessions.close(session)
+        for tp in session.partitions:
+            name = f"{session.group}\n{tp}"
+            share = self.state.partitions.get(name)
+            if share is None:
+                continue
+            number = self.persister.number()
+            stored = share.release(session.member_id, self.limits(session.group), number)
+            if stored:
+                self._tell_released(share, stored, "session ended")
+                self._store(number, share, stored, Write(name))
+            self._watch(share)
+            self._check_fetches(share)
+
+    def disconnected(self, _client: int, _request: int, message: ConnectionClosed) -> None:
+        """End the sessions of a member whose connection is gone."""
+        for session in list(self.state.sessions.sessions.values()):
+            if session.client == message.connection:
+                self._end_session(session)
+                self._check_group(session.group)
+
+    def _check_group(self, group: str) -> None:
+        """Forget the share-partitions of a group without sessions (4.1): they are read anew."""
+        sessions = self.state.sessions.sessions.values()
+        if self.renews or any(session.group == group for session in sessions):
+            return
+        for name in [n for n, each in self.state.partitions.items() if each.group == group]:
+            self._forget(name)
+
+
+UNRESOLVED: Final = ":"
+"""The beginning of what stands for a topic whose id is unknown; no topic's name has one."""
+
+
+KINDS: Final = ("gap", "accept", "release", "reject", "renew")
+"""The names of types of acknowledgements."""
+
+
+def _runs(acknowledged: Acknowledgement) -> list[tuple[int, int, int]]:
+    """Offsets with one type each: first, last and type."""
+    if len(acknowledged.types) == 1:
+        return [(acknowledged.first, acknowledged.last, acknowledged.types[0])]
+    found: list[tuple[int, int, int]] = []
+    for offset, kind in enumerate(acknowledged.types, acknowledged.first):
+        if found and found[-1][2] == kind:
+            found[-1] = (found[-1][0], offset, kind)
+        else:
+            found.append((offset, offset, kind))
+    return found
+
+
+def _is_wrong_renewal(message: ShareFetchRequest) -> bool:
+    """Whether a fetch renews locks, but wants records, too."""
+    wanted = (message.max_bytes, message.min_bytes, message.max_records, message.max_wait_us)
+    return message.renews and any(wanted)
+
+
+def _is_wrong(batches: Sequence[Acknowledgement], *, renews: bool, may_renew: bool) -> bool:
+    """Whether acknowledgements of a partition are wrong in themselves."""
+    former, most = -1, RENEW if may_renew else RENEW - 1
+    for each in batches:
+        if each.first > each.last or each.first < former or not each.types:
+            return True
+        if len(each.types) > 1 and each.last - each.first != len(each.types) - 1:
+            return True
+        if any(not 0 <= kind <= most for kind in each.types):
+            return True
+        if RENEW in each.types and not renews:
+            return True
+        former = each.last
+    return False
+
+
+def _sliced(
+    batches: Sequence[RecordBatch], acquired: Sequence[tuple[int, int, int]]
+) -> list[RecordBatch]:
+    """The batches from that with the first acquired record to that with the last."""
+    first, last = acquired[0][0], acquired[-1][1]
+    return [
+        batch
+        for index, batch in enumerate(batches)
+        if batch.base_offset <= last
+        and (index + 1 == len(batches) or batches[index + 1].base_offset > first)
+    ]

@@ -1,0 +1,410 @@
+"""Requests of external clients about share groups (KIP-932)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from emulator import events, protocol
+from emulator.clients.context import ClientContext
+from emulator.clients.external.call import Call
+from emulator.clients.external.consumer_groups import HOST, described_assignment
+from emulator.clients.external.encoded_records import EncodedRecords
+from emulator.clients.external.fetch import UNRESOLVED
+from emulator.clients.external.ids import split_tp, tp_of, uuid_bytes
+from emulator.clients.external.metadata import TopicIds
+from emulator.common.errors import ERRORS, NONE
+from emulator.protocol import AnyMessage
+from emulator.wire.messages import consumer_groups as consumer_wire
+from emulator.wire.messages import share_groups as wire
+from emulator.wire.types import NO_UUID, Message
+
+US_PER_MS: Final = 1_000
+FETCH_VERSION: Final = 4
+"""The first Fetch version with batches of the format that share fetches return."""
+
+
+class ShareGroupHeartbeat:
+    """ShareGroupHeartbeat: completed when what it changes is replicated."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Add the ids that members are told to ``known_ids``: they ask for these topics next."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Send the heartbeat to the coordinator."""
+        request = call.message
+        assert isinstance(request, wire.ShareGroupHeartbeatRequest)
+        return [
+            protocol.ShareGroupHeartbeatRequest(
+                request.group_id,
+                request.member_id,
+                request.member_epoch,
+                request.rack_id,
+                request.subscribed_topic_names,
+                call.client,
+                HOST,
+            )
+        ]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the member's epoch and, if it is told, its assignment."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareGroupHeartbeatResponse)
+        self.known_ids.add(found.names)
+        assignment = found.assignment
+        return wire.ShareGroupHeartbeatResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            member_id=found.member_id or None,
+            member_epoch=found.member_epoch,
+            heartbeat_interval_ms=found.heartbeat_interval_ms,
+            assignment=None
+            if assignment is None
+            else consumer_wire.HeartbeatAssignment(
+                [
+                    consumer_wire.HeartbeatTopicPartitions(uuid_bytes(topic), numbers)
+                    for topic, numbers in assignment.items()
+                ]
+            ),
+        )
+
+
+class ShareGroupDescribe:
+    """ShareGroupDescribe."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Add the ids that clients are told to ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the named groups."""
+        request = call.message
+        assert isinstance(request, wire.ShareGroupDescribeRequest)
+        return [protocol.ShareGroupDescribeRequest(request.group_ids)]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return each group's description with its members."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareGroupDescribeResponse)
+        for group in found.groups.values():
+            self.known_ids.add(group.names)
+        return wire.ShareGroupDescribeResponse(
+            groups=[_group(name, group) for name, group in found.groups.items()]
+        )
+
+
+def _group(name: str, group: protocol.ConsumerGroupDescription) -> wire.DescribedShareGroup:
+    return wire.DescribedShareGroup(
+        ERRORS[group.error].code,
+        group.message or None,
+        name,
+        group.state,
+        group.epoch,
+        group.assignment_epoch,
+        group.assignor if group.error == NONE else "",
+        [
+            wire.DescribedShareMember(
+                member.id,
+                member.rack_id or None,
+                member.epoch,
+                member.client,
+                member.host,
+                member.topics,
+                described_assignment(member.assigned, group.names),
+            )
+            for member in group.members
+        ],
+    )
+
+
+# ---- records
+
+
+def _name(known_ids: TopicIds, topic_id: bytes) -> str:
+    """A topic's name, or what stands for an id that no topic has."""
+    return known_ids.name(topic_id) or f"{UNRESOLVED}{topic_id.hex()}"
+
+
+def _id(known_ids: TopicIds, name: str) -> bytes:
+    if name.startswith(UNRESOLVED):
+        return bytes.fromhex(name.removeprefix(UNRESOLVED))
+    return known_ids.id(name)
+
+
+def _acknowledged(
+    known_ids: TopicIds, topics: Iterable[wire.ShareFetchTopic | wire.ShareAcknowledgeTopic]
+) -> dict[str, list[protocol.Acknowledgement]]:
+    return {
+        tp_of(_name(known_ids, topic.topic_id), row.partition_index): [
+            protocol.Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
+            for each in row.acknowledgement_batches
+        ]
+        for topic in topics
+        for row in topic.partitions
+    }
+
+
+class ShareFetch:
+    """ShareFetch: acquires records in the member's share session."""
+
+    def __init__(
+        self, context: ClientContext, encoded: EncodedRecords, known_ids: TopicIds
+    ) -> None:
+        """Encode records with ``encoded``."""
+        self.kernel = context.kernel
+        self.encoded = encoded
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Send the acknowledgements, and fetch all partitions of the session."""
+        request = call.message
+        assert isinstance(request, wire.ShareFetchRequest)
+        acknowledged = _acknowledged(self.known_ids, request.topics)
+        forgotten = [
+            tp_of(_name(self.known_ids, topic.topic_id), number)
+            for topic in request.forgotten_topics_data
+            for number in topic.partitions
+        ]
+        has_any = any(acknowledged.values())
+        return [
+            protocol.ShareFetchRequest(
+                request.group_id or "",
+                request.member_id or "",
+                request.share_session_epoch,
+                max(0, request.max_wait_ms) * US_PER_MS,
+                request.min_bytes,
+                request.max_bytes,
+                request.max_records,
+                request.batch_size,
+                list(acknowledged),
+                forgotten,
+                acknowledged if has_any else {},
+                request.share_acquire_mode == 1,
+                request.is_renew_ack,
+                call.client,
+                call.header.api_version,
+                str(call.number),
+            )
+        ]
+
+    def respond(self, call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the records of each partition, and which of them were acquired."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareFetchResponse)
+        topics: dict[bytes, list[wire.ShareFetchedPartition]] = {}
+        for tp, row in found.partitions.items():
+            name, number = split_tp(tp)
+            topic = topics.setdefault(_id(self.known_ids, name), [])
+            topic.append(
+                wire.ShareFetchedPartition(
+                    number,
+                    ERRORS[row.error].code,
+                    row.message or None,
+                    ERRORS[row.acknowledge_error].code,
+                    row.acknowledge_message or None,
+                    wire.ShareLeader(row.leader, row.leader_epoch),
+                    self.encoded.of(row.batches, FETCH_VERSION),
+                    [wire.AcquiredRecords(*_of(each)) for each in row.acquired],
+                )
+            )
+            self._note_given(call, tp, row)
+        return wire.ShareFetchResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            acquisition_lock_timeout_ms=found.lock_ms,
+            responses=[wire.ShareFetchedTopic(topic, rows) for topic, rows in topics.items()],
+        )
+
+    def _note_given(self, call: Call, tp: str, row: protocol.SharedPartition) -> None:
+        """Note records that a member acquired for the audit."""
+        for acquired in row.acquired:
+            runs = []
+            for batch in row.batches:
+                first = max(acquired.first, batch.base_offset)
+                last = min(acquired.last, batch.end_offset - 1)
+                if first <= last and not batch.is_empty and not batch.is_control:
+                    runs.append((batch.first_record + first - batch.base_offset, last - first + 1))
+            if runs:
+                fields = (call.client, tp, acquired.first, runs, acquired.last + 1)
+                self.kernel.emit(events.RecordsConsumed, *fields)
+
+
+def _of(acquired: protocol.AcquiredRange) -> tuple[int, int, int]:
+    return acquired.first, acquired.last, acquired.deliveries
+
+
+class ShareAcknowledge:
+    """ShareAcknowledge: completed when what it changes is stored."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look topics up in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Send the acknowledgements."""
+        request = call.message
+        assert isinstance(request, wire.ShareAcknowledgeRequest)
+        return [
+            protocol.ShareAcknowledgeRequest(
+                request.group_id or "",
+                request.member_id or "",
+                request.share_session_epoch,
+                _acknowledged(self.known_ids, request.topics),
+                request.is_renew_ack,
+                call.client,
+                call.header.api_version,
+                str(call.number),
+            )
+        ]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return each partition's error."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareAcknowledgeResponse)
+        topics: dict[bytes, list[wire.ShareAcknowledgedPartition]] = {}
+        for tp, row in found.partitions.items():
+            name, number = split_tp(tp)
+            topics.setdefault(_id(self.known_ids, name), []).append(
+                wire.ShareAcknowledgedPartition(
+                    number,
+                    ERRORS[row.error].code,
+                    row.message or None,
+                    wire.ShareLeader(row.leader, row.leader_epoch),
+                )
+            )
+        return wire.ShareAcknowledgeResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            acquisition_lock_timeout_ms=found.lock_ms,
+            responses=[wire.ShareAcknowledgedTopic(topic, rows) for topic, rows in topics.items()],
+        )
+
+
+# ---- offsets
+
+
+class DescribeShareGroupOffsets:
+    """DescribeShareGroupOffsets."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look topics up in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request the offsets of all groups at once."""
+        request = call.message
+        assert isinstance(request, wire.DescribeShareGroupOffsetsRequest)
+        return [
+            protocol.DescribeShareGroupOffsetsRequest(
+                {
+                    group.group_id: None
+                    if group.topics is None
+                    else [
+                        tp_of(topic.topic_name, number)
+                        for topic in group.topics
+                        for number in topic.partitions
+                    ]
+                    for group in request.groups
+                }
+            )
+        ]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the offsets of each group."""
+        (found,) = responses
+        assert isinstance(found, protocol.DescribeShareGroupOffsetsResponse)
+        return wire.DescribeShareGroupOffsetsResponse(
+            groups=[
+                wire.DescribedShareOffsets(
+                    name, self._topics(found.offsets.get(name, {})), ERRORS[error].code
+                )
+                for name, error in found.errors.items()
+            ]
+        )
+
+    def _topics(
+        self, offsets: Mapping[str, protocol.ShareOffset]
+    ) -> list[wire.DescribedShareOffsetsTopic]:
+        topics: dict[str, list[wire.DescribedShareOffset]] = {}
+        for tp, row in offsets.items():
+            name, number = split_tp(tp)
+            topics.setdefault(name, []).append(
+                wire.DescribedShareOffset(
+                    number,
+                    row.start,
+                    row.leader_epoch,
+                    row.lag,
+                    ERRORS[row.error].code,
+                    row.message or None,
+                )
+            )
+        return [
+            wire.DescribedShareOffsetsTopic(name, self.known_ids.id(name), rows)
+            for name, rows in topics.items()
+        ]
+
+
+class AlterShareGroupOffsets:
+    """AlterShareGroupOffsets."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look topics up in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request all offsets at once."""
+        request = call.message
+        assert isinstance(request, wire.AlterShareGroupOffsetsRequest)
+        offsets = {
+            tp_of(topic.topic_name, row.partition_index): row.start_offset
+            for topic in request.topics
+            for row in topic.partitions
+        }
+        return [protocol.AlterShareGroupOffsetsRequest(request.group_id, offsets)]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the outcome for each partition."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareGroupOffsetsResponse)
+        topics: dict[str, list[wire.AlteredShareOffset]] = {}
+        for tp, (error, text) in found.errors.items():
+            name, number = split_tp(tp)
+            row = wire.AlteredShareOffset(number, ERRORS[error].code, text or None)
+            topics.setdefault(name, []).append(row)
+        return wire.AlterShareGroupOffsetsResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            responses=[
+                wire.AlteredShareOffsetsTopic(name, self.known_ids.id(name), rows)
+                for name, rows in topics.items()
+            ],
+        )
+
+
+class DeleteShareGroupOffsets:
+    """DeleteShareGroupOffsets."""
+
+    def __init__(self, known_ids: TopicIds) -> None:
+        """Look topics up in ``known_ids``."""
+        self.known_ids = known_ids
+
+    def ask(self, call: Call) -> list[AnyMessage]:
+        """Request all topics at once."""
+        request = call.message
+        assert isinstance(request, wire.DeleteShareGroupOffsetsRequest)
+        topics = [topic.topic_name for topic in request.topics]
+        return [protocol.DeleteShareGroupOffsetsRequest(request.group_id, topics)]
+
+    def respond(self, _call: Call, responses: Sequence[AnyMessage]) -> Message:
+        """Return the outcome for each topic."""
+        (found,) = responses
+        assert isinstance(found, protocol.ShareGroupOffsetsResponse)
+        return wire.DeleteShareGroupOffsetsResponse(
+            error_code=ERRORS[found.error].code,
+            error_message=found.message or None,
+            responses=[
+                wire.DeletedShareOffsetsTopic(
+                    name, self.known_ids.id(name) or NO_UUID, ERRORS[error].code, text or None
+                )
+                for name, (error, text) in found.errors.items()
+            ],
+        )

@@ -1,0 +1,1 @@
+"""The assignor of share groups, by release."""

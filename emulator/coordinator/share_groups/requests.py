@@ -1,0 +1,433 @@
+"""What a share group's coordinator answers, and the records that it writes: pure functions.
+
+Source: ``GroupMetadataManager`` 4.1.2, 4.2.0 and 4.3.0 in ``org.apache.kafka.coordinator.group``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from emulator.common.java_collections import hash_map_order, ids_in_order, java_hash, timeline_order
+from emulator.coordinator.consumer_groups.assignors.specification import (
+    GroupSpec,
+    MemberSpec,
+    Partitions,
+)
+from emulator.coordinator.consumer_groups.records import TopicMetadata
+from emulator.coordinator.consumer_groups.requests import FENCED_EPOCH, Refused, hash_of
+from emulator.coordinator.share_groups.assignors import balanced, by_hash
+from emulator.coordinator.share_groups.group import LEFT, ShareGroup, ShareMember
+from emulator.coordinator.share_groups.records import (
+    Begun,
+    Record,
+    ShareCurrentRecord,
+    ShareGroupEpochRecord,
+    ShareMemberRecord,
+    SharePartitionsRecord,
+    ShareTargetEpochRecord,
+    ShareTargetRecord,
+)
+from emulator.protocol import ShareGroupHeartbeatRequest
+
+INVALID: Final = "INVALID_REQUEST"
+UNKNOWN_MEMBER: Final = "UNKNOWN_MEMBER_ID"
+ASSIGNOR: Final = "simple"
+ID_LENGTH_MAX: Final = 36
+"""The length of a member's id at most (4.2); of a UUID in hexadecimal digits."""
+
+
+class Topics(Protocol):
+    """The topics of the cluster."""
+
+    def topic(self, name: str) -> TopicMetadata | None:
+        """A topic's id and partitions; None if it does not exist."""
+
+
+class Rules(NamedTuple):
+    """What the configuration and the release say.
+
+    ``balances``: the assignor is that of 4.2. ``pends_all`` (4.1): members wait for partitions of
+    topics that nobody subscribes to any more. ``checks_ids`` (4.2): long ids are refused, and
+    members may join again with epoch 0. ``retry_us`` is after how long a group begins again with a
+    partition's state. ``interval_us`` is the least time between two target assignments; None before
+    4.3, where there is none.
+    """
+
+    max_size: int
+    retry_us: int
+    balances: bool = True
+    pends_all: bool = False
+    checks_ids: bool = True
+    interval_us: int | None = None
+
+
+class Outcome(NamedTuple):
+    """A heartbeat's records and the member after it.
+
+    ``assignment`` is what the member is told, None: nothing new. ``begins`` are the partitions with
+    whose state the group begins, by topic id. ``reason`` is why the epoch was bumped.
+    """
+
+    records: list[Record]
+    member: ShareMember
+    assignment: Partitions | None = None
+    begins: Partitions | None = None
+    reason: str = ""
+
+
+def validate(request: ShareGroupHeartbeatRequest, rules: Rules) -> None:
+    """Check what is wrong in itself.
+
+    Raises:
+        Refused: it is.
+    """
+    if rules.checks_ids and not 0 < len(request.member_id) <= ID_LENGTH_MAX:
+        raise Refused(INVALID, "")
+    for text, name in (
+        (request.member_id, "MemberId"),
+        (request.group, "GroupId"),
+        (request.rack_id, "RackId"),
+    ):
+        if text is not None and not text.strip():
+            raise Refused(INVALID, f"{name} can't be empty.")
+    if not request.member_epoch:
+        if not request.topics:
+            raise Refused(INVALID, "SubscribedTopicNames must be set in first request.")
+    elif request.member_epoch < LEFT:
+        raise Refused(INVALID, "MemberEpoch is invalid.")
+
+
+def new_group(name: str, rules: Rules) -> ShareGroup:
+    """A group without members; from 4.3 on its first epoch has an empty target assignment."""
+    first = 0 if rules.interval_us is None else 1
+    return ShareGroup(name, first, first or -1)
+
+
+def heartbeat(
+    group: ShareGroup,
+    request: ShareGroupHeartbeatRequest,
+    topics: Topics,
+    rules: Rules,
+    now_us: int,
+) -> Outcome:
+    """Let a member join or stay; nothing changes but by the records.
+
+    Raises:
+        Refused: it has to join again, or may not.
+    """
+    name, joins = request.member_id, not request.member_epoch
+    old = _member_of(group, request, rules)
+    new = replace(
+        old,
+        rack_id=request.rack_id or old.rack_id,
+        client=request.client,
+        host=request.host,
+        topics=old.topics if request.topics is None else sorted(set(request.topics)),
+    )
+    records: list[Record] = []
+    if new != group.members.get(name):
+        records.append(
+            ShareMemberRecord(group.name, name, new.rack_id, new.client, new.host, new.topics)
+        )
+    reason = _reason(group, old, new, rules)
+    members = group.members | {name: new}
+    subscribed = subscribed_topics(members, topics)
+    metadata_hash = hash_of(subscribed)
+    if not reason and metadata_hash != group.metadata_hash:
+        reason = "topics changed"
+    epoch = group.epoch
+    if reason:
+        epoch += 1
+        records.append(ShareGroupEpochRecord(group.name, epoch, metadata_hash))
+    target_epoch, target = group.assignment_epoch, group.target.get(name, {})
+    if epoch > group.assignment_epoch and _may_compute(group, rules, now_us):
+        computed = _target(group, members, topics, rules)
+        target_epoch, target = epoch, computed.get(name, {})
+        records += _target_records(group, rules, members, computed, epoch, now_us)
+    assigned = {
+        topic: numbers
+        for topic, numbers in target.items()
+        if topic in {each.id for each in subscribed_topics({name: new}, topics).values()}
+    }
+    if target_epoch != new.epoch:
+        member = replace(new, epoch=target_epoch, previous_epoch=new.epoch, assigned=assigned)
+    else:
+        member = replace(new, assigned=assigned) if reason else new
+    if member != new:
+        records.append(
+            ShareCurrentRecord(
+                group.name, name, member.epoch, member.previous_epoch, member.assigned
+            )
+        )
+    begins = _begins(group, subscribed, rules, now_us)
+    if begins:
+        records.append(_with_beginning(group, begins))
+    told = joins or request.topics is not None or member.assigned != old.assigned
+    return Outcome(
+        records,
+        member,
+        member.assigned if told else None,
+        {topic: begun.partitions for topic, begun in begins.items()},
+        reason,
+    )
+
+
+def _member_of(group: ShareGroup, request: ShareGroupHeartbeatRequest, rules: Rules) -> ShareMember:
+    """The member before the request.
+
+    Raises:
+        Refused: it is unknown, has another epoch, or there are too many.
+    """
+    name, joins = request.member_id, not request.member_epoch
+    member = group.members.get(name)
+    if member is None and len(group.members) >= rules.max_size:
+        text = f"The share group has reached its maximum capacity of {rules.max_size} members."
+        raise Refused("GROUP_MAX_SIZE_REACHED", text)
+    if member is None and not joins:
+        raise Refused(UNKNOWN_MEMBER, f"Member {name} is not a member of group {group.name}.")
+    if member is None:
+        return ShareMember(name)
+    if not (joins and rules.checks_ids):
+        _check_epoch(member, request.member_epoch)
+    return member
+
+
+def _reason(group: ShareGroup, old: ShareMember, new: ShareMember, rules: Rules) -> str:
+    """Why the group's epoch is bumped, but for changed topics; empty if it is not."""
+    if new.topics != old.topics:
+        return f"{new.client} subscribes to other topics" if old.topics else "a member joined"
+    may_pend = rules.interval_us is None or group.assignment_epoch >= group.epoch
+    is_pending = may_pend and _is_pending(group, rules)
+    return "the state of its partitions is there" if is_pending else ""
+
+
+def _check_epoch(member: ShareMember, epoch: int) -> None:
+    """Check the epoch that a member sends: the response with the new one may have been lost.
+
+    Raises:
+        Refused: it must give up all partitions, and join again.
+    """
+    known = member.epoch
+    if epoch == known or epoch == member.previous_epoch < known:
+        return
+    size, more = "greater", ""
+    if epoch < known:
+        size = "smaller"
+        more = f", and it does not match the previous member epoch ({member.previous_epoch})"
+    raise Refused(
+        FENCED_EPOCH,
+        f"The share group member has a {size} member epoch ({epoch}) than the one known by the "
+        f"group coordinator ({known}){more}. The member must abandon all its partitions and "
+        "rejoin.",
+    )
+
+
+# ---- topics and their partitions
+
+
+def subscribed_topics(
+    members: Mapping[str, ShareMember], topics: Topics
+) -> dict[str, TopicMetadata]:
+    """The topics that members subscribe to, as far as they exist."""
+    names = {name for member in members.values() for name in member.topics}
+    found = {name: topics.topic(name) for name in sorted(names)}
+    return {name: topic for name, topic in found.items() if topic is not None}
+
+
+def _is_pending(group: ShareGroup, rules: Rules) -> bool:
+    """Whether partitions whose state is there are not assigned yet."""
+    if not group.members or not group.has_partitions:
+        return False
+    assigned: dict[str, set[int]] = {}
+    for partitions in group.target.values():
+        for topic, numbers in partitions.items():
+            assigned.setdefault(topic, set()).update(numbers)
+    begun = {topic: set(each.partitions) for topic, each in group.initialized.items()}
+    if rules.pends_all:
+        return begun != assigned
+    subscribed = {name for member in group.members.values() for name in member.topics}
+    return any(
+        begun[topic] != assigned.get(topic)
+        for topic, each in group.initialized.items()
+        if each.name in subscribed
+    )
+
+
+def _begins(
+    group: ShareGroup, subscribed: Mapping[str, TopicMetadata], rules: Rules, now_us: int
+) -> dict[str, Begun]:
+    """The subscribed partitions with whose state the group has to begin now, by topic id."""
+    found: dict[str, Begun] = {}
+    for name, topic in subscribed.items():
+        known = set(group.initialized[topic.id].partitions if topic.id in group.initialized else ())
+        under_way = group.initializing.get(topic.id)
+        if under_way is not None and now_us - under_way.at_us < rules.retry_us:
+            known.update(under_way.partitions)
+        if len(known) < topic.partitions:
+            numbers = [number for number in range(topic.partitions) if number not in known]
+            found[topic.id] = Begun(name, numbers, now_us)
+    return found
+
+
+def _merged(known: Mapping[str, Begun], more: Mapping[str, Begun]) -> dict[str, Begun]:
+    found = dict(known)
+    for topic, begun in more.items():
+        numbers = set(begun.partitions)
+        if topic in known:
+            numbers.update(known[topic].partitions)
+        found[topic] = Begun(begun.name, sorted(numbers), begun.at_us)
+    return found
+
+
+def _with_beginning(group: ShareGroup, begins: Mapping[str, Begun]) -> Record:
+    initializing = _merged(group.initializing, begins)
+    deleting = {each: name for each, name in group.deleting.items() if each not in initializing}
+    return SharePartitionsRecord(group.name, initializing, group.initialized, deleting)
+
+
+def altering(
+    group: ShareGroup, partitions: Partitions, names: Mapping[str, str], at_us: int
+) -> Record:
+    """The record that the state of partitions, by topic id, is made anew."""
+    begins = {topic: Begun(names[topic], each, at_us) for topic, each in partitions.items()}
+    return _with_beginning(group, begins)
+
+
+def begun(
+    group: ShareGroup, partitions: Partitions, names: Mapping[str, str], at_us: int
+) -> Record:
+    """The record that the state of partitions, by topic id, is there."""
+    return SharePartitionsRecord(
+        group.name,
+        _without(group.initializing, partitions),
+        _merged(
+            group.initialized,
+            {
+                topic: Begun(names.get(topic, "<UNKNOWN>"), numbers, at_us)
+                for topic, numbers in partitions.items()
+            },
+        ),
+        group.deleting,
+    )
+
+
+def not_begun(group: ShareGroup, partitions: Partitions) -> Record | None:
+    """The record that the state of partitions could not be made; None if nobody waits for it."""
+    if not group.initializing:
+        return None
+    initializing = _without(group.initializing, partitions)
+    return SharePartitionsRecord(group.name, initializing, group.initialized, group.deleting)
+
+
+def _without(known: Mapping[str, Begun], partitions: Partitions) -> dict[str, Begun]:
+    found: dict[str, Begun] = {}
+    for topic, each in known.items():
+        left = [number for number in each.partitions if number not in partitions.get(topic, ())]
+        if left:
+            found[topic] = Begun(each.name, left, each.at_us)
+    return found
+
+
+# ---- the target assignment
+
+
+def _may_compute(group: ShareGroup, rules: Rules, now_us: int) -> bool:
+    """Whether a target assignment may follow the last one already."""
+    interval_us = rules.interval_us or 0
+    return not group.assigned_at_us or now_us >= group.assigned_at_us + interval_us
+
+
+def _target(
+    group: ShareGroup, members: Mapping[str, ShareMember], topics: Topics, rules: Rules
+) -> dict[str, Partitions]:
+    """Compute the assignment of all members: of partitions with whose state the group has begun."""
+    specs: dict[str, MemberSpec] = {}
+    subscribed = subscribed_topics(members, topics)
+    order = ids_in_order([*(m for m in timeline_order(group.members) if m in members), *members])
+    for name in order:
+        names = hash_map_order(members[name].topics, java_hash)
+        ids = [subscribed[each].id for each in names if each in subscribed]
+        specs[name] = MemberSpec("", ids, group.target.get(name, {}))
+    counts = {topic.id: topic.partitions for topic in subscribed.values()}
+    assignable = {topic: set(each.partitions) for topic, each in group.initialized.items()}
+    same = len({tuple(member.topics) for member in members.values()}) <= 1
+    spec = GroupSpec(specs, counts, same, {}, assignable)
+    return balanced.assign(spec) if rules.balances else by_hash.assign(spec)
+
+
+def _target_records(
+    group: ShareGroup,
+    rules: Rules,
+    members: Iterable[str],
+    computed: Mapping[str, Partitions],
+    epoch: int,
+    now_us: int,
+) -> list[Record]:
+    """The records of a target assignment: of members with another one, then its epoch."""
+    records: list[Record] = []
+    for name in ids_in_order(members):
+        target = computed.get(name, {})
+        if name not in group.target or target != group.target[name]:
+            records.append(ShareTargetRecord(group.name, name, target))
+    at_us = 0 if rules.interval_us is None else now_us
+    return [*records, ShareTargetEpochRecord(group.name, epoch, at_us)]
+
+
+# ---- leaving
+
+
+def leave(group: ShareGroup, request: ShareGroupHeartbeatRequest) -> ShareMember:
+    """Return the member that leaves.
+
+    Raises:
+        Refused: there is no such member.
+    """
+    member = group.members.get(request.member_id)
+    if member is None:
+        text = f"Member {request.member_id} is not a member of group {group.name}."
+        raise Refused(UNKNOWN_MEMBER, text)
+    return member
+
+
+def remove(group: ShareGroup, member: ShareMember, topics: Topics, rules: Rules) -> Outcome:
+    """Remove a member that leaves, or is silent; the others get its partitions as they ask."""
+    members = {name: each for name, each in group.members.items() if name != member.id}
+    epoch = group.epoch + 1
+    records: list[Record] = [
+        ShareCurrentRecord(group.name, member.id, is_tombstone=True),
+        ShareTargetRecord(group.name, member.id),
+        ShareMemberRecord(group.name, member.id, is_tombstone=True),
+        ShareGroupEpochRecord(group.name, epoch, hash_of(subscribed_topics(members, topics))),
+    ]
+    if not members and rules.interval_us is not None:
+        records.append(ShareTargetEpochRecord(group.name, epoch))
+    return Outcome(records, member, reason="a member left")
+
+
+def deletion_records(group: ShareGroup) -> list[Record]:
+    """The tombstones of a group without members."""
+    return [
+        ShareTargetEpochRecord(group.name, -1),
+        SharePartitionsRecord(group.name, is_tombstone=True),
+        ShareGroupEpochRecord(group.name, -1),
+    ]
+
+
+def deleting(group: ShareGroup, topics: Mapping[str, str] | None = None) -> Record:
+    """The record that the state of topics, names by id, is being deleted; None: of all."""
+    gone = topics
+    if gone is None:
+        begun_with = {**group.initialized, **group.initializing}
+        gone = {topic: each.name for topic, each in begun_with.items()} | group.deleting
+        return SharePartitionsRecord(group.name, {}, {}, dict(gone))
+    initialized = {topic: each for topic, each in group.initialized.items() if topic not in gone}
+    return SharePartitionsRecord(
+        group.name, group.initializing, initialized, group.deleting | dict(gone)
+    )
+
+
+def deleted(group: ShareGroup, topics: Iterable[str]) -> Record:
+    """The record that the state of topics, by id, is deleted."""
+    left = {topic: name for topic, name in group.deleting.items() if topic not in set(topics)}
+    return SharePartitionsRecord(group.name, group.initializing, group.initialized, left)
