@@ -1,35 +1,19 @@
 """The report as one HTML page that needs no network and prints well."""
 
-from base64 import b64encode
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from sessions.postmortem.report import Report, Row, Section
 from sessions.report.markup import Element, document, element
+from sessions.report.single_file import head
 from sessions.text import clean
 
-STYLE: Final = (Path(__file__).parent / "postmortem.css").read_text(encoding="utf-8")
-POLICY: Final = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
-"""What a browser may load and apply: the page's own style, known by its hash, and nothing else."""
+STYLE: Final = Path(__file__).parent / "postmortem.css"
 
 
 def page(report: Report, made: str) -> str:
     """Return the whole page; ``made`` says when the report was made."""
-    digest = b64encode(sha256(STYLE.encode()).digest()).decode()
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element(
-            "meta",
-            http_equiv="Content-Security-Policy",
-            content=POLICY.format(style=f"sha256-{digest}"),
-        ),
-        element("title", clean(report.title)),
-        element("style", STYLE),
-    )
     body = element(
         "body",
         element("h1", clean(report.title)),
@@ -37,7 +21,7 @@ def page(report: Report, made: str) -> str:
         *(part for section in report.sections for part in _section(section)),
         element("p", made, class_="note"),
     )
-    return document(element("html", head, body, lang="en"))
+    return document(element("html", head(clean(report.title), [STYLE]), body, lang="en"))
 
 
 def _section(section: Section) -> Iterator[Element]:

@@ -1,18 +1,15 @@
 """The report of a rehearsal as one HTML page that needs no network and prints well."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from sessions.rehearsal.report import CaseReport, Report
 from sessions.report.markup import Element, document, element
+from sessions.report.single_file import head
 from sessions.text import plural
 
-STYLE: Final = (Path(__file__).parent / "rehearsal.css").read_text(encoding="utf-8")
-POLICY: Final = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
-"""What a browser may load and apply: the page's own style, known by its hash, and nothing else."""
+STYLE: Final = Path(__file__).parent / "rehearsal.css"
 RISKS: Final = (
     ("rf1_offline", "Offline: their only replica is lost"),
     ("unavailable", "Unavailable: no remaining replica may lead"),
@@ -23,19 +20,6 @@ RISKS: Final = (
 
 def page(report: Report, title: str, verdict: str, made: str) -> str:
     """Return the whole page; ``made`` says when the report was made."""
-    digest = b64encode(sha256(STYLE.encode()).digest()).decode()
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element(
-            "meta",
-            http_equiv="Content-Security-Policy",
-            content=POLICY.format(style=f"sha256-{digest}"),
-        ),
-        element("title", f"Rehearsal of {title}"),
-        element("style", STYLE),
-    )
     body = element(
         "body",
         element("h1", f"Rehearsal of {title}"),
@@ -52,7 +36,7 @@ def page(report: Report, title: str, verdict: str, made: str) -> str:
         *(_case(case) for case in report.cases if not case.risks.is_safe or case.races),
         lang="en",
     )
-    return document(element("html", head, body, lang="en"))
+    return document(element("html", head(f"Rehearsal of {title}", [STYLE]), body, lang="en"))
 
 
 def _facts(report: Report) -> Iterable[Element]:

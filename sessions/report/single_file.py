@@ -18,7 +18,7 @@ Not even the page's own scripts can make markup, code or style sheets out of tex
 """
 
 
-def head(title: str, styles: Sequence[Path], scripts: Sequence[Path]) -> Element:
+def head(title: str, styles: Sequence[Path], scripts: Sequence[Path] = ()) -> Element:
     """Return the ``head``, with the styles in it and a policy that admits these files alone."""
     policy = POLICY.format(styles=_sources(styles), scripts=_sources(scripts))
     return element(
@@ -26,7 +26,6 @@ def head(title: str, styles: Sequence[Path], scripts: Sequence[Path]) -> Element
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="data:,"),
         element("title", title),
         *(element("style", _text(style)) for style in styles),
@@ -40,6 +39,8 @@ def script_elements(scripts: Sequence[Path]) -> Iterator[Element]:
 
 def _sources(files: Sequence[Path]) -> str:
     """Return the source expressions of inline scripts or styles."""
+    if not files:
+        return "'none'"
     digests = (sha256(_text(file).encode()).digest() for file in files)
     return " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)
 
