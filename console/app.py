@@ -245,6 +245,14 @@ class TidegaugeApp(App[None], inherit_bindings=False):
         nodes = pump.ancestors_with_self if isinstance(pump, DOMNode) else ()
         return next((node for node in nodes if isinstance(node, Screen)), self.screen)
 
+    def _load_screen_css(self, screen: Screen[Any]) -> None:
+        """Take a new screen as styled, for its widgets are when they are mounted.
+
+        Textual would style and lay out all that is shown, twice, for each screen that is added.
+        """
+        super()._load_screen_css(screen)
+        screen._css_update_count = self._css_update_count
+
     # ---- messages
 
     async def on_event(self, event: events.Event) -> None:
@@ -269,6 +277,7 @@ class TidegaugeApp(App[None], inherit_bindings=False):
     @on(Request)
     async def handle_request(self, request: Request) -> None:
         """Perform a screen's request, show it, and continue with the queued keys."""
+        request.is_handled = True
         if isinstance(request, SourceRequested):
             self._open_source(request)
             return

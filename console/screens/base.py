@@ -66,6 +66,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         self.prompt = Prompt(stage)
         self.panes: list[Pane] = []
         self._entering = False
+        self._repaint = RepaintRequested()
+        self._repaint.is_handled = True
         self._shown_at = 0
         self._upper_lines = UPPER_LINES_MIN
         self._low_lines = 0
@@ -83,7 +85,9 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
 
     def repaint(self) -> None:
         """Mark the content as out of date."""
-        self.request(RepaintRequested())
+        if self._repaint.is_handled:
+            self._repaint = RepaintRequested()
+            self.request(self._repaint)
 
     def open(self, kind: str, name: object) -> None:
         """Open the object, event or moment of that name."""
@@ -155,7 +159,8 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Prepare the panes and focus the first one."""
-        self.enter_pane(self.begin())
+        self._mark(self.begin(), update=False)  # all is styled when the screen is shown
+        self._focus_soon()
         self.call_after_refresh(self.become_ready)
 
     def on_screen_resume(self) -> None:
@@ -283,6 +288,9 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
     def enter_pane(self, pane: Pane) -> None:
         """Focus a pane; on a small screen it replaces the others."""
         self._mark(pane)
+        self._focus_soon()
+
+    def _focus_soon(self) -> None:
         self._entering = True
         self.call_after_refresh(self._focus_current)
 
@@ -292,11 +300,11 @@ class ConsoleScreen(Sized, Screen[Any], inherit_bindings=False):
         if not self.prompt.is_open and (pane := self.current_pane) is not None:
             self.set_focus(pane.view, scroll_visible=False)
 
-    def _mark(self, pane: Pane) -> None:
+    def _mark(self, pane: Pane, *, update: bool = True) -> None:
         for one in self.panes:
-            one.set_class(one is pane, "-current")
+            one.set_class(one is pane, "-current", update=update)
         kinds = {f"-on-{kind}": kind == pane.kind for kind in PANE_KINDS}
-        self.update_classes(kinds, animate=False)
+        self.update_classes(kinds, update=update, animate=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Follow a click into a pane, which also closes the prompt."""

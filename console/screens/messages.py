@@ -20,9 +20,12 @@ class ScreenReady(Message, bubble=False):
 class Request(Message, bubble=False):
     """A request to the application."""
 
+    is_handled = False
+    """Whether the application has begun to handle it."""
+
 
 class RepaintRequested(Request):
-    """Repaint the screen."""
+    """Repaint the screen; a screen posts no second one until the first is handled."""
 
 
 class OpenRequested(Request):

@@ -50,16 +50,18 @@ class Sized(Base):
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         """Choose the classes of the present size before Textual lays the screen out."""
-        self._classify(self.app.size)
+        styled_next = event.refresh_styles and self.is_attached
+        self._classify(self.app.size, update=not styled_next)
 
-    def _classify(self, size: Size) -> None:
+    def _classify(self, size: Size, *, update: bool = True) -> None:
         """Set the breakpoints' classes as Textual does after a resize."""
         across, down = self.app.HORIZONTAL_BREAKPOINTS or [], self.app.VERTICAL_BREAKPOINTS or []
         chosen = {
             *self._get_breakpoint_classes(size.width, across),
             *self._get_breakpoint_classes(size.height, down),
         }
-        self.update_classes({name: name in chosen for _, name in (*across, *down)}, animate=False)
+        classes = {name: name in chosen for _, name in (*across, *down)}
+        self.update_classes(classes, update=update, animate=False)
 
     def _on_invoke_later(self, message: messages.InvokeLater) -> None:
         """Call back after a refresh of this screen.

@@ -1,35 +1,57 @@
 """Drive the console without a terminal, and read what it shows."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from asyncio import sleep
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from typing import Any
 
+import pytest
+from rich.console import RenderableType
 from textual import events
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.keys import key_to_character
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from console.app import TidegaugeApp
 from console.model.library import Library
 from console.screens.base import ConsoleScreen
 from sessions.sources.source import Source
+from tests.console.clock import virtual_time
 from tests.console.fakes import ListSource, failover
 
 LARGE = (120, 40)
 SMALL = (80, 24)
 SIZES = (LARGE, SMALL)
-FRAME = 0.025
-"""Seconds after which Textual has drawn what was asked of it."""
+FRAME = 0.05
+"""Seconds of virtual time after which Textual has drawn what was asked of it."""
 SETTLED_MAX = 40
 OPENED_MAX = 2_400
 """Frames that opening a scenario may take, in a thread beside many others."""
 
 
+class PatientApp(TidegaugeApp):
+    """The application, whose toasts are still there on a busy machine."""
+
+    NOTIFICATION_TIMEOUT = 600
+    drawn = 0
+    """How often something was drawn."""
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        self.drawn += 1
+        super()._display(screen, renderable)
+
+
 class Console:
     """A running console with its pilot."""
 
-    def __init__(self, app: TidegaugeApp, pilot: Pilot[None], source: Source) -> None:
+    def __init__(self, app: PatientApp, pilot: Pilot[None], source: Source) -> None:
         self.app = app
         self.pilot = pilot
         self.shown = source
+        self._read: tuple[object, ...] = ()
+        self._lines: list[str] = []
 
     @property
     def source(self) -> ListSource:
@@ -41,7 +63,7 @@ class Console:
         """Press keys, one after the other, as a terminal would."""
         for key in keys:
             self.app.post_message(events.Key(key, key_to_character(key)))
-            await self.pilot.pause(FRAME)
+            await sleep(FRAME)
         await self.settle()
 
     async def type(self, text: str) -> None:
@@ -50,18 +72,19 @@ class Console:
         await self.settle()
 
     async def settle(self) -> None:
-        """Let the console draw until it shows the same twice."""
-        shown: list[str] = []
+        """Let the console draw until nothing changes any more."""
         for _ in range(OPENED_MAX):
             if not self.app.typeahead.requests:
                 break
-            await self.pilot.pause(FRAME)
+            await sleep(FRAME)
         for _ in range(SETTLED_MAX):
-            await self.pilot.pause(FRAME)
+            drawn, shown = self.app.drawn, self._lines
             self.app.paint()
-            before, shown = shown, self.lines()
-            if shown == before and self.is_idle():
-                return
+            await sleep(FRAME)
+            is_same = self.app.drawn == drawn or self.lines() == shown
+            if is_same and self.is_idle():
+                break
+        self.lines()  # whatever is shown can be drawn
 
     def is_idle(self) -> bool:
         """Whether no message waits, and the screen takes keys: true late on a busy machine."""
@@ -83,19 +106,34 @@ class Console:
         return screen
 
     def lines(self) -> list[str]:
-        """The screen as text, a line at a time."""
-        strips = self.app.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        """The screen as text, a line at a time: what it was last drawn as."""
+        drawn = self.app.screen, self.app.drawn
+        if drawn != self._read:
+            visible_screen_stack.set(self.app._background_screens)
+            strips = self.app.screen._compositor.render_strips()
+            self._lines = ["".join(part.text for part in strip).rstrip() for strip in strips]
+            self._read = drawn
+        return self._lines
 
     def text(self) -> str:
         """The screen as text."""
         return "\n".join(self.lines())
 
 
-class PatientApp(TidegaugeApp):
-    """The application, whose toasts are still there on a busy machine."""
+@contextmanager
+def nothing_sent() -> Iterator[None]:
+    """Make up no bytes for a terminal that is not there: tests read what widgets draw."""
+    render_update = Compositor.render_update
 
-    NOTIFICATION_TIMEOUT = 600
+    def update(compositor: Compositor, full: bool = False, **named: Any) -> RenderableType | None:
+        if full:
+            return render_update(compositor, full, **named)
+        compositor._dirty_regions.clear()
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", update)
+        yield
 
 
 @asynccontextmanager
@@ -106,8 +144,12 @@ async def console(
     ascii: bool = False,
     complete: Sequence[str] = (),
     library: Library | None = None,
+    sends: bool = False,
 ) -> AsyncIterator[Console]:
-    """A paused console on a source (a recorded failover if none is given), after some keys."""
+    """A paused console on a source (a recorded failover if none is given), after some keys.
+
+    If it ``sends``, it paints by itself all that it would send to a terminal.
+    """
     source = ListSource(failover()) if source is None else source
     app = PatientApp(
         source,
@@ -116,14 +158,16 @@ async def console(
         complete=lambda text: [entry for entry in complete if entry.startswith(text)],
         library=library,
     )
-    async with app.run_test(size=size) as pilot:
-        driven = Console(app, pilot, source)
-        await driven.start()
-        await driven.press(*keys)
-        try:
-            yield driven
-        finally:
-            app.sources.close()
+    with virtual_time(), nullcontext() if sends else nothing_sent():
+        async with app.run_test(size=size) as pilot:
+            driven = Console(app, pilot, source)
+            await driven.start()
+            if keys:
+                await driven.press(*keys)
+            try:
+                yield driven
+            finally:
+                app.sources.close()
 
 
 def toasts(driven: Console) -> list[str]:

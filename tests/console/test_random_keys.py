@@ -25,7 +25,8 @@ from sessions.model.cluster_view import ClusterView
 from sessions.sources.recorded import ReplaySource
 from sessions.sources.source import Source
 from sessions.text import clock
-from tests.console.driving import LARGE, SMALL, Console
+from tests.console.clock import virtual_time
+from tests.console.driving import LARGE, SMALL, Console, PatientApp
 from tests.console.test_every_key import called
 
 SCRIPT: Final = """cluster --brokers 3 --seed 7 --config zookeeper.session.timeout.ms=4000
@@ -116,14 +117,15 @@ async def do(app: TidegaugeApp, pilot: Pilot[None], given: Given) -> None:
 async def play(
     source: Source, pressed: list[Given], size: tuple[int, int], *, paused: bool
 ) -> None:
-    app = TidegaugeApp(source, paused=paused)
-    async with app.run_test(size=size) as pilot:
-        driven = Console(app, pilot, source)
-        await driven.start()
-        for number, given in enumerate(pressed, start=1):
-            await do(app, pilot, given)
-            if number % KEYS_BETWEEN_LOOKS == 0 or number == len(pressed):
-                await look(driven, source)
+    app = PatientApp(source, paused=paused)
+    with virtual_time():
+        async with app.run_test(size=size) as pilot:
+            driven = Console(app, pilot, source)
+            await driven.start()
+            for number, given in enumerate(pressed, start=1):
+                await do(app, pilot, given)
+                if number % KEYS_BETWEEN_LOOKS == 0 or number == len(pressed):
+                    await look(driven, source)
 
 
 PERCENT = st.integers(0, 99)

@@ -48,7 +48,7 @@ async def test_a_page_that_cannot_be_painted_is_closed(
     monkeypatch: pytest.MonkeyPatch, reports: Path
 ) -> None:
     monkeypatch.setattr(PartitionScreen, "show_panes", broken)
-    async with console() as driven:
+    async with console(sends=True) as driven:
         driven.app.failures.are_survived = True
         await driven.press("2", "enter")
         await driven.settle()
@@ -59,7 +59,7 @@ async def test_a_page_that_cannot_be_painted_is_closed(
 
 async def test_a_page_that_cannot_be_built_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BrokerScreen, "compose_body", broken)
-    async with console() as driven:
+    async with console(sends=True) as driven:
         driven.app.failures.are_survived = True
         await driven.press("3", "enter")
         await survived(driven, "broker")
@@ -68,7 +68,7 @@ async def test_a_page_that_cannot_be_built_is_closed(monkeypatch: pytest.MonkeyP
 async def test_a_number_keys_screen_that_fails_is_built_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with console(None, "2") as driven:
+    async with console(None, "2", sends=True) as driven:
         driven.app.failures.are_survived = True
         first = driven.screen
         with monkeypatch.context() as patch:
@@ -83,7 +83,7 @@ async def test_a_number_keys_screen_that_fails_is_built_again(
 
 async def test_an_action_that_fails_closes_its_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OverviewScreen, "action_drill", broken)
-    async with console() as driven:
+    async with console(sends=True) as driven:
         driven.app.failures.are_survived = True
         await driven.press("enter")
         await survived(driven, "overview")
@@ -92,7 +92,7 @@ async def test_an_action_that_fails_closes_its_screen(monkeypatch: pytest.Monkey
 async def test_a_cluster_that_fails_is_paused_and_can_be_examined(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with console() as driven:
+    async with console(sends=True) as driven:
         driven.app.failures.are_survived = True
         monkeypatch.setattr(driven.app.stage.source, "advance", broken)
         driven.app.stage.pacer.seek_seq(1)
@@ -104,7 +104,7 @@ async def test_a_cluster_that_fails_is_paused_and_can_be_examined(
 
 
 async def test_a_storm_of_failures_ends_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with console() as driven:
+    async with console(sends=True) as driven:
         failures = driven.app.failures
         failures.are_survived = True
         screens = [PartitionScreen(driven.app.stage, "orders-0") for _ in range(7)]

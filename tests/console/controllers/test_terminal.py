@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from console.actions.lookup import ACTIONS
-from console.app import TidegaugeApp
 from console.controllers.terminal import SIGNALLED
 from console.model.settings import Configuration, defaults
 from console.styles.themes import THEMES
-from tests.console.driving import Console, console, toasts
+from tests.console.driving import Console, PatientApp, console, toasts
 from tests.console.fakes import ListSource, failover
 
 PATIENCE = 100
@@ -131,7 +130,7 @@ async def test_a_signal_ends_the_console_with_its_status() -> None:
 @pytest.mark.usefixtures("registry")
 async def test_keys_of_ones_own_work_and_are_shown() -> None:
     keys = {"go.partitions": ("f2",), "time.pause": ("f6", "space")}
-    app = TidegaugeApp(ListSource(failover()), paused=True, configuration=having(keys))
+    app = PatientApp(ListSource(failover()), paused=True, configuration=having(keys))
     async with app.run_test(size=(120, 40)) as pilot:
         driven = Console(app, pilot, app.stage.source)
         await driven.start()
@@ -144,7 +143,7 @@ async def test_keys_of_ones_own_work_and_are_shown() -> None:
 
 async def test_settings_hold_from_the_start_and_problems_are_told() -> None:
     chosen = having({}, "them: unknown", theme="light", speed=4.0, ascii=True, read_only=True)
-    app = TidegaugeApp(ListSource(failover()), paused=True, configuration=chosen)
+    app = PatientApp(ListSource(failover()), paused=True, configuration=chosen)
     async with app.run_test(size=(120, 40)) as pilot:
         driven = Console(app, pilot, app.stage.source)
         await driven.start()
