@@ -37,6 +37,8 @@ def variant_lines(compared: FaultVariants, width: int, more: str) -> list[Line]:
     rows.append(BLANK)
     for variant, effect in zip(variants, known, strict=True):
         words = _in_words(compared, variant.title, effect)
+        if effect is not None and base is not None:
+            words += _unlike(effect, base)
         head, *rest = wrap(words, max(20, width - COLUMN_MAX - 1))
         rows.append(line(Span(fit(variant.title, COLUMN_MAX), "strong"), " ", head))
         rows += [line(" " * (COLUMN_MAX + 1), row) for row in rest]
@@ -50,6 +52,16 @@ def _in_words(compared: FaultVariants, title: str, effect: Effect | None) -> str
         return f"not possible: {compared.failures[title]}"
     here = compared.next
     return "predicting on a copy" if here is not None and here.title == title else "not yet"
+
+
+def _unlike(effect: Effect, base: Effect) -> str:
+    """Name the columns that differ from the first one: ``(OFFLINE none, not +4)``."""
+    parts = [
+        f"{consequence.title} {consequence.shown(effect) or 'none'}, not {usual or 'none'}"
+        for consequence in CONSEQUENCES
+        if consequence.shown(effect) != (usual := consequence.shown(base))
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _two_lines(title: str, width: int) -> tuple[str, str]:

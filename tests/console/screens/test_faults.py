@@ -139,5 +139,6 @@ async def test_a_fault_is_compared_under_other_conditions() -> None:
             for title in ("as it is", "unclean on", "min ISR 2", "acks all"):
                 assert any(row.startswith(f"{title} ") for row in driven.lines()), title
             assert "not possible" not in text
+            assert "controller moves to 3 (CTRL 3, not 2)" in text
             await driven.press("escape")
             assert driven.screen.context == "faults"
