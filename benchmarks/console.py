@@ -1,18 +1,21 @@
 """The console's figures with very many partitions: key to paint, repainting, sorting, filtering.
 
-``python -m benchmarks.console [--partitions N] [--seconds N]``. The console runs without a
-terminal, but everything that would be sent to one is rendered. Keys go the way that a terminal's
-keys go; a key is painted when the first screen update after it has been rendered.
+``python -m benchmarks.console [--partitions N] [--seconds N]``; ``--session FILE``: a recording's.
+The console runs without a terminal, but everything that would be sent to one is rendered. Keys go
+the way that a terminal's keys go; a key is painted when the first screen update after it has been
+rendered.
 """
 
 import argparse
 import asyncio
 import random
+import resource
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from rich.console import RenderableType
@@ -20,6 +23,7 @@ from textual import events as keys
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
+from commands.runs.live import replay_source_on_screen
 from console.app import TidegaugeApp
 from console.screens.partitions import PartitionsScreen
 from console.widgets.virtual_table import VirtualTable
@@ -301,15 +305,47 @@ async def measured(partitions: int, seconds: float) -> None:
         await pilot.press("g")
         figures |= orders(screen.table)
         share, frames = await repaint(app, source, screen.table, seconds)
-    report(figures, share, frames)
+    report(figures)
+    print(f"{CHANGED_CELLS} changed cells, {frames:.1f} times a second: {share:.1%} of a core")
 
 
-def report(figures: dict[str, Taken], share: float, frames: float) -> None:
+def report(figures: dict[str, Taken]) -> None:
     """One figure a line."""
     print(f"{'':<36} {'ms by the clock':>16} {'ms of a core':>14}")
     for name, taken in figures.items():
         print(f"{name:<36} {taken.wall:>16.1f} {taken.core:>14.1f}")
-    print(f"{CHANGED_CELLS} changed cells, {frames:.1f} times a second: {share:.1%} of a core")
+
+
+JOURNEY = ("2", "down", "G", "g", "3", "2", "less_than_sign", "greater_than_sign", "1", "5", "2")
+"""Keys with which somebody looks at a recording: its table, the events of a partition."""
+
+
+async def replayed(path: Path) -> None:
+    """Print what opening a recording and looking at its end takes, key by key."""
+    begin, work = time.perf_counter(), time.process_time()
+    source = replay_source_on_screen(path)
+    app = MeasuredApp(source, paused=True)
+    figures = {}
+    async with app.run_test(size=SIZE):
+        while not app.painted_at:  # noqa: ASYNC110 - as for keys
+            await asyncio.sleep(0)
+        first = Taken((app.painted_at - begin) * MS, (time.process_time() - work) * MS)
+        figures["first paint"] = first
+        await asyncio.sleep(1)
+        begin, work = time.perf_counter(), time.process_time()
+        figures["L, first paint"] = await key_to_paint(app, "L")
+        while not source.at_tail:  # noqa: ASYNC110 - as for keys
+            await asyncio.sleep(0.01)
+        last = Taken((time.perf_counter() - begin) * MS, (time.process_time() - work) * MS)
+        figures["L, at the end"] = last
+        await asyncio.sleep(1)
+        for key in JOURNEY:
+            figures[key] = await key_to_paint(app, key)
+            await asyncio.sleep(0.3)
+        figures |= figures_of("key to paint", [await key_to_paint(app, key) for key in KEYS])
+    source.close()
+    report(figures)
+    print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -317,9 +353,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long to repaint")
+    parser.add_argument("--session", type=Path, help="look at a recording instead")
     chosen = parser.parse_args(arguments)
     collect_seldom()
-    asyncio.run(measured(chosen.partitions, chosen.seconds))
+    if chosen.session is not None:
+        asyncio.run(replayed(chosen.session))
+    else:
+        asyncio.run(measured(chosen.partitions, chosen.seconds))
     return 0
 
 

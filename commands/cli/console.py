@@ -339,11 +339,11 @@ def replay(
 
     The screens are the same as for a live cluster; a recording is read-only.
     """
-    from commands.runs.live import completer, replay_source
+    from commands.runs.live import completer, replay_source_on_screen
     from commands.runs.reproduction import command_line
 
     chosen = settings(theme=theme, ascii_only=ascii_only, fps=fps)
-    source = replay_source(Path(file))
+    source = replay_source_on_screen(Path(file))
     need_terminal()
     from commands.runs.console_library import ConsoleLibrary
     from console import run

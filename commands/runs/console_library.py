@@ -9,7 +9,7 @@ from commands.exits import CommandError, ExitCode
 from commands.language.parser import Script, parse_script
 from commands.library.index import GROUPS, Scenario, find, library
 from commands.runs.driver import Pace
-from commands.runs.live import asked, completer
+from commands.runs.live import asked, completer, replay_source_on_screen
 from commands.runs.recording import TEMPORARY_BYTES_MAX, recorder
 from commands.runs.script_from_session import Ending, Given, script_of, write_script
 from commands.runs.script_runner import ScriptRunner
@@ -103,7 +103,7 @@ class ConsoleLibrary:
     def open_session(self, path: Path) -> Opened:
         """Open a recording with the cursor at its beginning."""
         with _sentences():
-            source = ReplaySource(path)
+            source = replay_source_on_screen(path)
             return Opened(source, source.close, completer(source))
 
     def open_script(self, name: str, script: str) -> Opened:

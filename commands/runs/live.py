@@ -37,6 +37,8 @@ from sessions.sources.source import Source
 
 DEMO = Path(__file__).parents[1] / "library" / "scripts" / "demo.tide"
 """The script that the console runs by default."""
+PATIENCE_S = 0.3
+"""How long a move through a recording takes at most before the screen shows how far it is."""
 
 
 def live_source(
@@ -107,6 +109,15 @@ def replay_source(path: Path) -> ReplaySource:
         SessionError: it cannot be read.
     """
     return ReplaySource(path)
+
+
+def replay_source_on_screen(path: Path) -> ReplaySource:
+    """Open a recording whose cursor goes on frame by frame where a move takes long.
+
+    Raises:
+        SessionError: it cannot be read.
+    """
+    return ReplaySource(path, patience_s=PATIENCE_S)
 
 
 def asked(

@@ -32,15 +32,17 @@ class Cursor:
         self.replay = Replay(chunks)
         self.replay_us = self.replay.view.time_us
 
-    def seek_seq(self, seq: int) -> None:
-        """Go to right after an event."""
-        self.replay.seek_seq(seq)
+    def seek_seq(self, seq: int, within_s: float | None = None) -> None:
+        """Go to right after an event, or as far as this is done ``within_s`` seconds."""
+        self.replay.seek_seq(seq, within_s)
         self.replay_us = self.replay.view.time_us
 
-    def seek_time(self, time_us: int) -> None:
-        """Go to a virtual time, which may lie between two events."""
-        self.replay.seek_time(time_us)
-        self.replay_us = max(time_us, self.replay.view.time_us)
+    def seek_time(self, time_us: int, within_s: float | None = None) -> None:
+        """Go to a virtual time, which may lie between two events, or as far as is done in time."""
+        seq = self.chunks.seq_at(time_us)
+        self.seek_seq(seq, within_s)
+        if self.replay.seq >= seq:
+            self.replay_us = max(time_us, self.replay.view.time_us)
 
     def play(self, duration_us: int, end_us: int, budget_ms: float) -> int:
         """Advance in time as far as the budget allows; return the number of events."""

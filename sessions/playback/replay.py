@@ -7,7 +7,9 @@ did not change, so stepping back event by event costs little.
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
+from math import inf
 from operator import attrgetter
+from time import perf_counter
 from typing import Final
 
 from sessions.format import keyframes
@@ -55,6 +57,7 @@ class Replay:
         self._start = EMPTY
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
         self._broken: set[int] = set()
+        self._deadline = inf
         self.view = self._view_of(self._beginning())
 
     @property
@@ -64,8 +67,12 @@ class Replay:
 
     # ---- moving
 
-    def seek_seq(self, seq: int) -> None:
-        """Go to the state right after event ``seq``, clamped to the recording's events."""
+    def seek_seq(self, seq: int, within_s: float | None = None) -> None:
+        """Go to the state right after event ``seq``, clamped to the recording's events.
+
+        ``within_s``: stop on the way, at a block of events, once this time has passed.
+        """
+        self._deadline = inf if within_s is None else perf_counter() + within_s
         with collector_paused():
             while True:
                 begin = self._beginning().seq
@@ -210,7 +217,8 @@ class Replay:
 
     def _fold_to(self, seq: int) -> None:
         view = self.view
-        while view.seq < seq:
+        begin = view.seq
+        while view.seq < seq and (view.seq == begin or perf_counter() < self._deadline):
             first = view.seq + 1
             chunk = self.chunks.containing(first)
             begin = first - chunk[0].seq

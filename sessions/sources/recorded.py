@@ -1,6 +1,7 @@
 """The source that is a recording."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,8 @@ from sessions.sources.source import Source
 
 READ_ONLY: Final = "READ_ONLY"
 """The error of a statement that is given to a recording."""
+KEEP_UP_S: Final = 0.2
+"""How long a move goes on in one go once it has taken longer than somebody waits."""
 
 
 class ReplaySource(Source):
@@ -28,8 +31,11 @@ class ReplaySource(Source):
     goes_on = False
     foresees = False
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, patience_s: float | None = None) -> None:
         """Open the session with the cursor at its beginning.
+
+        A move of the cursor takes ``patience_s`` at most; :meth:`keep_up` does the rest. None: a
+        move takes as long as it takes.
 
         Its events are looked at as they are read: then :attr:`trouble` says what is damaged.
 
@@ -39,6 +45,8 @@ class ReplaySource(Source):
         self.session = SessionFile(path, check=False)
         self.name = self.session.origin.name
         self._cursor = Cursor(Chunks(self.session))
+        self._patience_s = patience_s
+        self._journey: Callable[[float | None], None] | None = None
         is_observed = self.session.origin.seed == NO_SEED
         self._first_us = self._cursor.chunks.time_of(self.first_seq) if is_observed else 0
         self._begin()
@@ -89,7 +97,20 @@ class ReplaySource(Source):
     def at_tail(self) -> bool:
         return self.seq >= self.last_seq
 
+    def keep_up(self) -> None:
+        """Go on with a move that takes long. What is written is noticed at the end."""
+        if self._journey is not None:
+            self._go_on(self._journey, KEEP_UP_S)
+
+    def _go_on(self, journey: Callable[[float | None], None], within_s: float | None) -> None:
+        """Move, and remember the move until the cursor stands still."""
+        before = self.seq
+        journey(within_s)
+        self._journey = None if within_s is None or self.seq == before else journey
+        self._begin()
+
     def advance(self, wall_seconds: float, speed: float, budget_ms: float) -> int:
+        self._journey = None
         duration_us = int(wall_seconds * speed * US_PER_SECOND)
         return self._cursor.play(duration_us, self.last_time_us, budget_ms)
 
@@ -97,15 +118,15 @@ class ReplaySource(Source):
         self.seek_seq(self.seq + n)
 
     def seek_seq(self, seq: int) -> None:
-        self._cursor.seek_seq(seq)
-        self._begin()
+        self._go_on(partial(self._cursor.seek_seq, seq), self._patience_s)
 
     def seek_time(self, time_us: int) -> None:
-        self._cursor.seek_time(max(self._first_us, min(time_us, self.last_time_us)))
+        until_us = max(self._first_us, min(time_us, self.last_time_us))
+        self._go_on(partial(self._cursor.seek_time, until_us), self._patience_s)
 
     def to_tail(self) -> None:
         self.session.refresh()
-        self._cursor.seek_seq(self.last_seq)
+        self.seek_seq(self.last_seq)
 
     def events(self, first: int, last: int) -> Sequence[Event]:
         return self._cursor.chunks.events(first, last)

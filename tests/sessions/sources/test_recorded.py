@@ -17,6 +17,7 @@ from tests.sessions.examples import (
     folded,
     origin,
     record_story,
+    small_chunks,
     story_events,
 )
 
@@ -41,6 +42,32 @@ def test_a_recording_is_a_source_that_only_reads(source: ReplaySource) -> None:
 def test_a_recording_opens_at_its_beginning(source: ReplaySource) -> None:
     assert (source.seq, source.time_us, source.at_tail) == (0, 0, False)
     assert (source.last_seq, source.last_time_us) == (len(EVENTS), EVENTS[-1].time_us)
+
+
+def test_a_move_that_takes_long_goes_on_frame_by_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.sources.recorded.KEEP_UP_S", 0)
+    path = tmp_path / "story.tide.db"
+    with small_chunks():
+        record_story(path)
+    source = ReplaySource(path, patience_s=0)
+    source.to_tail()
+    frames = 0
+    while not source.at_tail:
+        assert source.seq > 0
+        assert comparable(source.view) == comparable(folded(EVENTS[: source.seq]))
+        source.keep_up()
+        frames += 1
+    assert frames > 3
+    assert source.time_us == EVENTS[-1].time_us
+    source.seek_time(EVENTS[-1].time_us - 1)
+    source.step(-1)  # another move ends the one before
+    before = source.seq
+    source.advance(0.0, 1.0, 1_000)
+    source.keep_up()
+    assert source.seq == before
+    source.close()
 
 
 def test_playing_passes_the_events_of_the_time(source: ReplaySource) -> None:
