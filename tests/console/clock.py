@@ -28,9 +28,9 @@ class Clock:
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self.seconds = monotonic()
-        self._loop: Any = loop
-        self._select = self._loop._selector.select
-        self._run = self._loop.run_in_executor
+        self.selector: Any = vars(loop)["_selector"]
+        self._select = self.selector.select
+        self._run = loop.run_in_executor
         self._threads = set(threading.enumerate())
         self._running: set[Future[Any]] = set()
 
@@ -58,7 +58,7 @@ class Clock:
 
     def _is_alone(self) -> bool:
         """Whether nothing happens outside the loop, which is woken through one file."""
-        if self._running or len(self._loop._selector.get_map()) > 1:
+        if self._running or len(self.selector.get_map()) > 1:
             return False
         others = set(threading.enumerate()) - self._threads
         return all(thread.name.startswith(POOL) for thread in others)
@@ -72,7 +72,7 @@ def virtual_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "time", clock.now)
         patch.setattr(loop, "run_in_executor", clock.run_in_executor)
-        patch.setattr(clock._loop._selector, "select", clock.select)
+        patch.setattr(clock.selector, "select", clock.select)
         patch.setattr(_time, "get_time", clock.now)
         patch.setattr(console.app, "perf_counter", clock.now)
         yield
