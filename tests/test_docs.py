@@ -28,8 +28,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
+import typer
+from typer.main import get_command
 
-from commands.cli.main import run_program
+from commands.cli.main import app, run_program
 from commands.exits import ExitCode
 from commands.language.grammar import leaves, program
 from commands.language.parser import parse_line
@@ -47,6 +49,9 @@ INCIDENTS = ROOT / "tests" / "sessions" / "postmortem" / "recordings" / "inciden
 STATEMENTS = ROOT / "docs" / "statements.md"
 README = ROOT / "README.md"
 QUESTIONS = sorted((ROOT / "docs" / "questions").glob("*.md"))
+RUN_PAGES = (README, GUIDE, EXPLORER, KRAFT, OWN_CLUSTER, *QUESTIONS)
+RUN = ("console", "console varies")
+"""Blocks whose commands are run."""
 PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 
 FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -162,14 +167,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    "page", [README, GUIDE, EXPLORER, KRAFT, OWN_CLUSTER, *QUESTIONS], ids=lambda page: page.stem
-)
+@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)
 def test_a_page_prints_what_it_says(page: Path) -> None:
     shell = Shell()
     for kind, text in blocks(page):
         write_script(kind, text)
-        if kind in ("console", "console varies"):
+        if kind in RUN:
             for command, said in typed(text):
                 printed = shell.run(command)
                 same = printed is None or agrees(said, printed, kind)
@@ -267,6 +270,36 @@ def run_fences(text: str, folder: Path) -> None:
             shown = shell.run(line)
             terminal = not NEEDS_TERMINAL.isdisjoint(line.split()[1:3])
             assert shell.status == (ExitCode.USAGE if terminal else ExitCode.OK), shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_program_understands_every_command_of_a_page(page: Path) -> None:
+    wrong = [line for line in command_lines(page) if not is_understood(line)]
+    assert wrong == []
+
+
+def command_lines(page: Path) -> Iterator[str]:
+    """The calls of the program in fenced blocks that no other test runs."""
+    for kind, text in blocks(page):
+        if kind in RUN:
+            assert page in (*RUN_PAGES, POSTMORTEM), f"no test runs the commands of {page.name}"
+        elif kind.partition(" ")[0] in ("", "sh", "console"):
+            for line in re.sub(r"\\\n(> )?", "", text).splitlines():
+                called = line.removeprefix("$ ").partition(" #")[0]
+                if called.startswith("tidegauge ") and (kind in ("", "sh") or line[0] == "$"):
+                    yield re.split(r" [|>] | 2>| && ", called)[0]
+
+
+def is_understood(line: str) -> bool:
+    """Whether the program has the command, its options and their values; nothing is run."""
+    command, words = get_command(app), shlex.split(line)[1:]
+    while words and (found := getattr(command, "commands", {}).get(words[0])) is not None:
+        command, words = found, words[1:]
+    try:
+        command.make_context("tidegauge", words)
+    except typer.TyperException:
+        return False
+    return True
 
 
 def test_the_readme_names_every_command() -> None:
