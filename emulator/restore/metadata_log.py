@@ -5,6 +5,10 @@ from typing import Final
 
 from emulator.cluster_image.image import Broker, ClusterImage, Partition
 from emulator.metadata_log.image import MetadataImage, TopicImage, config_key
+from emulator.metadata_log.metadata_version import (
+    METADATA_VERSION,
+    is_cordoned_log_dirs_supported,
+)
 from emulator.metadata_log.records import (
     BROKER_RESOURCE,
     RECOVERED,
@@ -61,9 +65,10 @@ def _epochs(brokers: tuple[Broker, ...]) -> list[int]:
 
 
 def _metadata(image: ClusterImage) -> MetadataImage:
+    level = (image.features or {}).get(METADATA_VERSION, 0)
     metadata = MetadataImage(
         features=dict(image.features or {}),
-        brokers={broker.id: _registration(broker) for broker in image.brokers},
+        brokers={broker.id: _registration(broker, level) for broker in image.brokers},
         configs=_configs(image),
         next_producer_id=image.next_producer_id or 0,
     )
@@ -76,7 +81,7 @@ def _metadata(image: ClusterImage) -> MetadataImage:
     return metadata
 
 
-def _registration(broker: Broker) -> BrokerRegistration:
+def _registration(broker: Broker, level: int) -> BrokerRegistration:
     epoch = broker.epoch or 0
     return BrokerRegistration(
         broker.id,
@@ -86,6 +91,7 @@ def _registration(broker: Broker) -> BrokerRegistration:
         broker.fenced or False,
         broker.in_controlled_shutdown or False,
         broker.rack or None,
+        cordoned_log_dirs=() if is_cordoned_log_dirs_supported(level) else None,
     )
 
 

@@ -151,7 +151,8 @@ class BrokerLifecycle:
         if self.own.unassigned:
             now_us, random_below = self.context.kernel.now, self.context.kernel.random_below
             life.ready_us = now_us + random_below(READY_MAX_US)
-        life.ready = not (self.own.unassigned or self._names_cordoned())
+        if life.state != RUNNING:
+            life.ready = not (self.own.unassigned or self._names_cordoned())
         if life.epoch:
             self.context.later(TASK, 0)
 

@@ -32,7 +32,9 @@ CLUSTERS: list[tuple[Mode, str]] = [
     ("zk", "3.9"),
     ("kraft", "3.9"),
     ("kraft", "4.1"),
+    ("kraft", "4.4"),
 ]
+WITH_ELR = ("4.1", "4.4")
 QUIET = {"auto.leader.rebalance.enable": "false"}
 BILLION = 10**9
 
@@ -83,7 +85,7 @@ def start(mode: Mode, version: str, made: ClusterImage | None = None) -> Lab:
 def image_of(mode: Mode, version: str) -> ClusterImage:
     """With eligible leader replicas the last member leaves the ISR when it dies, too (KIP-966)."""
     made = image(mode)
-    if version != "4.1":
+    if version not in WITH_ELR:
         return made
     [topic] = made.topics
     first, second, third = topic.partitions
@@ -102,7 +104,7 @@ def as_given(version: str) -> dict[str, tuple[int, int, int, list[int]]]:
     return {
         "orders-0": (4, 6, 9, [4, 1]),
         "orders-1": (1, 4, 7, [1]),
-        "orders-2": (-1, 2, 3, [] if version == "4.1" else [2]),
+        "orders-2": (-1, 2, 3, [] if version in WITH_ELR else [2]),
     }
 
 
