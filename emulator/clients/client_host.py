@@ -26,6 +26,7 @@ from emulator.protocol import (
     DescribeLogDirsResponse,
     DescribeProducersResponse,
     DescribeQuorumResponse,
+    DescribeShareGroupOffsetsResponse,
     DescribeTransactionsResponse,
     ElectLeadersResponse,
     EndTxnResponse,
@@ -39,6 +40,11 @@ from emulator.protocol import (
     MetadataResponse,
     OffsetsForLeaderEpochResponse,
     ProduceResponse,
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
+    ShareGroupDescribeResponse,
+    ShareGroupHeartbeatResponse,
+    ShareGroupOffsetsResponse,
     Timer,
     TopicsResponse,
     WriteTxnMarkersResponse,
@@ -56,7 +62,14 @@ LATE = (
     DescribeProducersResponse,
     DescribeTransactionsResponse,
     WriteTxnMarkersResponse,
+    ShareGroupHeartbeatResponse,
+    ShareGroupDescribeResponse,
+    ShareFetchResponse,
+    ShareAcknowledgeResponse,
+    DescribeShareGroupOffsetsResponse,
+    ShareGroupOffsetsResponse,
 )
+"""Responses to external clients alone, which may have disconnected."""
 
 
 class ClientHost:

@@ -1,0 +1,177 @@
+"""Share groups (KIP-932), beyond what real brokers were asked."""
+
+from typing import Any
+
+import pytest
+
+from emulator import events
+from emulator.cluster import Cluster
+from emulator.common.errors import ERROR_NAMES
+from emulator.inputs.statements import CreateCluster, CreateTopic, Produce
+from emulator.scenario.runner import Runner
+from emulator.wire.messages.cluster import (
+    ApiVersionsRequest,
+    MetadataRequest,
+    MetadataRequestTopic,
+)
+from emulator.wire.messages.coordinator import FindCoordinatorRequest
+from emulator.wire.messages.share_groups import (
+    AcknowledgementBatch,
+    ShareAcknowledgePartition,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeTopic,
+    ShareFetchPartition,
+    ShareFetchRequest,
+    ShareFetchTopic,
+    ShareGroupHeartbeatRequest,
+)
+from tests.support.lab import Seen
+from tests.support.wire_client import FAST, WireLab
+
+KEYS = range(76, 80)
+CONFIG = {
+    "offsets.topic.replication.factor": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.share.min.record.lock.duration.ms": "1000",
+    "group.share.record.lock.duration.ms": "2000",
+    "group.share.delivery.count.limit": "3",
+}
+ACCEPT, RELEASE = 1, 2
+
+
+class Member:
+    """A member of the share group g, whose topic t has one partition at the only broker."""
+
+    def __init__(self, lab: WireLab, name: str = "m1") -> None:
+        self.lab = lab
+        self.name = name
+        self.connection = lab.connect()
+        self.epoch = 0
+        for _ in range(100):
+            found = lab.ask(self.connection, FindCoordinatorRequest(key="g"), 2)
+            if not found.error_code:
+                break
+            lab.pass_time(100_000)
+        lab.pass_time(500_000)
+        metadata = lab.ask(self.connection, MetadataRequest([MetadataRequestTopic(name="t")]), 12)
+        self.topic_id = metadata.topics[0].topic_id
+        for epoch in (0, 1):
+            self.beat(epoch)
+            lab.pass_time(500_000)
+
+    def beat(self, epoch: int) -> Any:  # noqa: ANN401 - a response
+        request = ShareGroupHeartbeatRequest("g", self.name, epoch, None, ["t"])
+        return self.lab.ask(self.connection, request, 1)
+
+    def fetch(self, wait_ms: int = 100) -> list[tuple[int, int, int]]:
+        """Acquire records: first and last offset, and how often they were delivered."""
+        self.send_fetch(wait_ms)
+        found = self.lab.received(self.connection)
+        assert not found.error_code
+        return [
+            (each.first_offset, each.last_offset, each.delivery_count)
+            for topic in found.responses
+            for row in topic.partitions
+            for each in row.acquired_records
+        ]
+
+    def send_fetch(self, wait_ms: int) -> None:
+        topics = [ShareFetchTopic(self.topic_id, [ShareFetchPartition()])]
+        request = ShareFetchRequest(
+            "g", self.name, self.epoch, wait_ms, 1, 1 << 20, 100, 100, topics=topics
+        )
+        self.lab.send(self.connection, request, 1)
+        self.epoch += 1
+
+    def acknowledge(self, first: int, last: int, kind: int) -> str:
+        batch = AcknowledgementBatch(first, last, [kind])
+        topics = [ShareAcknowledgeTopic(self.topic_id, [ShareAcknowledgePartition(0, [batch])])]
+        request = ShareAcknowledgeRequest("g", self.name, self.epoch, topics=topics)
+        found = self.lab.ask(self.connection, request, 1)
+        self.epoch += 1
+        return ERROR_NAMES[found.responses[0].partitions[0].error_code]
+
+
+def begun(seen: Seen) -> tuple[WireLab, Member]:
+    """A member that has begun at the end of t-0."""
+    spec = CreateCluster(version="4.2", brokers=1, latency_us=20, config=FAST | CONFIG)
+    lab = WireLab(Runner(Cluster(spec, [seen.events.append])))
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    member = Member(lab)
+    member.fetch()
+    lab.pass_time(500_000)
+    assert member.fetch() == []
+    return lab, member
+
+
+def produce(lab: WireLab, count: int) -> None:
+    assert lab.run(Produce(topic="t", value="v", count=count)) == "NONE"
+
+
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [({}, "UNSUPPORTED_VERSION"), ({"features": {"share.version": 1}}, "NONE")],
+)
+def test_the_preview_of_4_1_needs_its_feature(spec: dict[str, Any], error: str) -> None:
+    lab = WireLab.made(version="4.1", brokers=1, config=CONFIG, **spec)
+    lab.pass_time(5_000_000)
+    lab.run(CreateTopic(topic="t", partitions=1, replication_factor=1))
+    member = Member(lab, "A" * 22)
+    assert ERROR_NAMES[member.beat(-1).error_code] == error
+
+
+@pytest.mark.parametrize(("version", "has_them"), [("3.9", False), ("4.0", False), ("4.1", True)])
+def test_each_release_advertises_what_it_has(version: str, has_them: bool) -> None:
+    lab = WireLab.made(version=version, mode="kraft", brokers=1)
+    lab.pass_time(5_000_000)
+    found = lab.ask(lab.connect(), ApiVersionsRequest(), 3)
+    keys = {each.api_key for each in found.api_keys}
+    assert [key in keys for key in KEYS] == [has_them] * len(KEYS)
+
+
+def test_a_record_that_nobody_accepts_is_archived_and_events_say_so() -> None:
+    seen = Seen()
+    lab, member = begun(seen)
+    produce(lab, 2)
+    for delivery in (1, 2):
+        assert member.fetch() == [(0, 1, delivery)]
+        assert member.acknowledge(0, 1, RELEASE) == "NONE"
+    assert member.fetch() == [(0, 0, 3)], "a record is alone at its last delivery"
+    assert member.acknowledge(0, 0, RELEASE) == "NONE"
+    assert member.fetch() == [(1, 1, 3)]
+    lab.pass_time(2_500_000)
+    assert member.fetch() == []
+    archived = seen.of(events.RecordsArchived)
+    assert [(each.first_offset, each.deliveries) for each in archived] == [(0, 3)]
+    (released,) = seen.of(events.RecordsReleased)
+    assert (released.first_offset, released.state) == (1, "archived")
+    assert released.reason == "lock expired"
+    assert seen.of(events.ShareStartMoved)[-1].share_start == 2
+
+
+def test_a_connection_that_ends_gives_records_back() -> None:
+    seen = Seen()
+    lab, member = begun(seen)
+    produce(lab, 3)
+    assert member.fetch() == [(0, 2, 1)]
+    assert member.acknowledge(0, 0, ACCEPT) == "NONE"
+    member.send_fetch(30_000)
+    lab.pass_time(10_000)
+    lab.hang_up(member.connection)
+    lab.pass_time(500_000)
+    assert {each.reason for each in seen.of(events.RecordsReleased)} == {"session ended"}
+
+
+def test_a_copy_of_a_cluster_with_records_in_flight_goes_the_same_way() -> None:
+    seen = Seen()
+    lab, member = begun(seen)
+    produce(lab, 3)
+    assert member.fetch() == [(0, 2, 1)]
+    copy = Runner(lab.cluster.fork())
+    now_us = lab.runner.now_us
+    lab.runner.run_until(now_us + 5_000_000)
+    copy.run_until(now_us + 5_000_000)
+    assert copy.cluster.state_hash == lab.cluster.state_hash
+    assert lab.cluster.brokers[0].state.core.shares.partitions["g\nt-0"].next_expiry_us == 0
