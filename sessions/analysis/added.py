@@ -52,13 +52,13 @@ def added_since(dataset: Dataset, sessions: Any, analysed: Location) -> AddedSes
     if any(session not in now or now[session][:-1] != row for session, row in then.items()):
         return None
     added = now.keys() - then.keys()
-    return _within(dataset, added, {each: commit_of(row[-1]) for each, row in now.items()})
+    return _within(dataset, added, {session: commit_of(row[-1]) for session, row in now.items()})
 
 
 def _within(dataset: Dataset, added: Collection[str], homes: dict[str, str]) -> AddedSessions:
-    wanted = {homes[session] for session in added}
-    commits = tuple(commit for commit in dataset.commits() if commit.id in wanted)
-    has_others = any(home in wanted for each, home in homes.items() if each not in added)
+    ids = {homes[session] for session in added}
+    commits = tuple(commit for commit in dataset.commits() if commit.id in ids)
+    has_others = any(home in ids for session, home in homes.items() if session not in added)
     return AddedSessions(tuple(sorted(added)), commits, has_others)
 
 
@@ -82,6 +82,6 @@ def note_sessions(sessions: Any, place: Location) -> None:  # noqa: ANN401 - pya
 def _analysed(place: Location) -> list[tuple[Any, ...]]:
     import pyarrow.dataset as pad
 
-    found = pad.dataset(place.arrow_path, format="parquet", filesystem=place.filesystem)
-    rows = found.to_table(columns=list(IDENTITY))
+    note = pad.dataset(place.arrow_path, format="parquet", filesystem=place.filesystem)
+    rows = note.to_table(columns=list(IDENTITY))
     return list(zip(*(rows[name].to_pylist() for name in IDENTITY), strict=True))

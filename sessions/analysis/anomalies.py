@@ -47,7 +47,7 @@ def anomalies(source: DatasetTables) -> DataFrame:
     seen = _records(acked).join(suspects, list(KEYS), "left_semi")
     consumed = _told_apart(source, source.table(CONSUMED)).withColumn("client", F.col("consumer"))
     met = consumed.join(suspects, list(KEYS), "left_semi").select(*SEEN)
-    found = (
+    parts = (
         _unseen(acked, read, met),
         _lost(seen, met),
         *_clashes(seen.unionByName(met)),
@@ -55,8 +55,8 @@ def anomalies(source: DatasetTables) -> DataFrame:
         _sends(acked),
         _aborted(batches(source), consumed),
     )
-    whole = found[0]
-    for more in found[1:]:
+    whole = parts[0]
+    for more in parts[1:]:
         whole = whole.unionByName(more)
     return whole.withColumn("tp", F.regexp_replace("tp", f"{LATER}[0-9]+$", ""))
 
@@ -117,10 +117,10 @@ def _records(runs: DataFrame) -> DataFrame:
     return apart.withColumn("record", F.col("offset") - F.col("shift")).select(*SEEN)
 
 
-def _rows(found: DataFrame, name: str, **others: Column) -> DataFrame:
+def _rows(rows: DataFrame, name: str, **others: Column) -> DataFrame:
     """Return rows of the result: an anomaly's name, and what it conflicts with."""
     columns = {"name": F.lit(name), "other_record": F.lit(None), "other_offset": F.lit(None)}
-    wide = found.withColumns({**columns, **others})
+    wide = rows.withColumns({**columns, **others})
     return wide.select(
         *(
             F.col(column.name).cast("bigint") if column.type == "int64" else F.col(column.name)
@@ -214,9 +214,12 @@ def _sends(acked: DataFrame) -> DataFrame:
         nearest("last", before).alias("other_record"),
         nearest("end", before).alias("other"),
     )
-    found = looked.where("offset <= other")
+    nonmonotonic = looked.where("offset <= other")
     return _rows(
-        found, "nonmonotonic-send", other_record=F.col("other_record"), other_offset=F.col("other")
+        nonmonotonic,
+        "nonmonotonic-send",
+        other_record=F.col("other_record"),
+        other_offset=F.col("other"),
     )
 
 
@@ -224,8 +227,8 @@ def _aborted(produced: DataFrame, consumed: DataFrame) -> DataFrame:
     """Return records that were consumed although their producer was told they were not written."""
     failed = produced.where(F.col("error").isin(*NOT_WRITTEN) & (F.col("retries") == 0))
     refused = failed.select(SESSION, F.explode(F.sequence("first", "last")).alias("record"))
-    found = consumed.join(refused, [SESSION, "record"], "left_semi")
-    first = found.groupBy(*PARTITION, "record").agg(
+    reads = consumed.join(refused, [SESSION, "record"], "left_semi")
+    first = reads.groupBy(*PARTITION, "record").agg(
         F.min(F.struct("seq", "offset", "client")).alias("read")
     )
     return _rows(first.select(*PARTITION, "record", "read.*"), "G1a")
@@ -236,9 +239,9 @@ def anomaly_counts(source: DatasetTables) -> DataFrame:
     named, release = releases(source), ("version", "mode")
     names = F.explode(F.array(*(F.lit(name) for name in ANOMALIES_KNOWN))).alias("name")
     cells = named.groupBy(*release).agg(F.count("*").alias("sessions")).select("*", names)
-    found = source.result(ANOMALIES).join(named, SESSION).groupBy(*release, "name")
+    rows = source.result(ANOMALIES).join(named, SESSION).groupBy(*release, "name")
     example = F.min(F.struct(SESSION, "seq"))
-    counts = found.agg(
+    counts = rows.agg(
         F.count_distinct(SESSION).alias("sessions_with"),
         F.count("*").alias("times"),
         example[SESSION].alias("example_session"),

@@ -43,8 +43,8 @@ def outages(source: DatasetTables) -> DataFrame:
     )
     rows = states.select(*PARTITION, *VALIDITY, F.explode(F.array_compact(wrong)).alias("kind"))
     known = stretches(rows, (*PARTITION, "kind"))
-    found = known.unionByName(_leaderless(states, serving_spells(source)))
-    return lasted(found, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
+    intervals = known.unionByName(_leaderless(states, serving_spells(source)))
+    return lasted(intervals, source.ends).where("lasted_us > 0").select(*OUTAGES.names)
 
 
 def _leaderless(states: DataFrame, leaders: DataFrame) -> DataFrame:
@@ -79,8 +79,8 @@ def availability(source: DatasetTables) -> DataFrame:
     exist = lasted(stretches(partition_spells(source), PARTITION), source.ends)
     whole = exist.groupBy(*PARTITION).agg(F.sum("lasted_us").alias("existed_us"))
     spells = source.result(OUTAGES).groupBy(SESSION, "tp")
-    found = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
-    whole = whole.join(found, [SESSION, "tp"], "left")
+    sums = spells.agg(*(column for kind in KINDS for column in _of_kind(kind)))
+    whole = whole.join(sums, [SESSION, "tp"], "left")
     served = F.col("existed_us") - F.col("leaderless_us")
     share = F.when(F.col("existed_us") > 0, served * 100 / F.col("existed_us"))
     totals = [f"{kind}_{what}" for kind in KINDS for what in ("us", "spells")]

@@ -33,8 +33,8 @@ def commit_latency(source: DatasetTables) -> DataFrame:
     produced = timed(source)
     whole = _counts(produced)
     for value in ("commit", "ack"):
-        found = percentiles(produced, OF_ACKS, f"{value}_us", value, "us", "records")
-        whole = whole.join(found, list(OF_ACKS), "left")
+        latencies = percentiles(produced, OF_ACKS, f"{value}_us", value, "us", "records")
+        whole = whole.join(latencies, list(OF_ACKS), "left")
     counted = ["committed", "commit_n", "ack_n"]
     return whole.fillna(0, counted).select(*COMMIT_LATENCY.names)
 
@@ -140,11 +140,12 @@ def _fetch_rounds(source: DatasetTables) -> DataFrame:
         (F.max("rounds") - F.min("rounds")).alias("rounds"),
         F.max(F.when(F.col("at_end"), F.col("followers"))).alias("followers"),
     )
-    each = F.when(F.col("followers") > 0, F.col("rounds") / F.col("followers")).otherwise(0.0)
-    counted = whole.withColumn("each", each)
+    ratio = F.col("rounds") / F.col("followers")
+    per_follower = F.when(F.col("followers") > 0, ratio).otherwise(0.0)
+    counted = whole.withColumn("per_follower", per_follower)
     return counted.groupBy(*KEYS).agg(
-        (F.sum(F.col("each") * F.col("records")) / F.sum("records")).alias("rounds_mean"),
-        F.max("each").alias("rounds_max"),
+        (F.sum(F.col("per_follower") * F.col("records")) / F.sum("records")).alias("rounds_mean"),
+        F.max("per_follower").alias("rounds_max"),
     )
 
 

@@ -46,13 +46,14 @@ def generation_of(version: str) -> str:
 
 def durability_records(source: DatasetTables) -> DataFrame:
     """Return the table :data:`DURABILITY_RECORDS`: a row for each problem with a record."""
-    found = source.materialised(KEPT, fates)
-    named = found.select(SESSION, "record").distinct()  # which are few: do not move all the others
+    problems = source.materialised(KEPT, fates)
+    # These are few: the others need not be moved.
+    named = problems.select(SESSION, "record").distinct()
     produced = source.table(PRODUCED).join(named, [SESSION, "record"], "left_semi")
     known = produced.select(SESSION, "record", "producer", "acks", "sent_seq", "answered_seq")
     topic = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 1)
     number = F.regexp_extract("tp", "^(.*)-([0-9]+)$", 2).cast("int")
-    placed = found.withColumns({"topic": topic, "partition": number})
+    placed = problems.withColumns({"topic": topic, "partition": number})
     joined = placed.join(known, [SESSION, "record"], "left")
     return joined.select(*DURABILITY_RECORDS.names)
 
@@ -95,8 +96,8 @@ def _by_partition(source: DatasetTables) -> DataFrame:
 
 def _harm(source: DatasetTables) -> DataFrame:
     """Return the number of records by final outcome, partition and acks, and the first of them."""
-    found = source.result(DURABILITY_RECORDS).where("acks is not null")
-    return found.groupBy(SESSION, "tp", "acks").agg(
+    problems = source.result(DURABILITY_RECORDS).where("acks is not null")
+    return problems.groupBy(SESSION, "tp", "acks").agg(
         *(F.count_if(F.col("fate") == fate).alias(fate) for fate in (*FATES, UNACKNOWLEDGED)),
         F.min(F.when(F.col("fate") != UNACKNOWLEDGED, F.col("sent_seq"))).alias("first_seq"),
     )

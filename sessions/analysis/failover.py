@@ -54,15 +54,15 @@ def failovers(source: DatasetTables) -> DataFrame:
         .unionByName(_elected(source), allowMissingColumns=True)
         .unionByName(_serving(source), allowMissingColumns=True)
     )
-    found = _with_outcome(_followed(line))
+    rows = _with_outcome(_followed(line))
     for part, begin, end in (
         ("detection", "fault_us", "detected_us"),
         ("election", "detected_us", "elected_us"),
         ("takeover", "elected_us", "serving_us"),
         ("total", "fault_us", "serving_us"),
     ):
-        found = found.withColumn(f"{part}_us", F.col(end) - F.col(begin))
-    return found.select(*FAILOVERS.names)
+        rows = rows.withColumn(f"{part}_us", F.col(end) - F.col(begin))
+    return rows.select(*FAILOVERS.names)
 
 
 def _noticed(records: DataFrame) -> DataFrame:
@@ -186,9 +186,9 @@ def _with_controller(faults: DataFrame, controller: DataFrame) -> DataFrame:
 
 def _elected(source: DatasetTables) -> DataFrame:
     """Return the elections that found a leader, as ``elected``."""
-    found = source.table(ELECTIONS).where("elected")
+    elections = source.table(ELECTIONS).where("elected")
     what = F.struct("seq", "time_us", "leader", "leader_epoch", "strategy").alias("elected")
-    return found.select(*PARTITION, "seq", what)
+    return elections.select(*PARTITION, "seq", what)
 
 
 def _serving(source: DatasetTables) -> DataFrame:
@@ -279,10 +279,12 @@ def failover(source: DatasetTables) -> DataFrame:
 
 def _percentiles(rows: DataFrame) -> DataFrame:
     """Return percentiles of all phases, computed together and then pivoted into columns."""
-    times = F.create_map(*(each for part in PARTS for each in (F.lit(part), F.col(f"{part}_us"))))
+    times = F.create_map(
+        *(argument for part in PARTS for argument in (F.lit(part), F.col(f"{part}_us")))
+    )
     long = rows.select(*KIND, F.explode(times).alias("part", "us"))
-    found = percentiles(long, (*KIND, "part"), "us", "all", "us")
-    return found.groupBy(*KIND).agg(
+    by_part = percentiles(long, (*KIND, "part"), "us", "all", "us")
+    return by_part.groupBy(*KIND).agg(
         *(
             F.max(F.when(F.col("part") == part, F.col("all_n"))).alias(f"{part}_n")
             for part in PARTS

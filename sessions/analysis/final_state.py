@@ -107,9 +107,9 @@ def final_znodes(source: DatasetTables) -> DataFrame:
 def states_in(znodes: DataFrame) -> DataFrame:
     """Parse the data of the partitions' state znodes."""
     fields = "leader INT, leader_epoch INT, controller_epoch INT, isr ARRAY<INT>"
-    found = znodes.where(F.col("path").rlike(STATE_PATH))
+    states = znodes.where(F.col("path").rlike(STATE_PATH))
     topic, number = (F.regexp_extract("path", STATE_PATH, group) for group in (1, 2))
-    return found.select(
+    return states.select(
         SESSION,
         F.concat(topic, F.lit("-"), number).alias("tp"),
         "seq",

@@ -193,9 +193,9 @@ def _lines() -> Iterator[str]:
 
 def _columns() -> dict[str, list[str]]:
     """Return each column's name with links to its tables."""
-    found: dict[str, list[str]] = defaultdict(list)
+    tables_of: dict[str, list[str]] = defaultdict(list)
     for table, page in sources():
         link = f"[`{table.name}`]({page}#{table.name})"
         for column in table.columns:
-            found[column.name].append(link)
-    return found
+            tables_of[column.name].append(link)
+    return tables_of

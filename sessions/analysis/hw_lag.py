@@ -32,12 +32,12 @@ def lag_by_partition(states: DataFrame, ends: DataFrame) -> DataFrame:
     lagging = stretches(states.where("leo > hw"), KEYS)
     longest = F.max(F.struct("lasted_us", (-F.col("from_seq")).alias("first")))
     spells = lasted(lagging, ends).where("lasted_us > 0").groupBy(*KEYS)
-    found = spells.agg(
+    longest_spells = spells.agg(
         longest["lasted_us"].alias("longest_us"),
         (-longest["first"]).alias("hw_lag_longest_seq"),
     )
     never = F.coalesce("longest_us", F.lit(0)).alias("hw_lag_longest_us")
-    return summed.join(found, list(KEYS), "left").select("*", never).drop("longest_us")
+    return summed.join(longest_spells, list(KEYS), "left").select("*", never).drop("longest_us")
 
 
 def hw_lag_timeline(source: DatasetTables) -> DataFrame:

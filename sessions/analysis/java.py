@@ -26,10 +26,10 @@ def java_program() -> str | None:
 
 def java_major(banner: str) -> int | None:
     """Return the major version in the output of ``java -version`` (``1.8`` is 8), or None."""
-    found = VERSION.search(banner)
-    if found is None:
+    match = VERSION.search(banner)
+    if match is None:
         return None
-    first, second = int(found[1]), int(found[2] or 0)
+    first, second = int(match[1]), int(match[2] or 0)
     return second if first == 1 else first
 
 

@@ -55,7 +55,7 @@ def shown(**columns: "str | Shown") -> tuple[Shown, ...]:
         header.replace("_", " "): Shown("", (value,)) if isinstance(value, str) else value
         for header, value in columns.items()
     }
-    return tuple(Shown(header, each.columns, each.text) for header, each in made.items())
+    return tuple(Shown(header, column.columns, column.text) for header, column in made.items())
 
 
 def in_ms(name: str) -> Shown:

@@ -93,8 +93,8 @@ def final_leaders(source: DatasetTables) -> DataFrame:
     """Return the leader in each partition's state znode at the end; -1: none."""
     changes = facts(source, "PartitionStateChanged", "PartitionStateRemoved")
     last = F.max_by(F.struct("type", "leader"), "seq").alias("last")
-    found = changes.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
-    return found.select(*PARTITION, F.col("last.leader").alias("leader"))
+    states = changes.groupBy(*PARTITION).agg(last).where("last.type = 'PartitionStateChanged'")
+    return states.select(*PARTITION, F.col("last.leader").alias("leader"))
 
 
 def final_assignment(source: DatasetTables) -> DataFrame:

@@ -39,7 +39,9 @@ def final_registrations(source: DatasetTables) -> DataFrame:
     changes = F.col("type") == "PartitionChange"
     elected, cleared = changes & leader.isNotNull(), F.col("type") == "ClearElr"
     had = [nearest(name, earlier(PARTITION)) for name in ELIGIBLE]
-    cleared_some = cleared & reduce(or_, (F.coalesce(F.size(each), F.lit(0)) > 0 for each in had))
+    cleared_some = cleared & reduce(
+        or_, (F.coalesce(F.size(members), F.lit(0)) > 0 for members in had)
+    )
     line = _histories(source).withColumn("bumps", changes | cleared_some)
     last = line.groupBy(*PARTITION).agg(
         F.max("seq").alias("seq"),

@@ -149,7 +149,7 @@ def fencings(source: DatasetTables) -> DataFrame:
     )
     is_down = F.col("was.state").isin(*DOWN)
     is_back = ~F.col("then.fenced")
-    found = fenced.join(changed, [SESSION, "batch"], "left").select(
+    rows = fenced.join(changed, [SESSION, "batch"], "left").select(
         *(SESSION, "broker"),
         F.col("seq").alias("fenced_seq"),
         F.col("time_us").alias("fenced_us"),
@@ -162,7 +162,7 @@ def fencings(source: DatasetTables) -> DataFrame:
         F.when(is_back, F.col("then.time_us")).alias("unfenced_us"),
         F.when(is_back, F.col("then.time_us") - F.col("time_us")).alias("fenced_for_us"),
     )
-    return found.select(*FENCINGS.names)
+    return rows.select(*FENCINGS.names)
 
 
 JOB: Final = Job(

@@ -28,14 +28,14 @@ IN_DOUBT: Final = "in_doubt"
 
 def fates(source: DatasetTables) -> DataFrame:
     """Return rows of ``fate``, ``offset`` and ``record``: they should match the cluster's audit."""
-    found = (
+    parts = (
         missing(
             source.materialised(TOLD, _in_doubt), source.materialised(IN_DOUBT, _records_in_doubt)
         ),
         duplicated(source.materialised(IN_DOUBT, _records_in_doubt)),
         diverged(source.materialised(IN_DOUBT, _records_in_doubt)),
     )
-    return found[0].unionByName(found[1]).unionByName(found[2])
+    return parts[0].unionByName(parts[1]).unionByName(parts[2])
 
 
 def _in_doubt(source: DatasetTables) -> DataFrame:
@@ -123,7 +123,7 @@ def _consumed(source: DatasetTables) -> DataFrame:
     """Return the runs returned to consumers."""
     consumed = facts(source, "RecordsConsumed")
     before = "aggregate(slice(runs, 1, place), offset, (sum, run) -> sum + run[1])"
-    each = consumed.select(
+    runs = consumed.select(
         *PARTITION,
         "topic",
         "seq",
@@ -131,7 +131,7 @@ def _consumed(source: DatasetTables) -> DataFrame:
         "runs",
         F.posexplode("runs").alias("place", "run"),
     )
-    return each.select(
+    return runs.select(
         *PARTITION,
         "topic",
         "seq",

@@ -50,7 +50,7 @@ def replay_differences(source: DatasetTables) -> DataFrame:
     exist = states.where("state <> 'nonexistent'")
     with_zookeeper = tree.select(SESSION).distinct()
     with_metadata_log = source.table(METADATA_RECORDS).select(SESSION).distinct()
-    found = (
+    parts = (
         _different("session", totals.withColumn("seq", F.lit(None).cast("bigint")),
                    source.sessions, (SESSION,), OF_SESSION),
         _different("partition", partitions, states, PARTITION, OF_PARTITION),
@@ -60,8 +60,8 @@ def replay_differences(source: DatasetTables) -> DataFrame:
         _different("metadata", registrations, exist.join(with_metadata_log, SESSION),
                    PARTITION, ZNODE),
     )  # fmt: skip
-    whole = found[0]
-    for more in found[1:]:
+    whole = parts[0]
+    for more in parts[1:]:
         whole = whole.unionByName(more, allowMissingColumns=True)
     return whole.select(*REPLAY_DIFFERENCES.names)
 
@@ -85,8 +85,8 @@ def _different(
         )
         for name in fields
     ]
-    each = both.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
-    named = each.select(F.lit(what).alias("what"), *keys, "seq", "value.*")
+    exploded = both.select(*keys, "seq", F.explode(F.array(*values)).alias("value"))
+    named = exploded.select(F.lit(what).alias("what"), *keys, "seq", "value.*")
     differ = named.where(~F.col("rebuilt").eqNullSafe(F.col("recorded")))
     absent = {"tp": "string", "broker": "int"}
     places = [
@@ -103,7 +103,7 @@ def _totals(source: DatasetTables) -> DataFrame:
         .agg(F.count("*").alias("events"), F.max("seq").alias("last_seq"))
     )
     acked = acknowledged(source).where("promised").groupBy(SESSION)
-    found = source.materialised(KEPT, fates)
+    outcomes = source.materialised(KEPT, fates)
     names = [name for name in COUNTS if name != "acked"]
     diverged = F.count_distinct(F.when(F.col("fate") == "diverged", F.struct("tp", "offset")))
     counts = [
@@ -114,7 +114,7 @@ def _totals(source: DatasetTables) -> DataFrame:
         source.sessions.select(SESSION)
         .join(whole, SESSION, "left")
         .join(acked.agg(F.sum("count").alias("acked")), SESSION, "left")
-        .join(found.groupBy(SESSION).agg(*counts), SESSION, "left")
+        .join(outcomes.groupBy(SESSION).agg(*counts), SESSION, "left")
     )
     return totals.fillna(0)
 

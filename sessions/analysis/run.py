@@ -116,18 +116,18 @@ def analyze(  # noqa: PLR0917 - the last ones are given by name
     source = _dataset(dataset)
     place = _place(out)
     earlier = _earlier(place, source, jobs)
-    wanted = chosen(jobs or (() if earlier is None else earlier.jobs))
+    to_run = chosen(jobs or (() if earlier is None else earlier.jobs))
     with _new_results(place, earlier) as results:
         sessions = sessions_of(source)
         added = None
-        if earlier is not None and _has_results(place, wanted):
+        if earlier is not None and _has_results(place, to_run):
             added = _added(source, sessions, place / ANALYSED)
         commits = source.commits() if added is None else added.commits
         tell("starting Spark")
         with spark_session(master, remote, conf) as spark, suited(spark, commits):
             work = _Work(spark, source, results, place, added)
-            report = work.run(wanted, tell, sessions)
-        note = Note(str(source), tuple(job.name for job in wanted))
+            report = work.run(to_run, tell, sessions)
+        note = Note(str(source), tuple(job.name for job in to_run))
         (results / NOTE).write(msgspec.json.encode(note) + b"\n")
         if beside is not None:
             beside(results, report)

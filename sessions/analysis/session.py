@@ -234,8 +234,8 @@ def hadoop_version() -> str:
     spec = find_spec("pyspark")
     jars = Path(spec.origin).parent / "jars" if spec and spec.origin else Path()
     name = "hadoop-client-api-"
-    found = [path.stem.removeprefix(name) for path in jars.glob(f"{name}*.jar")]
-    return found[0] if found else "VERSION"
+    versions = [path.stem.removeprefix(name) for path in jars.glob(f"{name}*.jar")]
+    return versions[0] if versions else "VERSION"
 
 
 def _started(chosen: dict[str, str], log: Path) -> "SparkSession":
@@ -312,8 +312,8 @@ def _reason(error: Exception, log: Path) -> str:
     """Return the most useful line: the Java exception's first, or the first one from the JVM."""
     lines = str(getattr(error, "java_exception", "")).splitlines()
     written = log.read_text(errors="replace").strip() if log.exists() else ""
-    if not lines and (found := THROWN.search(written)):
-        lines = [found[1]]
+    if not lines and (match := THROWN.search(written)):
+        lines = [match[1]]
     if not lines:
         lines = written.splitlines()[-1:]
     return lines[0] if lines else str(error).splitlines()[0]

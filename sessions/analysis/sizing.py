@@ -29,10 +29,10 @@ PARTITIONS_MIN: Final = 4
 
 def settings_for(size_bytes: int, partitions: str) -> dict[str, str]:
     """Return the settings for a number of bytes of events; ``partitions`` is the user's choice."""
-    wanted = dict(INTERPRETED) if size_bytes < COMPILED_MIN else {}
+    settings = dict(INTERPRETED) if size_bytes < COMPILED_MIN else {}
     if partitions == UNSET:
-        wanted[PARTITIONS] = str(max(PARTITIONS_MIN, -(-size_bytes // PARTITION_BYTES)))
-    return wanted
+        settings[PARTITIONS] = str(max(PARTITIONS_MIN, -(-size_bytes // PARTITION_BYTES)))
+    return settings
 
 
 @contextlib.contextmanager
@@ -42,11 +42,11 @@ def suited(spark: SparkSession, commits: Iterable[Commit]) -> Iterator[None]:
     A user's setting for compilation is kept.
     """
     size = sum(file.size_bytes for commit in commits for file in commit.files.get(EVENTS.name, ()))
-    wanted = settings_for(size, str(spark.conf.get(PARTITIONS)))
+    settings = settings_for(size, str(spark.conf.get(PARTITIONS)))
     if any(spark.conf.get(key, None) == "true" for key in INTERPRETED):
-        wanted = {key: value for key, value in wanted.items() if key not in INTERPRETED}
-    before = {key: spark.conf.get(key) for key in wanted}
-    for key, value in wanted.items():
+        settings = {key: value for key, value in settings.items() if key not in INTERPRETED}
+    before = {key: spark.conf.get(key) for key in settings}
+    for key, value in settings.items():
         spark.conf.set(key, value)
     try:
         yield

@@ -43,13 +43,11 @@ class Results:
 
         kept: pa.Table | None = None
         for batch in self._scan(table, where).to_batches():
-            found = pa.Table.from_batches([batch])
-            found = (
-                found
-                if kept is None
-                else pa.concat_tables([kept, found], promote_options="default")
+            rows = pa.Table.from_batches([batch])
+            merged = (
+                rows if kept is None else pa.concat_tables([kept, rows], promote_options="default")
             )
-            kept = found.sort_by(list(order)).slice(0, rows_max).combine_chunks()
+            kept = merged.sort_by(list(order)).slice(0, rows_max).combine_chunks()
         return [] if kept is None else kept.to_pylist()
 
     def rows(
@@ -73,15 +71,13 @@ class Results:
 
         kept: pa.Table | None = None
         for batch in self._scan(table, None, [*keys, value, *examples]).to_batches():
-            found = pa.Table.from_batches([batch])
-            found = (
-                found
-                if kept is None
-                else pa.concat_tables([kept, found], promote_options="default")
+            rows = pa.Table.from_batches([batch])
+            merged = (
+                rows if kept is None else pa.concat_tables([kept, rows], promote_options="default")
             )
             if examples:
-                found = found.sort_by([(name, UP) for name in examples])
-            grouped = found.group_by(list(keys), use_threads=not examples).aggregate(
+                merged = merged.sort_by([(name, UP) for name in examples])
+            grouped = merged.group_by(list(keys), use_threads=not examples).aggregate(
                 [(value, "sum"), *((name, "first") for name in examples)]
             )
             kept = grouped.rename_columns([*keys, value, *examples]).combine_chunks()
