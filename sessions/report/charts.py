@@ -44,12 +44,12 @@ class Chart(Struct, frozen=True, rename="camel"):
 def chart(drawn: Chart, title: str, summary: str, session: str = "", tp: str = "") -> Element:
     """A figure with its chart; ``session`` and ``tp`` are what it is about, for filters."""
     legend = [
-        element("li", element("i", class_=f"key {each.kind}"), each.name, data_kind=each.kind)
-        for each in drawn.series
+        element("li", element("i", class_=f"key {series.kind}"), series.name, data_kind=series.kind)
+        for series in drawn.series
     ]
-    for entry, each in zip(legend, drawn.series, strict=True):
-        if each.meaning:
-            entry.append(element("small", each.meaning))
+    for entry, series in zip(legend, drawn.series, strict=True):
+        if series.meaning:
+            entry.append(element("small", series.meaning))
     data = element("script", json_text(drawn), type="application/json")
     return element(
         "figure",

@@ -20,14 +20,14 @@ def element(tag: str, *content: Content, **attributes: Attribute) -> Element:
 
 def extend(parent: Element, content: Iterable[Content]) -> None:
     """Put more into an element."""
-    for each in content:
-        if isinstance(each, str):
+    for item in content:
+        if isinstance(item, str):
             if len(parent):
-                parent[-1].tail = (parent[-1].tail or "") + each
+                parent[-1].tail = (parent[-1].tail or "") + item
             else:
-                parent.text = (parent.text or "") + each
-        elif each is not None:
-            parent.append(each)
+                parent.text = (parent.text or "") + item
+        elif item is not None:
+            parent.append(item)
 
 
 def document(root: Element) -> str:

@@ -75,5 +75,5 @@ class Origins:
         """A column of a table for some sessions, as far as the dataset has it."""
         if not sessions or not (self._place / table.name).is_folder():
             return []
-        found = Dataset(self._place).scan(table, [SESSION, column], one_of(sessions))
-        return [(row[SESSION], row[column]) for row in found.to_pylist()]
+        rows = Dataset(self._place).scan(table, [SESSION, column], one_of(sessions))
+        return [(row[SESSION], row[column]) for row in rows.to_pylist()]

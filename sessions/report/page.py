@@ -138,7 +138,9 @@ def _header(analysed: Analysed) -> Element:
 
 
 def _navigation(sections: list[Element]) -> Element:
-    links = [element("a", str(each[0].text), href=f"#{each.get('id')}") for each in sections]
+    links = [
+        element("a", str(section[0].text), href=f"#{section.get('id')}") for section in sections
+    ]
     return element("nav", element("div", *links), aria_label="sections")
 
 
@@ -148,6 +150,6 @@ def _sessions_of_events(main: Element) -> set[str]:
 
 
 def _named_sessions(main: Element) -> Iterator[str | None]:
-    yield from (each.get("data-session") for each in main.iter())
+    yield from (node.get("data-session") for node in main.iter())
     for script in main.iter("script"):
         yield from msgspec.json.decode(script.text or "")["sessions"]

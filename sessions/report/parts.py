@@ -43,5 +43,5 @@ def figure(caption: str, content: Element, legend: Sequence[tuple[str, str]]) ->
 
 def distinct(rows: Sequence[Row], *names: str) -> Iterator[tuple[str, ...]]:
     """The different values of some columns, in order, as many as are drawn."""
-    found = dict.fromkeys(tuple(row[name] for name in names) for row in rows)
-    yield from list(found)[:DRAWN_MAX]
+    values = dict.fromkeys(tuple(row[name] for name in names) for row in rows)
+    yield from list(values)[:DRAWN_MAX]

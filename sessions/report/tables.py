@@ -49,10 +49,10 @@ def table(shown: Shown, rows: Sequence[Row], in_all: int | None = None) -> Eleme
         )
     columns = {column.name: column for column in shown.table.columns}
     chosen = [
-        (columns[each.column], columns[each.event])
-        if isinstance(each, At)
-        else (columns[each], None)
-        for each in shown.columns.values()
+        (columns[source.column], columns[source.event])
+        if isinstance(source, At)
+        else (columns[source], None)
+        for source in shown.columns.values()
     ]
     head = element(
         "tr",

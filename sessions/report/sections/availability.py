@@ -65,22 +65,22 @@ def _figure(of: Material, session: str) -> Element | None:
         return None
     names = (*GRAVEST_FIRST, "partitions")
     columns = ("from_us", "to_us", "from_seq", *names)
-    found = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
-    most = int(found.highest("partitions") or 0)
+    timeline = steps(lambda: of.results.rows(AVAILABILITY_TIMELINE, where, columns), count, names)
+    most = int(timeline.highest("partitions") or 0)
     drawn = Chart(
         "time",
-        found.begins,
-        found.end,
+        timeline.begins,
+        timeline.end,
         "partitions",
         [
-            Series(kind, _name(kind), found.values[kind], KINDS[kind])
+            Series(kind, _name(kind), timeline.values[kind], KINDS[kind])
             for kind in reversed(GRAVEST_FIRST)
         ],
         [session],
-        found.events,
+        timeline.events,
     )
     title = f"{session}: partitions with something wrong, of {most:,}"
-    return chart(drawn, title, _summary(found), session)
+    return chart(drawn, title, _summary(timeline), session)
 
 
 def _name(kind: str) -> str:
@@ -89,20 +89,20 @@ def _name(kind: str) -> str:
     )
 
 
-def _summary(found: Steps) -> str:
+def _summary(timeline: Steps) -> str:
     """The chart in a sentence."""
     sentences = []
     for kind in GRAVEST_FIRST:
-        first = found.first(kind)
+        first = timeline.first(kind)
         if first is not None:
-            most = number_text(found.highest(kind))
+            most = number_text(timeline.highest(kind))
             sentences.append(
-                f"{_name(kind)}: at most {most}, first at {clock_text(found.begins[first])}"
+                f"{_name(kind)}: at most {most}, first at {clock_text(timeline.begins[first])}"
             )
-    whole = f"{'; '.join(sentences) or 'nothing was wrong'}, in {time_text(found.end)}."
-    if found.merged:
+    whole = f"{'; '.join(sentences) or 'nothing was wrong'}, in {time_text(timeline.end)}."
+    if timeline.merged:
         whole += (
-            f" Drawn from {found.merged:,} changes: where several fall into one step of the chart, "
-            "it shows the highest values."
+            f" Drawn from {timeline.merged:,} changes: where several fall into one step of the "
+            "chart, it shows the highest values."
         )
     return whole[0].upper() + whole[1:]

@@ -30,7 +30,7 @@ def campaign(report: CampaignReport, origins: Origins) -> Element:
     names = list(report.variants[0].values)
     head = element("tr", *(element("th", name, scope="col") for name in names))
     head.extend(element("th", name, class_="number", scope="col") for name in HEADERS)
-    rows = [_row(each) for each in report.variants]
+    rows = [_row(variant) for variant in report.variants]
     matrix = element(
         "table", element("thead", head), element("tbody", *rows), data_table="campaign"
     )
@@ -81,12 +81,12 @@ def _to_look_at(report: CampaignReport, origins: Origins) -> Iterator[Content]:
     rows = [
         element(
             "tr",
-            element("td", each.session),
-            element("td", ", ".join(each.findings) + (f": {each.error}" if each.error else "")),
-            element("td", element("code", origins.anywhere(each.command))),
-            data_session=each.session,
+            element("td", run.session),
+            element("td", ", ".join(run.findings) + (f": {run.error}" if run.error else "")),
+            element("td", element("code", origins.anywhere(run.command))),
+            data_session=run.session,
         )
-        for each in report.failing
+        for run in report.failing
     ]
     table = element("table", element("thead", head), element("tbody", *rows))
     shown, count = len(report.failing), report.failing_in_all

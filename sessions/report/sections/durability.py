@@ -99,11 +99,11 @@ def _matrix(ways: list[Row]) -> Element:
 
 def _releases(ways: list[Row]) -> dict[str, list[str]]:
     """By generation of the protocol the releases that ran by it, oldest first."""
-    found: dict[str, set[str]] = {}
+    by_generation: dict[str, set[str]] = {}
     for way in ways:
         names = {name for name in way["versions"].split(", ") if name}
-        found.setdefault(way["generation"], set()).update(names or {way["generation"]})
-    return {name: sorted(versions, key=_version) for name, versions in found.items()}
+        by_generation.setdefault(way["generation"], set()).update(names or {way["generation"]})
+    return {name: sorted(versions, key=_version) for name, versions in by_generation.items()}
 
 
 def _version(name: str) -> tuple[list[int], str]:

@@ -55,20 +55,22 @@ def _figure(of: Material, session: str, tp: str) -> Element | None:
     if not count:
         return None
     columns = ("from_us", "to_us", "lag_max_seq", *SERIES)
-    found = steps(lambda: of.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
+    timeline = steps(lambda: of.results.rows(HW_LAG_TIMELINE, where, columns), count, tuple(SERIES))
     drawn = Chart(
         "time",
-        found.begins,
-        found.end,
+        timeline.begins,
+        timeline.end,
         "records above the HW",
         [
-            Series(kind, name, found.values[value], meaning)
+            Series(kind, name, timeline.values[value], meaning)
             for value, (kind, name, meaning) in SERIES.items()
         ],
         [session],
-        found.events,
+        timeline.events,
     )
-    first = found.first("lag_max")
-    since = "" if first is None else f", first at {clock_text(found.begins[first])}"
-    summary = f"At most {number_text(found.highest('lag_max'))}{since}, in {time_text(found.end)}."
+    first = timeline.first("lag_max")
+    since = "" if first is None else f", first at {clock_text(timeline.begins[first])}"
+    summary = (
+        f"At most {number_text(timeline.highest('lag_max'))}{since}, in {time_text(timeline.end)}."
+    )
     return chart(drawn, f"{session}, {tp}: HW lag", summary, session, tp)
