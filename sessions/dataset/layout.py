@@ -141,7 +141,7 @@ class Staging:
         }
         if not files and not replaces:
             return None
-        names = tuple(sorted(each.id for each in replaces))
+        names = tuple(sorted(replaced.id for replaced in replaces))
         ids = tuple(sorted(sessions))
         commit = Commit(self.id, len(sessions), events, files, names, self.begun, ids)
         with self._dataset.locked():
@@ -202,9 +202,9 @@ class Dataset:
         Raises:
             DatasetUnreadable: the manifest is damaged.
         """
-        found = self._entries()
-        void = {each for commit in found for each in commit.replaces}
-        return [commit for commit in found if commit.id not in void]
+        entries = self._entries()
+        void = {replaced for commit in entries for replaced in commit.replaces}
+        return [commit for commit in entries if commit.id not in void]
 
     def entries(self) -> list[Commit]:
         """Return the commits and, after them, the entry of the files that declare the columns.
@@ -222,13 +222,13 @@ class Dataset:
     def _entries(self) -> list[Commit]:
         """Return the manifest's entries of commits, including replaced ones."""
         manifest = self.location / MANIFEST
-        found = []
+        commits = []
         with self._reading():
             for name in manifest.listed():
                 if name.endswith(".json") and not name.startswith((".", f"{SCHEMA}.")):
                     with contextlib.suppress(FileNotFoundError):  # replaced after it was listed
-                        found.append(_commit_at(manifest / name, name.removesuffix(".json")))
-        return sorted(found, key=lambda commit: commit.id)
+                        commits.append(_commit_at(manifest / name, name.removesuffix(".json")))
+        return sorted(commits, key=lambda commit: commit.id)
 
     def left_out(self) -> list[str]:
         """Return the commits whose files may be in the dataset's folders without being part of it.
@@ -325,12 +325,12 @@ class Dataset:
         """
         if not self.exists:
             return []
-        wanted, commits = set(sessions), self.commits()
+        names, commits = set(sessions), self.commits()
         if all(commit.ids is not None for commit in commits):
             return [
                 (session, commit.id)
                 for commit in commits
-                for session in wanted.intersection(commit.ids or ())
+                for session in names.intersection(commit.ids or ())
             ]
         rows = self.scan(SESSIONS, [SESSION, FILENAME], one_of(sessions)).to_pydict()
         return [
@@ -411,8 +411,8 @@ class Dataset:
     def _require_alone(self, commit: Commit, sessions: Collection[str]) -> None:
         """Withdraw a commit that conflicts with another one, where there are no locks."""
         try:
-            for each in self._entries():
-                if each.id != commit.id and not set(commit.replaces).isdisjoint(each.replaces):
+            for entry in self._entries():
+                if entry.id != commit.id and not set(commit.replaces).isdisjoint(entry.replaces):
                     raise DatasetError(
                         f"another process has changed the same sessions of {self} meanwhile; this "
                         "change was withdrawn"
@@ -621,8 +621,10 @@ def _commit_at(place: Location, name: str) -> Commit:
     """Return the commit of a file of the manifest, which is read again only if it has changed."""
     if place.path is None:
         return _read_commit(place, name)
-    found = place.path.stat()
-    return _commit_as_it_was(str(place.path), name, found.st_mtime_ns, found.st_size, found.st_ino)
+    status = place.path.stat()
+    return _commit_as_it_was(
+        str(place.path), name, status.st_mtime_ns, status.st_size, status.st_ino
+    )
 
 
 @lru_cache(maxsize=ENTRIES_KEPT)
@@ -668,24 +670,24 @@ def layout_of(location: Location) -> int | None:
         marker = location / MARKER
         if not location.is_folder() or not marker.exists():
             raise DatasetError(f"{location} is not a dataset of {PROGRAM} ({MARKER} is missing)")
-        found = decode_json(marker.read(), Marker)
+        content = decode_json(marker.read(), Marker)
     except LocationError as error:
         raise DatasetError(str(error)) from error
     except OSError as error:
         raise DatasetError(f"{location} could not be read: {error.strerror or error}") from error
     except DecodingError as error:
         raise DatasetUnreadable(f"{location / MARKER} is damaged: {error}") from error
-    if found.dataset != PROGRAM:
-        raise DatasetError(f"{location} is not a dataset of {PROGRAM} but of {found.dataset}")
-    return found.layout
+    if content.dataset != PROGRAM:
+        raise DatasetError(f"{location} is not a dataset of {PROGRAM} but of {content.dataset}")
+    return content.layout
 
 
-def _is_dataset(location: Location, wanted: int = LAYOUT) -> bool:
+def _is_dataset(location: Location, expected: int = LAYOUT) -> bool:
     """Return whether there is a dataset; False if there is nothing or an empty folder."""
     layout = layout_of(location)
     if layout is None:
         return False
-    if layout == wanted:
+    if layout == expected:
         return True
     if layout > LAYOUT:
         raise DatasetUnreadable(

@@ -124,13 +124,13 @@ class Location:
         if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in rest:
             rest += f"{'&' if '?' in rest else '?'}retry_limit_seconds={GCS_RETRY_S}"
         try:
-            found: tuple[Any, str] = fs.FileSystem.from_uri(
+            resolved: tuple[Any, str] = fs.FileSystem.from_uri(
                 f"{ARROW_SCHEMES.get(scheme, scheme)}:{rest}"
             )
         except (ArrowException, OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise LocationError(f"{self._text} cannot be reached: {reason}") from error
-        return found
+        return resolved
 
     @property
     def filesystem(self) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -155,8 +155,8 @@ class Location:
         from pyarrow import fs
 
         with self._told():
-            found: bool = self._info().type != fs.FileType.NotFound
-        return found
+            exists: bool = self._info().type != fs.FileType.NotFound
+        return exists
 
     def is_folder(self) -> bool:
         """Return whether it is a folder; on an object store, whether there is anything below it."""
@@ -165,8 +165,8 @@ class Location:
         from pyarrow import fs
 
         with self._told():
-            found: bool = self._info().type == fs.FileType.Directory
-        return found
+            is_folder: bool = self._info().type == fs.FileType.Directory
+        return is_folder
 
     def _info(self) -> Any:  # noqa: ANN401 - pyarrow has no types
         return self.filesystem.get_file_info(self.arrow_path)
@@ -174,7 +174,7 @@ class Location:
     def listed(self) -> list[str]:
         """Return the names in the folder, sorted; none if it does not exist."""
         if self.path is not None:
-            return sorted(each.name for each in self.path.iterdir()) if self.path.is_dir() else []
+            return sorted(entry.name for entry in self.path.iterdir()) if self.path.is_dir() else []
         from pyarrow import fs
 
         selector = fs.FileSelector(self.arrow_path, allow_not_found=True)

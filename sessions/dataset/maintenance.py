@@ -138,7 +138,7 @@ def keep_others(
     dataset: Dataset, staging: Staging, commits: Sequence[Commit], without: Collection[str]
 ) -> tuple[list[str], int]:
     """Rewrite the other sessions of some commits; return them and their number of events."""
-    kept = [each for each in dataset_sessions(dataset, commits) if each not in without]
+    kept = [session for session in dataset_sessions(dataset, commits) if session not in without]
     copy_rows(dataset, staging, commits, without)
     rows = dataset.scan(SESSIONS, ["events"], one_of(kept))
     return kept, sum(rows["events"].to_pylist())

@@ -171,8 +171,10 @@ class TableWriter:
         import pyarrow.parquet as pq
 
         columns = self.table.columns
-        rising = [each.name for each in columns if each.unit in RISING and each.type == "int64"]
-        unique = {*rising, *(each.name for each in columns if each.unit in TEXTS)}
+        rising = [
+            column.name for column in columns if column.unit in RISING and column.type == "int64"
+        ]
+        unique = {*rising, *(column.name for column in columns if column.unit in TEXTS)}
         path = self._folder / f"{self._name}-{len(self.files):05d}.parquet"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._writer = pq.ParquetWriter(

@@ -147,7 +147,6 @@ class EventRows:
         self._tables: defaultdict[type[Event], list[pa.Table]] = defaultdict(list)
 
     def add(self, session: str, events: Sequence[Event]) -> None:
-        """Add events of a session."""
         self.count += len(events)
         for kind, members in group(events).items():
             held = self._of(kind)

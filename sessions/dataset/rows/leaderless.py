@@ -60,9 +60,9 @@ class LeaderlessTime:
     def up_to(self, end_us: int) -> int:
         """Return the total time if the session ends at ``end_us``."""
         open_us = sum(
-            end_us - each.since_us
-            for each in self._partitions.values()
-            if each.since_us is not None
+            end_us - partition.since_us
+            for partition in self._partitions.values()
+            if partition.since_us is not None
         )
         return self.total_us + open_us
 

@@ -181,14 +181,14 @@ class RecordFold:
         exact = self._open.get(first)
         if exact is not None and exact.end >= end:
             return [exact]
-        firsts, found = self._firsts, []
+        firsts, batches = self._firsts, []
         at = max(0, bisect_right(firsts, first) - 1)
         while at < len(firsts) and firsts[at] < end:
             batch = self._open.get(firsts[at])
             if batch is not None and batch.end > first:
-                found.append(batch)
+                batches.append(batch)
             at += 1
-        return found
+        return batches
 
     def _commit(self, run: Run, event: Event) -> None:
         base, stop, first = run
