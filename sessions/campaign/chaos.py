@@ -79,9 +79,9 @@ def with_faults(
     faults: list[Fault] = []
     for kind, budget in chaos.budgets.items():
         for _ in range(budget):
-            found = _drawn(draw, kind, steps, (brokers, free), faults)
-            if found is not None:
-                faults.append(found)
+            fault = _drawn(draw, kind, steps, (brokers, free), faults)
+            if fault is not None:
+                faults.append(fault)
     return _put_in(steps, faults)
 
 
@@ -106,7 +106,7 @@ def _drawn(
         )
         target, harm, repair = made
         apart = all(
-            each.target != target or each.end < begin or end < each.begin for each in faults
+            other.target != target or other.end < begin or end < other.begin for other in faults
         )
         if begin < end and apart:
             return Fault(target, begin, end, harm, repair)
@@ -152,11 +152,11 @@ def _put_in(steps: Sequence[Statement], faults: list[Fault]) -> list[Statement]:
             more.setdefault(place.at, []).append((place.into_ms, statement))
     made: list[Statement] = []
     for index, step in enumerate(steps):
-        made.extend(_divided(step, sorted(more.get(index, []), key=lambda each: each[0])))
+        made.extend(_divided(step, sorted(more.get(index, []), key=lambda entry: entry[0])))
     made.extend(statement for _, statement in more.get(len(steps), []))
     return [
-        Statement(each.input, each.text, line, each.expected_error)
-        for line, each in enumerate(made, start=2)
+        Statement(statement.input, statement.text, line, statement.expected_error)
+        for line, statement in enumerate(made, start=2)
     ]
 
 

@@ -71,20 +71,20 @@ class CampaignFolder:
             DatasetError: something other than this campaign is there.
         """
         dataset = Dataset(self.dataset)
-        found = self.plan()
-        if found is None:
+        earlier = self.plan()
+        if earlier is None:
             if dataset.exists and any(commit.sessions for commit in dataset.commits()):
                 raise DatasetError(
                     f"{self.dataset} contains sessions that are not from a campaign; choose a new "
                     "dataset"
                 )
             return plan
-        if different := found.difference(plan):
+        if different := earlier.difference(plan):
             raise DatasetError(
                 f"{self.dataset} contains another campaign: {different}; choose a new "
                 "dataset, or use the command with which it was started"
             )
-        return found.grown(plan)
+        return earlier.grown(plan)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -86,12 +86,10 @@ class Plan(Struct, frozen=True, dict=True):
 
     @cached_property
     def seeds_in_all(self) -> int:
-        """The number of seeds."""
         return sum(last - first + 1 for first, last in self.seeds)
 
     @property
     def runs(self) -> int:
-        """The number of runs."""
         return self.seeds_in_all * len(self.variants)
 
     def run(self, number: int) -> Run:
@@ -140,7 +138,7 @@ class Plan(Struct, frozen=True, dict=True):
         It may have other seeds, and other values of the varied parameters.
         """
         mine = {variant.id: variant for variant in self.variants}
-        shared = [(mine[each.id], each) for each in other.variants if each.id in mine]
+        shared = [(mine[variant.id], variant) for variant in other.variants if variant.id in mine]
         checks = {
             "the script differs": self.source == other.source,
             "the varied values differ": _names(self) == _names(other),

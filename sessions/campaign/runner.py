@@ -190,23 +190,23 @@ def _shrunk(
     limit_s: float,
 ) -> CampaignReport:
     """Reduce the runs that the report names, each in its own task, and store their scripts."""
-    numbers = [plan.number_of(each.session) for each in report.failing]
+    numbers = [plan.number_of(run.session) for run in report.failing]
     task = msgspec.msgpack.encode(ShrinkTask(plan, limit_s))
     with tempfile.TemporaryDirectory(prefix="tidegauge-code-") as scratch:
         spark.addArtifacts(str(packages_zip(Path(scratch))), pyfile=True)
         runs = spark.createDataFrame([(number,) for number in numbers], "run BIGINT")
-        each = runs.repartition(len(numbers), "run")
-        rows = each.mapInArrow(partial(shrink_batches, task), "shrunk STRING").collect()
+        spread = runs.repartition(len(numbers), "run")
+        rows = spread.mapInArrow(partial(shrink_batches, task), "shrunk STRING").collect()
     made = [msgspec.json.decode(row["shrunk"], type=Shrunk) for row in rows]
     kept = [
         ShrunkRun(
-            each.session,
-            each.finding,
-            each.statements,
-            each.left,
-            folder.keep_script(folder.shrunk, each.session, each.script),
+            shrunk.session,
+            shrunk.finding,
+            shrunk.statements,
+            shrunk.left,
+            folder.keep_script(folder.shrunk, shrunk.session, shrunk.script),
         )
-        for each in sorted(made, key=lambda each: (each.left, each.session))
+        for shrunk in sorted(made, key=lambda shrunk: (shrunk.left, shrunk.session))
     ]
     return msgspec.structs.replace(report, shrunk=tuple(kept))
 
@@ -222,7 +222,6 @@ class _Watch:
         self._group = f"{GROUP} {uuid4().hex}"
 
     def run(self, made: DataFrame) -> None:
-        """Execute the runs."""
         context = self._context()
         if context is not None:
             context.setJobGroup(self._group, "runs of a campaign", interruptOnCancel=True)
@@ -255,7 +254,7 @@ class _Watch:
             return 0
         tracker = context.statusTracker()
         jobs = [tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(self._group)]
-        stages = {stage for found in jobs if found for stage in found.stageIds}
+        stages = {stage for job in jobs if job for stage in job.stageIds}
         for stage in sorted(stages, reverse=True):
             info = tracker.getStageInfo(stage)
             if info is not None and info.numTasks == self._tasks:
@@ -266,10 +265,10 @@ class _Watch:
 def sentence(error: Exception) -> str:
     """Return a worker's or Spark's error as one line."""
     text = str(error)
-    if found := RAISED.search(text):
-        return found[2]
-    if found := MISSING.search(text):
-        return f"a worker lacks a module ({found[1]}); workers need {NEEDED}"
+    if match := RAISED.search(text):
+        return match[2]
+    if match := MISSING.search(text):
+        return f"a worker lacks a module ({match[1]}); workers need {NEEDED}"
     return f"Spark could not finish: {text.strip().splitlines()[0]}"
 
 

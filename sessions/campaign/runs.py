@@ -32,18 +32,18 @@ class Failure(Struct, frozen=True):
 def run_row(plan: Plan, run: Run, limit_s: float, ended: Row | Failure) -> Row:
     """Return a run's row for the writer; ``ended`` is its session's row, or why it has none."""
     variant = plan.variants[run.variant]
-    found: dict[str, Any] = dict.fromkeys(RUNS.names)
-    found |= {
+    row: dict[str, Any] = dict.fromkeys(RUNS.names)
+    row |= {
         "varied": list(variant.values.items()),
         "seed": run.seed,
         "limit_s": limit_s,
         "command": variant.command.with_seed(run.seed),
     }
     if isinstance(ended, Failure):
-        found |= {"outcome": ended.outcome, "findings": [ended.outcome], "error": ended.error}
+        row |= {"outcome": ended.outcome, "findings": [ended.outcome], "error": ended.error}
     else:
-        found |= _of_session(ended)
-    return tuple(found[name] for name in RUNS.names if name != SESSION)
+        row |= _of_session(ended)
+    return tuple(row[name] for name in RUNS.names if name != SESSION)
 
 
 def _of_session(row: Row) -> dict[str, Any]:

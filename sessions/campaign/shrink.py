@@ -57,28 +57,28 @@ class ShrinkTask(Struct, frozen=True):
 def findings(variant: Variant, seed: int, limit_s: float) -> set[Finding]:
     """Return the findings of a run; none if it takes longer than the limit."""
     losses: dict[str, AuditChanged] = {}
-    found: set[Finding] = set()
+    findings: set[Finding] = set()
     try:
         with time_limit(limit_s):
             for event in Emulation(variant, seed).events():
                 match event:
                     case ExpectationChecked() if not event.passed:
-                        found.add(("expectation", event.text, event.actual))
+                        findings.add(("expectation", event.text, event.actual))
                     case InvariantViolated() if not event.known:
-                        found.add(("invariant", event.name, ""))
+                        findings.add(("invariant", event.name, ""))
                     case AuditChanged():
                         losses[event.tp] = event
     except TooLong:
         return set()
     except Exception as error:
-        return {*found, ("raised", type(error).__name__, "")}
+        return {*findings, ("raised", type(error).__name__, "")}
     for kind in LOSSES:
         if any(
-            getattr(each, kind) or (kind == "lost" and each.lost_offsets)
-            for each in losses.values()
+            getattr(audit, kind) or (kind == "lost" and audit.lost_offsets)
+            for audit in losses.values()
         ):
-            found.add((kind, "", ""))
-    return found
+            findings.add((kind, "", ""))
+    return findings
 
 
 def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
@@ -90,15 +90,15 @@ def shrink(plan: Plan, run: Run, limit_s: float) -> Shrunk | None:
     whole = findings(variant, run.seed, limit_s)
     if not whole:
         return None
-    target = min(whole, key=lambda each: (WORST.index(each[0]), *each[1:]))
+    target = min(whole, key=lambda finding: (WORST.index(finding[0]), *finding[1:]))
 
     milder = WORST[WORST.index(target[0]) + 1 :]
-    allowed = {each[:2] for each in whole} | {(kind, "") for kind in LOSSES if kind in milder}
+    allowed = {finding[:2] for finding in whole} | {(kind, "") for kind in LOSSES if kind in milder}
 
     def fails(steps: Sequence[Statement]) -> bool:
         shorter = structs.replace(variant, steps=list(steps))
-        found = findings(shorter, run.seed, limit_s)
-        return target in found and {each[:2] for each in found} <= allowed
+        remaining = findings(shorter, run.seed, limit_s)
+        return target in remaining and {finding[:2] for finding in remaining} <= allowed
 
     left = reduced(variant.steps, fails)
     name = " ".join(filter(None, target[:2])) + (f" (found {target[2]})" if target[2] else "")

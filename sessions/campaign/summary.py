@@ -50,7 +50,7 @@ def summed_up(spark: SparkSession, plan: Plan, dataset: Dataset) -> CampaignRepo
     first = worst.select("session", "varied", "seed", "findings", "error", "command").collect()
     failing = [_failing(row.asDict()) for row in first[:SHOWN_MAX]]
     if plan.chaos is not None:
-        failing = [_with_script(plan, each, folder) for each in failing]
+        failing = [_with_script(plan, run, folder) for run in failing]
     report = CampaignReport(
         dataset=str(dataset),
         script=plan.script,

@@ -106,7 +106,6 @@ class Batch:
         self.writer.add(RUNS.name, run.session, [row])
 
     def commit(self) -> None:
-        """Commit to the dataset."""
         try:
             self.writer.finish()
             self.staging.commit(self.sessions, self.events)
