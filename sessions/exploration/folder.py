@@ -60,34 +60,34 @@ class WorkFolder:
                 process is using the folder, or it cannot be used.
         """
         with self.told():
-            found = self.read(ASKED, Asked)
-            if found is None and self.location.listed():
+            stored = self.read(ASKED, Asked)
+            if stored is None and self.location.listed():
                 raise ExplorationError(
                     f"{self} contains something other than a search; choose another"
                 )
-            if found is not None:
-                self._require(found, asked, resume)
+            if stored is not None:
+                self._require(stored, asked, resume)
             self.location.create_folder()
             with self._locked():
-                if found is None:
+                if stored is None:
                     self.write(ASKED, asked)
                 yield
 
-    def _require(self, found: Asked, asked: Asked, resume: bool) -> None:
-        if found.layout != asked.layout:
+    def _require(self, stored: Asked, asked: Asked, resume: bool) -> None:
+        if stored.layout != asked.layout:
             raise ExplorationError(
-                f"{self} was made by another version of this program (layout {found.layout}, here "
+                f"{self} was made by another version of this program (layout {stored.layout}, here "
                 f"{asked.layout}); choose a new folder"
             )
-        if found.question != asked.question:
+        if stored.question != asked.question:
             raise ExplorationError(
-                f"{self} contains another search: {_difference(found.question, asked.question)}; "
+                f"{self} contains another search: {_difference(stored.question, asked.question)}; "
                 "choose a new folder, or use the options with which it was started"
             )
-        if found.on_spark != asked.on_spark:
+        if stored.on_spark != asked.on_spark:
             where = (
                 "on Spark: continue it with"
-                if found.on_spark
+                if stored.on_spark
                 else "in one process: continue it without"
             )
             raise ExplorationError(f"{self} contains a search {where} --master")
@@ -139,9 +139,9 @@ class WorkFolder:
             raise ExplorationError(f"{self} could not be used: {reason}") from error
 
 
-def _difference(found: Question, asked: Question) -> str:
+def _difference(stored: Question, asked: Question) -> str:
     """The first thing in which two questions differ: ``version 3.9, not 2.1``."""
-    one, other = _flat(msgspec.to_builtins(found)), _flat(msgspec.to_builtins(asked))
+    one, other = _flat(msgspec.to_builtins(stored)), _flat(msgspec.to_builtins(asked))
     for name in {**one, **other}:
         if one.get(name) != other.get(name):
             return f"{name} {one.get(name)}, not {other.get(name)}"
@@ -149,10 +149,10 @@ def _difference(found: Question, asked: Question) -> str:
 
 
 def _flat(value: dict[str, object]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    flat: dict[str, object] = {}
     for name, member in value.items():
         if isinstance(member, dict):
-            found |= _flat(member)
+            flat |= _flat(member)
         else:
-            found[name] = ", ".join(member) if isinstance(member, list) else member
-    return found
+            flat[name] = ", ".join(member) if isinstance(member, list) else member
+    return flat

@@ -134,7 +134,7 @@ class SparkSearch:
         return self.so_far.complete or (not keep_going and self._is_all_broken())
 
     def _is_all_broken(self) -> bool:
-        broken = {each.name for each in self.so_far.broken}
+        broken = {violated.name for violated in self.so_far.broken}
         return bool(broken) and broken == set(self.question.properties)
 
     def run(self, spark: SparkSession, observe: Observer, *, keep_going: bool) -> Result:
@@ -162,11 +162,13 @@ class SparkSearch:
         """What has been found so far."""
         levels = [level for level in self.so_far.levels if level.states > 0]
         model = self._portable.model
-        found = [
-            violation(model, each.name, each.faults, [*map(self._portable.read, each.states)])
-            for each in self.so_far.broken
+        violations = [
+            violation(model, broken.name, broken.faults, [*map(self._portable.read, broken.states)])
+            for broken in self.so_far.broken
         ]
-        return Result(*self._counts(levels), self.so_far.complete, self._stopped, violations=found)
+        return Result(
+            *self._counts(levels), self.so_far.complete, self._stopped, violations=violations
+        )
 
     def _counts(self, levels: list[Level]) -> tuple[int, int, int, int]:
         return (
@@ -185,22 +187,22 @@ class SparkSearch:
 
     def _admit(self, spark: SparkSession, level: Level) -> None:
         """Write the states of a level: what is reached, without what was seen before."""
-        found = self._candidates(spark, level)
-        if found is None:
+        candidates = self._candidates(spark, level)
+        if candidates is None:
             level.states = 0
             return
-        new = found.groupBy("fingerprint").agg(
+        new = candidates.groupBy("fingerprint").agg(
             F.first("state").alias("state"),
             F.min("parent").alias("parent"),
             F.first("broken").alias("broken"),
         )
-        earlier = [self._states(each) for each in self.so_far.levels if each.states > 0]
+        earlier = [self._states(old) for old in self.so_far.levels if old.states > 0]
         if earlier:
             seen = _read(spark, STATE, *earlier).select("fingerprint")
             new = new.join(seen, "fingerprint", "left_anti")
         _write(new, self._states(level))
         written = _read(spark, STATE, self._states(level))
-        unbroken = set(self.question.properties) - {each.name for each in self.so_far.broken}
+        unbroken = set(self.question.properties) - {broken.name for broken in self.so_far.broken}
         where = {
             name: F.min(F.when(F.array_contains("broken", name), F.col("fingerprint")))
             for name in sorted(unbroken)
@@ -220,13 +222,13 @@ class SparkSearch:
             state, broken = self._portable.first
             row = (bytearray(fingerprint(state)), bytearray(state), None, broken)
             return spark.createDataFrame([row], STATE)
-        found: DataFrame | None = None
-        for each in self.so_far.levels:
-            if each.depth == level.depth - 1 and self._reaches(each, level):
-                reached = _read(spark, REACHED, self._reached(each))
-                rows = reached.where(f"by_fault = {str(each.faults < level.faults).lower()}")
-                found = rows if found is None else found.unionByName(rows)
-        return found
+        candidates: DataFrame | None = None
+        for previous in self.so_far.levels:
+            if previous.depth == level.depth - 1 and self._reaches(previous, level):
+                reached = _read(spark, REACHED, self._reached(previous))
+                rows = reached.where(f"by_fault = {str(previous.faults < level.faults).lower()}")
+                candidates = rows if candidates is None else candidates.unionByName(rows)
+        return candidates
 
     @staticmethod
     def _reaches(earlier: Level, level: Level) -> bool:
@@ -253,18 +255,18 @@ class SparkSearch:
     def _chain(self, spark: SparkSession, level: Level, last: bytes) -> list[bytes]:
         """The states on the way to one of a level, from the first one."""
         chain: list[bytes] = []
-        wanted: bytes | None = last
+        current: bytes | None = last
         for depth in range(level.depth, -1, -1):
             folders = [
-                self._states(each)
-                for each in self.so_far.levels
-                if each.depth == depth and each.faults <= level.faults and each.states != 0
+                self._states(earlier)
+                for earlier in self.so_far.levels
+                if earlier.depth == depth and earlier.faults <= level.faults and earlier.states != 0
             ]
             rows = _read(spark, STATE, *folders)
-            row = rows.where(F.col("fingerprint") == F.lit(wanted)).first()
+            row = rows.where(F.col("fingerprint") == F.lit(current)).first()
             assert row is not None
             chain.append(bytes(row["state"]))
-            wanted = row["parent"]
+            current = row["parent"]
         return chain[::-1]
 
     # ---- its files
@@ -295,11 +297,11 @@ def following_level(levels: list[Level]) -> Level | None:
     last = levels[-1]
     if last.states:
         return Level(last.faults, last.depth + 1, UNKNOWN)
-    arrivals = [each.depth + 1 for each in levels if _leads_to(each, last.faults)]
+    arrivals = [level.depth + 1 for level in levels if _leads_to(level, last.faults)]
     later = [depth for depth in arrivals if depth > last.depth]
     if later:
         return Level(last.faults, min(later), UNKNOWN)
-    with_one_more = [each.depth + 1 for each in levels if _leads_to(each, last.faults + 1)]
+    with_one_more = [level.depth + 1 for level in levels if _leads_to(level, last.faults + 1)]
     if with_one_more:
         return Level(last.faults + 1, min(with_one_more), UNKNOWN)
     return None

@@ -52,10 +52,12 @@ def _expanded(model: Portable, fingerprints: list[bytes], states: list[bytes]) -
     return pa.RecordBatch.from_pydict(
         {
             "fingerprint": pa.array([fingerprint(e.state) for e in reached], pa.binary()),
-            "state": pa.array([each.state for each in reached], pa.binary()),
-            "parent": pa.array([fingerprints[each.parent] for each in reached], pa.binary()),
-            "broken": pa.array([each.broken for each in reached], pa.list_(pa.string())),
-            "by_fault": pa.array([each.by_fault for each in reached], pa.bool_()),
+            "state": pa.array([successor.state for successor in reached], pa.binary()),
+            "parent": pa.array(
+                [fingerprints[successor.parent] for successor in reached], pa.binary()
+            ),
+            "broken": pa.array([successor.broken for successor in reached], pa.list_(pa.string())),
+            "by_fault": pa.array([successor.by_fault for successor in reached], pa.bool_()),
             "generated": pa.array(counts, pa.int64()),
         }
     )
