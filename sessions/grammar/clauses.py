@@ -100,49 +100,51 @@ def clauses(words: Sequence[str]) -> list[Clause]:
     Raises:
         BadWord: it is not a condition; the message says which part, and the nearest valid word.
     """
-    found = parse(words, clause)
-    joined = isinstance(found, Joined) and found.op == "and"
-    return [_built(part) for part in (found.parts if joined else [found])]
+    condition = parse(words, clause)
+    joined = isinstance(condition, Joined) and condition.op == "and"
+    return [_built(part) for part in (condition.parts if joined else [condition])]
 
 
-def leaves(found: Sequence[Clause]) -> Iterator[Clause]:
+def leaves(parts: Sequence[Clause]) -> Iterator[Clause]:
     """Yield the comparisons inside clauses."""
-    for each in found:
-        if each.joins:
-            yield from leaves(each.parts)
+    for part in parts:
+        if part.joins:
+            yield from leaves(part.parts)
         else:
-            yield each
+            yield part
 
 
-def _built(found: Clause | Joined) -> Clause:
-    if isinstance(found, Clause):
-        return found
-    parts = [_built(part) for part in found.parts]
+def _built(condition: Clause | Joined) -> Clause:
+    if isinstance(condition, Clause):
+        return condition
+    parts = [_built(part) for part in condition.parts]
     written = [f"({part.text})" if part.joins else part.text for part in parts]
-    text = f"not {written[0]}" if found.op == "not" else f" {found.op} ".join(written)
-    return Clause(JOINED, found.op, text=text, parts=parts)
+    text = f"not {written[0]}" if condition.op == "not" else f" {condition.op} ".join(written)
+    return Clause(JOINED, condition.op, text=text, parts=parts)
 
 
-def clause(found: Comparison) -> Clause:
+def clause(comparison: Comparison) -> Clause:
     """Parse one comparison of a script's values.
 
     Raises:
         BadWord: one of its sides is invalid.
     """
-    left = subject(found.left)
-    if other := _right_subject(found.right, left):
-        return Clause(left, found.op, None, other, found.text)
-    value = _value(found.right, left)
-    op: Operator = found.op
-    if isinstance(value, list) and not found.right.startswith("[") and left.field not in LISTS:
+    left = subject(comparison.left)
+    if other := _right_subject(comparison.right, left):
+        return Clause(left, comparison.op, None, other, comparison.text)
+    value = _value(comparison.right, left)
+    op: Operator = comparison.op
+    if isinstance(value, list) and not comparison.right.startswith("[") and left.field not in LISTS:
         if op not in ("==", "!=", "in"):
-            raise BadWord(f"'{found.right}' is a list, which '{op}' does not compare", found.right)
+            raise BadWord(
+                f"'{comparison.right}' is a list, which '{op}' does not compare", comparison.right
+            )
         if op == "!=":
-            text = f"{found.left} in {found.right}"
+            text = f"{comparison.left} in {comparison.right}"
             inner = Clause(left, "in", value, None, text)
-            return Clause(JOINED, "not", text=found.text, parts=[inner])
+            return Clause(JOINED, "not", text=comparison.text, parts=[inner])
         op = "in"
-    return Clause(left, op, value, None, found.text)
+    return Clause(left, op, value, None, comparison.text)
 
 
 def subject(word: str) -> Subject:
@@ -152,14 +154,14 @@ def subject(word: str) -> Subject:
         BadWord: it is not a subject.
     """
     base, dot, field = word.rpartition(".")
-    found = _subjects(f"{base}{dot}{field.lower()}")
-    for candidate in found:
+    readings = _subjects(f"{base}{dot}{field.lower()}")
+    for candidate in readings:
         if candidate.field in FIELDS[candidate.kind]:
             return candidate
-    if found:
-        kind, fields = found[0].kind, FIELDS[found[0].kind]
-        hint = nearest(found[0].field, fields) or f" ({', '.join(fields)})"
-        raise BadWord(f"{CALLED.get(kind, f'a {kind}')} has no '{found[0].field}'{hint}")
+    if readings:
+        kind, fields = readings[0].kind, FIELDS[readings[0].kind]
+        hint = nearest(readings[0].field, fields) or f" ({', '.join(fields)})"
+        raise BadWord(f"{CALLED.get(kind, f'a {kind}')} has no '{readings[0].field}'{hint}")
     start = word.partition(".")[0]
     if start in WRITTEN:
         raise BadWord(f"'{word}' does not name a value (written such as {WRITTEN[start]})")
@@ -171,31 +173,33 @@ def subject(word: str) -> Subject:
 
 def _subjects(word: str) -> list[Subject]:
     """Every reading of a word as a subject, the likeliest first; fields may be unknown."""
-    found = []
+    readings = []
     if match := _ZNODE.fullmatch(word):
         return [Subject("zk", match[1], match[2])]
     if match := _BROKER.fullmatch(word):
-        found.append(Subject("broker", match[1], match[2]))
+        readings.append(Subject("broker", match[1], match[2]))
     if match := _CLIENT.fullmatch(word):
-        found.append(Subject(match[1], match[2], match[3]))
+        readings.append(Subject(match[1], match[2], match[3]))
     if match := _MEMBER.fullmatch(word):
         return [Subject("member", match[1], "member" if match[2] is None else match[2])]
     if match := _WHOLE.fullmatch(word):
-        found.append(Subject(match[1], "", match[2]))
+        readings.append(Subject(match[1], "", match[2]))
     if word in FIELDS["cluster"]:
-        found.append(Subject("cluster", "", word))
+        readings.append(Subject("cluster", "", word))
     if match := _REPLICA.fullmatch(word):
-        found.append(Subject("replica", match[1], match[2]))
+        readings.append(Subject("replica", match[1], match[2]))
     if match := _PARTITION.fullmatch(word):
-        found.append(Subject("partition", match[1], match[2]))
-    return found
+        readings.append(Subject("partition", match[1], match[2]))
+    return readings
 
 
 def _right_subject(word: str, left: Subject) -> Subject | None:
     """Parse RIGHT as another LEFT, if it is one; a bare word compared with text is text."""
     if "." not in word and left.field in TEXT_FIELDS:
         return None
-    return next((found for found in _subjects(word) if found.field in FIELDS[found.kind]), None)
+    return next(
+        (reading for reading in _subjects(word) if reading.field in FIELDS[reading.kind]), None
+    )
 
 
 def _value(word: str, left: Subject) -> Value:

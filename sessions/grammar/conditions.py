@@ -104,7 +104,7 @@ def parse_text(
     Raises:
         BadWord: it is none; the message begins with the column, counted from 1.
     """
-    left = [_Word(found[0], found[0], found.start() + 1) for found in _WORD.finditer(text)]
+    left = [_Word(match[0], match[0], match.start() + 1) for match in _WORD.finditer(text)]
     reader = _Reader(left, compare, alone, adjacent=True, quotes=True)
     try:
         return reader.whole()
@@ -144,9 +144,9 @@ class _Reader(Generic[T]):
 
     def whole(self) -> T | Joined:
         """Parse the whole condition."""
-        found = self.condition()
+        condition = self.condition()
         if not self.left:
-            return found
+            return condition
         word = self.left[-1]
         self.refuse_foreign(word)
         if word.text.startswith(")"):
@@ -175,9 +175,9 @@ class _Reader(Generic[T]):
             message = f"at most {NESTING_MAX} 'not' and parentheses can be within each other"
             raise self.bad(message, self.left[-1] if self.left else None)
         self.nesting += 1
-        found = self.innermost_part(after)
+        part = self.innermost_part(after)
         self.nesting -= 1
-        return found
+        return part
 
     def innermost_part(self, after: str) -> T | Joined:
         if not self.left:
@@ -230,7 +230,7 @@ class _Reader(Generic[T]):
         op, symbol = self.operator()
         right, its_word = self.right(f"{name} {symbol}", word)
         try:
-            found = self.compare(Comparison(name, op, right))
+            compared = self.compare(Comparison(name, op, right))
         except BadWord as error:
             self.column = word.column
             if error.word is None or error.word in (name, word.text):
@@ -239,7 +239,7 @@ class _Reader(Generic[T]):
                 error.word = its_word.whole
                 self.column = its_word.column
             raise
-        return Joined("not", [found]) if symbol == "!~" else found
+        return Joined("not", [compared]) if symbol == "!~" else compared
 
     def no_comparison(self, word: _Word) -> T:
         if self.alone is not None:
@@ -270,8 +270,8 @@ class _Reader(Generic[T]):
     def operator(self) -> tuple[Operator, str]:
         """The operator by its first name, and as it is written."""
         word = self.left.pop()
-        found = _SYMBOL.fullmatch(word.text)
-        symbol = found[1] if found else word.text.lower()
+        match = _SYMBOL.fullmatch(word.text)
+        symbol = match[1] if match else word.text.lower()
         self.cut(word, word.text[: len(symbol)])
         return cast(Operator, SAME.get(symbol, symbol)), symbol
 

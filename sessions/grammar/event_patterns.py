@@ -46,7 +46,6 @@ class EventPattern(Struct, frozen=True):
     condition: Any = None
 
     def matches(self, event: Event) -> bool:
-        """Return whether the event matches."""
         if self.type and type(event).__name__ != self.type:
             return False
         return self.condition is None or _holds(event, self.condition)
@@ -54,12 +53,12 @@ class EventPattern(Struct, frozen=True):
 
 def described() -> list[tuple[str, tuple[str, ...], str]]:
     """Each type of event by name: its own fields, and its meaning."""
-    found = []
+    rows = []
     for name, kind in sorted(events.TYPES.items()):
         summary = (inspect.getdoc(kind) or "").partition("\n\n")[0]
         meaning = _ROLE.sub(r"\1", summary).replace("``", "").replace("\n", " ")
-        found.append((name, kind.__struct_fields__[len(SHARED) - 1 :], meaning))
-    return found
+        rows.append((name, kind.__struct_fields__[len(SHARED) - 1 :], meaning))
+    return rows
 
 
 @cache
@@ -82,7 +81,9 @@ def pattern(words: Sequence[str]) -> EventPattern:
         rest, name = [*([f"type=={name}"] if name else ()), *compared], ""
     if rest and name and rest[0].lower() == "and":
         rest = rest[1:]
-    condition = parse(rest, lambda found: _checked(found, name), adjacent=True) if rest else None
+    condition = (
+        parse(rest, lambda comparison: _checked(comparison, name), adjacent=True) if rest else None
+    )
     return EventPattern(" ".join(words), name, condition)
 
 
@@ -100,45 +101,45 @@ def _type(words: Sequence[str]) -> str:
 
 def _types_compared(words: Sequence[str]) -> list[str]:
     """The words of a condition, in which a type that stands alone is a comparison of the type."""
-    found: list[str] = []
+    rewritten: list[str] = []
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         bare = _PARTS_BEGIN.sub("", word).rstrip(")")
         is_alone = not _VALUE_FOLLOWS.fullmatch(before) and not _OPERATOR.match(after)
         name = _types_by_lower().get(bare.lower())
         if is_alone and name:
-            found.append(word.replace(bare, f"type=={name}", 1))
+            rewritten.append(word.replace(bare, f"type=={name}", 1))
             continue
         hint = nearest(bare, events.TYPES) if bare.isalnum() and is_alone else ""
         if hint and before.lower() in ("and", "or", "not"):
             raise BadWord(f"there is no event '{bare}'{hint}", word)
-        found.append(word)
-    return found
+        rewritten.append(word)
+    return rewritten
 
 
 @cache
 def _all_fields() -> frozenset[str]:
-    found = {field for kind in events.TYPES.values() for field in kind.__struct_fields__}
-    return frozenset((found - {"time_us"}) | set(SHARED))
+    names = {field for kind in events.TYPES.values() for field in kind.__struct_fields__}
+    return frozenset((names - {"time_us"}) | set(SHARED))
 
 
-def _checked(found: Comparison, name: str) -> tuple[str, str, Any]:
+def _checked(comparison: Comparison, name: str) -> tuple[str, str, Any]:
     """A comparison as field, operator and value."""
-    field = found.left.lower()
+    field = comparison.left.lower()
     known: Iterable[str] = _all_fields()
     if name:
         known = [*SHARED, *events.TYPES[name].__struct_fields__[3:]]
     if field not in known:
         owner = f"a {name}" if name else "an event"
         hint = nearest(field, known) or (f" ({', '.join(known)})" if name else "")
-        raise BadWord(f"{owner} has no '{found.left}'{hint}", found.left)
-    if field == "time" and not found.right.lstrip("-").isdecimal():
-        return field, found.op, moment(found.right) // US_PER_MS
-    value = _value(found.right)
-    if field == "type" and found.op in ("==", "!=", "in"):
-        for each in value if isinstance(value, list) else [value]:
-            if each not in events.TYPES:
-                raise BadWord(f"there is no event '{each}'{nearest(str(each), events.TYPES)}")
-    return field, found.op, value
+        raise BadWord(f"{owner} has no '{comparison.left}'{hint}", comparison.left)
+    if field == "time" and not comparison.right.lstrip("-").isdecimal():
+        return field, comparison.op, moment(comparison.right) // US_PER_MS
+    value = _value(comparison.right)
+    if field == "type" and comparison.op in ("==", "!=", "in"):
+        for kind in value if isinstance(value, list) else [value]:
+            if kind not in events.TYPES:
+                raise BadWord(f"there is no event '{kind}'{nearest(str(kind), events.TYPES)}")
+    return field, comparison.op, value
 
 
 def _value(word: str) -> Any:  # noqa: ANN401 - whatever JSON says, or else a word
@@ -200,13 +201,13 @@ def field_of(event: Event, name: str) -> Any:  # noqa: ANN401 - whatever the fie
 
 def find(patterns: Sequence[EventPattern], happened: Iterable[Event]) -> list[Event]:
     """The first event of each pattern, each after the one before; shorter if one is missing."""
-    found: list[Event] = []
+    matching: list[Event] = []
     for event in happened:
-        if len(found) == len(patterns):
+        if len(matching) == len(patterns):
             break
-        if patterns[len(found)].matches(event):
-            found.append(event)
-    return found
+        if patterns[len(matching)].matches(event):
+            matching.append(event)
+    return matching
 
 
 def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
@@ -227,36 +228,36 @@ def since(name: str, happened: Iterable[Event]) -> Iterable[Event]:
 
 def looked_up(statement: Statement, happened: Happened) -> Statement:
     """Add the verdict to a statement about events; return others unchanged."""
-    wanted = statement.input
-    if not isinstance(wanted, ExpectEvents):
+    expectation = statement.input
+    if not isinstance(expectation, ExpectEvents):
         return statement
-    passed, actual = _verdict(wanted, happened)
+    passed, actual = _verdict(expectation, happened)
     return msgspec.structs.replace(
-        statement, input=msgspec.structs.replace(wanted, passed=passed, actual=actual)
+        statement, input=msgspec.structs.replace(expectation, passed=passed, actual=actual)
     )
 
 
-def _verdict(wanted: ExpectEvents, happened: Happened) -> tuple[bool, str]:
-    patterns = [pattern(words) for words in wanted.patterns]
+def _verdict(expectation: ExpectEvents, happened: Happened) -> tuple[bool, str]:
+    patterns = [pattern(words) for words in expectation.patterns]
     try:
-        seen = since(wanted.since, happened())
+        seen = since(expectation.since, happened())
     except BadWord as error:
         return False, str(error)
-    if wanted.times is not None:
-        found = [event for event in seen if patterns[0].matches(event)]
-        return len(found) == wanted.times, _counted(found)
-    found = find(patterns, seen)
-    if len(found) == len(patterns):
-        return True, ", ".join(map(_named, found))
-    missing = patterns[len(found)].text
-    if not found:
+    if expectation.times is not None:
+        matching = [event for event in seen if patterns[0].matches(event)]
+        return len(matching) == expectation.times, _counted(matching)
+    matching = find(patterns, seen)
+    if len(matching) == len(patterns):
+        return True, ", ".join(map(_named, matching))
+    missing = patterns[len(matching)].text
+    if not matching:
         return False, f"there is no {missing}"
-    return False, f"there is no {missing} after {_named(found[-1])}"
+    return False, f"there is no {missing} after {_named(matching[-1])}"
 
 
-def _counted(found: Sequence[Event]) -> str:
-    times = "never" if not found else f"{len(found):,} times"
-    return f"it happened {times}{': ' if found else ''}{', '.join(map(_named, found[:5]))}"
+def _counted(matching: Sequence[Event]) -> str:
+    times = "never" if not matching else f"{len(matching):,} times"
+    return f"it happened {times}{': ' if matching else ''}{', '.join(map(_named, matching[:5]))}"
 
 
 def _named(event: Event) -> str:

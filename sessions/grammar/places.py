@@ -62,13 +62,13 @@ def place(text: str) -> Place:
     word = text.strip()
     if word.lower() in ("start", "end"):
         return Place(seq=0) if word.lower() == "start" else Place(is_end=True)
-    if found := _EVENT.fullmatch(word):
-        return Place(seq=int(found[1].replace(",", "")))
+    if match := _EVENT.fullmatch(word):
+        return Place(seq=int(match[1].replace(",", "")))
     try:
-        if found := _DISTANCE.fullmatch(word):
-            parse = moment if _FRACTION.fullmatch(found[2]) else duration
-            distance_us = parse(found[2])
-            return Place(time_us=-distance_us if found[1] == "-" else distance_us, is_distance=True)
+        if match := _DISTANCE.fullmatch(word):
+            parse = moment if _FRACTION.fullmatch(match[2]) else duration
+            distance_us = parse(match[2])
+            return Place(time_us=-distance_us if match[1] == "-" else distance_us, is_distance=True)
         return Place(time_us=moment(word))
     except BadWord:
         raise BadWord(f"'{clean(word)}' is not a place in time: {FORMS}", text) from None

@@ -41,8 +41,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
+    similar = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean '{by_lower[similar[0]]}'?" if similar else ""
 
 
 def duration(word: str) -> int:
