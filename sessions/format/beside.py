@@ -47,8 +47,8 @@ def require_safe_to_read(path: Path) -> None:
             "out and which tidegauge never writes: move it away to open the session without it."
         )
     for file in (beside(path, LOG), beside(path, INDEX)):
-        found = _status(file)
-        if found is not None and not stat.S_ISREG(found.st_mode):
+        status = _status(file)
+        if status is not None and not stat.S_ISREG(status.st_mode):
             raise SessionUnsafeError(
                 f"{path} is not opened because {file.name} beside it is not a regular file."
             )
@@ -63,8 +63,8 @@ def require_safe_to_write(path: Path) -> None:
     """
     require_safe_to_read(path)
     for file in (beside(path, LOG), beside(path, INDEX)):
-        found = _status(file)
-        if found is not None and found.st_nlink > 1:
+        status = _status(file)
+        if status is not None and status.st_nlink > 1:
             raise SessionUnsafeError(
                 f"{path} is not written to because {file.name} beside it is a hard link."
             )

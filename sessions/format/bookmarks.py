@@ -52,9 +52,9 @@ def bookmark(name: str, note: str, seq: int, time_us: int) -> Bookmark:
 
 def merged(marked: Iterable[Bookmark], by_hand: ByHand) -> list[Bookmark]:
     """Return all bookmarks in order; one set by hand overrides that of a ``mark`` statement."""
-    found: dict[int, Bookmark | None] = {mark.seq: mark for mark in marked}
-    found |= by_hand
-    return [mark for _, mark in sorted(found.items()) if mark is not None]
+    by_seq: dict[int, Bookmark | None] = {mark.seq: mark for mark in marked}
+    by_seq |= by_hand
+    return [mark for _, mark in sorted(by_seq.items()) if mark is not None]
 
 
 def put_bookmark(session: SessionFile, mark: Bookmark) -> None:

@@ -77,7 +77,7 @@ class Chunks:
 
     def events(self, first: int, last: int) -> list[Event]:
         """Return the existing events numbered ``first`` to ``last``."""
-        found: list[Event] = []
+        events: list[Event] = []
         first, last = max(first, self.first_seq), min(last, self.last_seq)
         while first <= last:
             try:
@@ -87,9 +87,9 @@ class Chunks:
                 continue
             begin = first - chunk[0].seq
             part = chunk[begin : begin + last - first + 1]
-            found += part
+            events += part
             first += len(part)
-        return found
+        return events
 
     def containing(self, seq: int) -> list[Event]:
         """Return the chunk that contains an existing event; callers must not modify the list."""
@@ -129,9 +129,9 @@ class Chunks:
         first = place.first_seq
         events = self._cache.get(first)
         if events is None or events[-1].seq < place.last_seq:
-            found = self.session.unpacked(place)
-            events = found.events()
-            self._keep(events, found.memory)
+            unpacked = self.session.unpacked(place)
+            events = unpacked.events()
+            self._keep(events, unpacked.memory)
         else:
             self._cache.move_to_end(first)
         return events
@@ -166,30 +166,30 @@ class Chunks:
 
     def batch(self, record_id: int) -> Batch | None:
         """Return the batch of a record, from the event that produced it."""
-        found = batch_in(self._named, record_id)
-        if found is not None:
-            return found
+        batch = batch_in(self._named, record_id)
+        if batch is not None:
+            return batch
         for chunk in tuple(self.session.chunks):
             if chunk.first_record <= record_id <= chunk.last_record:
                 with suppress(SessionDroppedError, SessionEndedError):
                     self._named = _batches(self._decoded(chunk))
-                    found = batch_in(self._named, record_id)
-                    if found is not None:
-                        return found
+                    batch = batch_in(self._named, record_id)
+                    if batch is not None:
+                        return batch
         open_ones = _batches(self._open_chunk())
         return batch_in(open_ones, record_id) or batch_in(self._beginning(), record_id)
 
     def batches_before(self, seq: int, records: int) -> list[Batch]:
         """Return the last batches before an event, with at least this many records."""
-        found: list[Batch] = []
+        batches: list[Batch] = []
         places = [place for place in self.session.chunks if place.first_seq < seq]
         for place in reversed(places):
             if place.last_record >= 0:
                 events = self._decoded(place)
-                found += reversed(_batches(event for event in events if event.seq < seq))
-            if sum(len(batch.values) for batch in found) >= records:
-                return found[::-1]
-        return [*self._beginning(), *found[::-1]]
+                batches += reversed(_batches(event for event in events if event.seq < seq))
+            if sum(len(batch.values) for batch in batches) >= records:
+                return batches[::-1]
+        return [*self._beginning(), *batches[::-1]]
 
     def _beginning(self) -> list[Batch]:
         """Return the batches kept at the file's beginning."""

@@ -188,16 +188,16 @@ class Unpacked(NamedTuple):
 
     def events(self, kinds: Kinds = None) -> list[Event]:
         """Return the events of some types, or all, in order; types without columns are omitted."""
-        found: list[Any] = [None] * len(self.times)
+        placed: list[Any] = [None] * len(self.times)
         first, time_at, made = self.first_seq, self.times.__getitem__, 0
         for kind, places, causes, fields in self.columns:
             if kinds is None or kind in kinds:
                 seqs = [place + first for place in places]
                 events = map(kind, seqs, map(time_at, places), causes, *fields)
                 for place, event in zip(places, events, strict=True):
-                    found[place] = event
+                    placed[place] = event
                 made += len(places)
-        return found if made == len(found) else [event for event in found if event is not None]
+        return placed if made == len(placed) else [event for event in placed if event is not None]
 
 
 def decode(data: bytes) -> list[Event]:
@@ -296,11 +296,11 @@ class _Texts:
 
     def at(self, indexes: list[int]) -> list[str]:
         """Return the texts at these positions."""
-        found = list(map(self._strings.__getitem__, indexes))
-        self._left -= sum(map(len, found))
+        texts = list(map(self._strings.__getitem__, indexes))
+        self._left -= sum(map(len, texts))
         if self._left < 0:
             raise BlockError("its texts are too long")
-        return found
+        return texts
 
 
 def checksum(data: bytes, *numbers: int) -> int:

@@ -75,7 +75,6 @@ class Opened(Struct, frozen=True):
     missing: str = ""
 
     def close(self) -> None:
-        """Close the connection."""
         self.database.close()
         if self.copy is not None:
             self.copy.cleanup()
@@ -315,10 +314,10 @@ def _require_tables(path: Path, database: sqlite3.Connection, schema: int) -> No
     expected = tables_of(schema)
     try:
         statement = "SELECT type, name, sql FROM sqlite_schema LIMIT ?"
-        found = database.execute(statement, (SCHEMA_ROWS_MAX,)).fetchall()
+        objects = database.execute(statement, (SCHEMA_ROWS_MAX,)).fetchall()
     except UNREADABLE as error:
         raise SessionDamagedError(damage_sentence(path, error)) from error
-    for kind, name, sql in found:
+    for kind, name, sql in objects:
         if kind in FOREIGN:
             raise NotASessionError(
                 f"{path} is not a session: it holds the {kind} {brief(name)!r}, "

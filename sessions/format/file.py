@@ -149,7 +149,6 @@ class SessionFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
         self._opened.close()
         if self._salvage is not None:
             self._salvage.close()
@@ -303,8 +302,8 @@ class SessionFile:
         if self._salvage is None:
             with suppress(OSError, ValueError):
                 self._salvage = Salvage(self.path, self._is_whole)
-        found = {} if self._salvage is None else self._salvage.chunks
-        while (numbers := found.get(seq)) and numbers[1] >= seq:  # it may say that it goes back
+        salvaged = {} if self._salvage is None else self._salvage.chunks
+        while (numbers := salvaged.get(seq)) and numbers[1] >= seq:  # it may say that it goes back
             chunks.append(Chunk(*numbers))
             seq = numbers[1] + 1
         return seq
@@ -396,11 +395,11 @@ class SessionFile:
             *numbers, checksum, data = self._row_of(chunk)
             if not self._is_whole(data, checksum, numbers):
                 raise codec.BlockError("the checksum is another one")
-            found = codec.unpack(data, kinds)
-            is_other = found.first_seq != chunk.first_seq or found.times[0] != chunk.first_us
-            if is_other or found.last_seq < chunk.last_seq:
+            unpacked = codec.unpack(data, kinds)
+            is_other = unpacked.first_seq != chunk.first_seq or unpacked.times[0] != chunk.first_us
+            if is_other or unpacked.last_seq < chunk.last_seq:
                 raise codec.BlockError("they are other ones")
-            return found.up_to(chunk.last_seq)
+            return unpacked.up_to(chunk.last_seq)
         except SessionDroppedError:
             raise
         except (codec.BlockError, SessionDamagedError) as error:
@@ -414,9 +413,9 @@ class SessionFile:
 
     def _row_of(self, chunk: Chunk) -> Row:
         """Return a chunk's row; in a damaged file this may be anything."""
-        found = None if self._salvage is None else self._salvage.row(chunk.first_seq)
-        if found is not None:
-            numbers, checksum, block = found
+        salvaged = None if self._salvage is None else self._salvage.row(chunk.first_seq)
+        if salvaged is not None:
+            numbers, checksum, block = salvaged
             return (*numbers, checksum, block)
         statement = f"SELECT {_NUMBERS}, checksum, events FROM chunks WHERE {{}} = ?"
         try:
@@ -484,7 +483,7 @@ class SessionFile:
             f"SELECT seq, time_us, steps, line, text, statement, {checksum} FROM inputs "
             "ORDER BY seq",
         )
-        found: list[RecordedInput] = []
+        inputs: list[RecordedInput] = []
         damage, self.damage = self.damage, ""
         room, beyond = _TextRoom(), 0
         try:
@@ -492,32 +491,32 @@ class SessionFile:
                 numbers = (seq, time_us, steps, line)
                 room.take(text, stored or "")
                 beyond += seq > self.last_seq
-                if len(found) >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
-                    raise SessionDamagedError(f"it has more than {len(found):,} statements")
+                if len(inputs) >= limits.STATEMENTS_MAX or beyond > limits.BEYOND_MAX:
+                    raise SessionDamagedError(f"it has more than {len(inputs):,} statements")
                 if self._has_checksums and input_checksum(numbers, text, stored) != known:
                     raise SessionDamagedError("its checksum is another one")
                 statement = None
                 if stored is not None:
                     statement = decode_json(stored, Statement, limits.STATEMENT_MEMORY_MAX)
                     _require_size(statement.input)
-                found.append(RecordedInput(*numbers, text, statement))
+                inputs.append(RecordedInput(*numbers, text, statement))
         except (DecodingError, SessionDamagedError) as error:
-            self._damaged(f"statement {len(found) + 1:,}: {error}")
+            self._damaged(f"statement {len(inputs) + 1:,}: {error}")
         self.inputs_damage, self.damage = self.damage, damage or self.damage
-        return found
+        return inputs
 
     def bookmarks(self) -> list[Bookmark]:
-        """Return the bookmarks in order."""
+        """Return the bookmarks in the order of their events."""
         statement = "SELECT name, note, seq, time_us FROM bookmarks ORDER BY seq"
         rows = self._typed_rows(tuple[str, str, int, int], statement)
-        found, room = list[Bookmark](), _TextRoom()
+        bookmarks, room = list[Bookmark](), _TextRoom()
         try:
             for row in islice(rows, limits.BOOKMARKS_MAX):
                 room.take(row[0], row[1])
-                found.append(Bookmark(*row))
+                bookmarks.append(Bookmark(*row))
         except SessionDamagedError as error:
             self._damaged(str(error))
-        return found
+        return bookmarks
 
     def summary(self, after_seq: int = 0) -> list[tuple[int, int, Counts]]:
         """Return what the time bar draws: event, time and counts wherever the counts changed."""
@@ -593,9 +592,9 @@ def _chunk(numbers: object) -> Chunk:
     return chunk
 
 
-def _require_size(wanted: AnyInput) -> None:
+def _require_size(input_: AnyInput) -> None:
     """Raise :class:`SessionDamagedError` if a statement asks for more than any may."""
-    if too_much := excess(wanted):
+    if too_much := excess(input_):
         raise SessionDamagedError(f"{too_much} are more than a statement may ask for")
 
 

@@ -209,8 +209,8 @@ class Room:
 
 def room_of_beginning(data: bytes) -> Room:
     """Return the room of a keyframe at which a file begins."""
-    wanted = min(limits.BEGINNING_MEMORY_MAX, len(data) * limits.BEGINNING_EXPANSION_MAX)
-    return Room(max(limits.KEYFRAME_MEMORY_MAX, wanted))
+    needed = min(limits.BEGINNING_MEMORY_MAX, len(data) * limits.BEGINNING_EXPANSION_MAX)
+    return Room(max(limits.KEYFRAME_MEMORY_MAX, needed))
 
 
 def decode(data: bytes, room: Room | None = None) -> Keyframe:

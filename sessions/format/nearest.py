@@ -20,5 +20,5 @@ def nearest_file(path: Path) -> str:
             names.append(entry.name)
             if len(names) > LOOKED_AT_MAX:
                 return ""
-    found = get_close_matches(path.name, sorted(names), n=1, cutoff=0.75)
-    return f"; did you mean '{path.with_name(found[0])}'?" if found else ""
+    similar = get_close_matches(path.name, sorted(names), n=1, cutoff=0.75)
+    return f"; did you mean '{path.with_name(similar[0])}'?" if similar else ""

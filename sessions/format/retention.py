@@ -32,16 +32,16 @@ def newest(
     batches: Sequence[Batch], records: int = EARLY_RECORDS_MAX, characters: int | None = None
 ) -> list[Batch]:
     """Return the last batches that together have at least so many records and ``characters``."""
-    found: list[Batch] = []
+    kept: list[Batch] = []
     left = records
     room = sum(map(_characters, batches)) + 1 if characters is None else characters
     for batch in reversed(batches):
         if left <= 0 or room <= 0:
             break
-        found.append(batch)
+        kept.append(batch)
         left -= len(batch.values)
         room -= _characters(batch)
-    return found[::-1]
+    return kept[::-1]
 
 
 def _characters(batch: Batch) -> int:

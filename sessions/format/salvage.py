@@ -79,7 +79,6 @@ class Salvage:
                 self._places[numbers[0]] = (begin, at)
 
     def close(self) -> None:
-        """Close the file."""
         self._content.close()
 
     def row(self, first_seq: int) -> Found | None:
@@ -104,13 +103,13 @@ class Salvage:
             places = head + LEAF_HEAD_BYTES
             cells = int.from_bytes(page[head + 3 : head + 5], "big")
             ends = range(places, min(places + 2 * cells, self._size - 1), 2)
-            found = [int.from_bytes(page[at : at + 2], "big") for at in ends]
+            offsets = [int.from_bytes(page[at : at + 2], "big") for at in ends]
             # Most pages belong to other tables: three of their rows tell that.
-            some = {found[0], found[len(found) // 2], found[-1]} if found else ()
+            some = {offsets[0], offsets[len(offsets) // 2], offsets[-1]} if offsets else ()
             if any(_is_chunk_at(page, at) for at in some):
-                for at in found[: max(0, left)]:
+                for at in offsets[: max(0, left)]:
                     yield begin, at
-                left -= len(found)
+                left -= len(offsets)
 
     def _row(self, page: bytes, at: int) -> Found:
         size, at = _varint(page, at)

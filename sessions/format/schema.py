@@ -106,5 +106,7 @@ def tables_of(schema: int) -> dict[str, str]:
         tables = _META_6 + _INPUTS_6 + _SUMMARY_6 + _OTHERS
     elif schema < WRITES_SINCE:
         tables = _META + _INPUTS + _SUMMARY_13 + _OTHERS
-    statements = [" ".join(each.split()) for each in tables.split(";") if each.strip()]
-    return {each.split()[2]: each for each in statements}
+    statements = [
+        " ".join(statement.split()) for statement in tables.split(";") if statement.strip()
+    ]
+    return {statement.split()[2]: statement for statement in statements}
