@@ -22,7 +22,6 @@ class OlderBatches:
     """The batches that a view has forgotten."""
 
     def __init__(self) -> None:
-        """Know of none."""
         self._packed = PackedBatches()
 
     def take_from(self, batches: list[Batch]) -> None:

@@ -34,9 +34,9 @@ class Changes:
         """Return at least all keys touched after event ``seq``; None: unknown, so take all."""
         if seq < self.floor:
             return None
-        found: dict[str, None] = {}
+        touched: dict[str, None] = {}
         newer = list(takewhile(lambda look: look[0] > seq, reversed(self._older)))
         for _, keys in reversed(newer):
-            found.update(dict.fromkeys(keys))
-        found.update(dict.fromkeys(self.current))
-        return found
+            touched.update(dict.fromkeys(keys))
+        touched.update(dict.fromkeys(self.current))
+        return touched

@@ -31,18 +31,18 @@ def checkpoint_files(state: ViewState, broker: int) -> list[CheckpointFile]:
     """The files of a broker, whether its process is running or not."""
     replicas = [
         (partition, replica)
-        for _, partition in sorted(state.partitions.items(), key=lambda each: _place(each[1]))
+        for _, partition in sorted(state.partitions.items(), key=lambda item: _place(item[1]))
         if (replica := partition.replica_states.get(broker)) is not None
     ]
-    found = [
+    files = [
         CheckpointFile(REPLICATION, _offsets((p, r.checkpointed_hw) for p, r in replicas)),
         CheckpointFile(RECOVERY, _offsets((p, r.recovery_point) for p, r in replicas)),
     ]
     for partition, replica in replicas:
         if replica.epochs is not None:
             path = f"{partition.name}/{LEADER_EPOCHS}"
-            found.append(CheckpointFile(path, _epochs(replica)))
-    return found
+            files.append(CheckpointFile(path, _epochs(replica)))
+    return files
 
 
 def _place(partition: PartitionState) -> tuple[str, int]:

@@ -17,13 +17,13 @@ DEAD: Final = "Dead"
 
 def behind(view: ClusterView, positions: Mapping[str, int]) -> dict[str, int]:
     """How many committed records follow each position, where the partition has a leader."""
-    found = {}
+    lags = {}
     for tp, position in positions.items():
         partition = view.partitions.get(tp)
         leader = None if partition is None else partition.leader_replica
         if leader is not None:
-            found[tp] = max(0, leader.high_watermark - position)
-    return found
+            lags[tp] = max(0, leader.high_watermark - position)
+    return lags
 
 
 def behind_by_group(view: ClusterView) -> dict[str, int]:
@@ -47,8 +47,8 @@ def positions_of(view: ClusterView, connection: ConnectionState) -> Mapping[str,
 
 def lag_of(view: ClusterView, connection: ConnectionState) -> int | None:
     """How many committed records a client has yet to read; None: it has no position anywhere."""
-    found = behind(view, positions_of(view, connection))
-    return sum(found.values()) if found else None
+    lags = behind(view, positions_of(view, connection))
+    return sum(lags.values()) if lags else None
 
 
 def library_of(connection: ConnectionState) -> str:

@@ -59,7 +59,6 @@ class ClusterView(Model):
 
     @property
     def time_us(self) -> int:
-        """Its virtual time."""
         return self.state.time_us
 
     # ---- copies and codes
@@ -120,9 +119,9 @@ class ClusterView(Model):
                 first += 1
             else:
                 at = first - batch.first_record
-                found = batch.values[at : at + end - first]
-                yield from found
-                first += len(found)
+                values = batch.values[at : at + end - first]
+                yield from values
+                first += len(values)
 
     def values(self, tp: str, broker: int) -> list[str]:
         """All record values of one replica's log in offset order; empty if there is no such log."""
@@ -191,21 +190,21 @@ class ClusterView(Model):
 
     def changed_partitions_since(self, seq: int) -> list[str]:
         """The partitions that changed, came or went after event ``seq`` (long ago: all)."""
-        found = self.partition_changes.since(seq)
+        touched = self.partition_changes.since(seq)
         self.look()
-        if found is None:
+        if touched is None:
             return list(self.partitions)
         partitions = self.partitions
-        return [tp for tp in found if (p := partitions.get(tp)) is None or p.changed > seq]
+        return [tp for tp in touched if (p := partitions.get(tp)) is None or p.changed > seq]
 
     def changed_znodes_since(self, seq: int) -> list[str]:
         """The paths of znodes that changed, came or went after event ``seq`` (long ago: all)."""
-        found = self.znode_changes.since(seq)
+        touched = self.znode_changes.since(seq)
         self.look()
-        if found is None:
+        if touched is None:
             return list(self.state.znodes)
         znodes = self.state.znodes
-        return [path for path in found if (z := znodes.get(path)) is None or z.changed > seq]
+        return [path for path in touched if (z := znodes.get(path)) is None or z.changed > seq]
 
 
 def _nothing() -> ViewState:

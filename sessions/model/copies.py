@@ -157,7 +157,7 @@ def view_state(old: ViewState) -> ViewState:
         "faults",
     ):
         setattr(new, name, getattr(old, name).copy())
-    new.beliefs = {tp: each.copy() for tp, each in old.beliefs.items()}
+    new.beliefs = {tp: beliefs.copy() for tp, beliefs in old.beliefs.items()}
     new.controller = controller(old.controller)
     new.links = [copy(link) for link in old.links]
     new.expectations = expectations(old.expectations)

@@ -498,9 +498,9 @@ def _(event: events.AuditChanged) -> str:
         "diverged": len(event.diverged),
         "read and lost": len(event.consumed_lost),
     }
-    found = [f"{count} {what}" for what, count in counts.items() if count]
-    found += [f"offsets {begin} to {end - 1} lost" for begin, end in event.lost_offsets]
-    return f"{event.tp} {', '.join(found) or 'clean again'}"
+    findings = [f"{count} {what}" for what, count in counts.items() if count]
+    findings += [f"offsets {begin} to {end - 1} lost" for begin, end in event.lost_offsets]
+    return f"{event.tp} {', '.join(findings) or 'clean again'}"
 
 
 @sentence
@@ -521,8 +521,8 @@ def _(event: events.TransactionStateChanged) -> str:
 
 @sentence
 def _(event: events.TransactionsLoaded) -> str:
-    found = some(event.transactional_ids) or "no transactions"
-    return f"{replica(event.tp, event.broker)} coordinates {found}"
+    coordinated = some(event.transactional_ids) or "no transactions"
+    return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
 
 
 @sentence
@@ -543,8 +543,8 @@ def _(event: events.GroupRecordsWritten) -> str:
 
 @sentence
 def _(event: events.GroupsLoaded) -> str:
-    found = some(event.groups) or "no groups"
-    return f"{replica(event.tp, event.broker)} coordinates {found}"
+    coordinated = some(event.groups) or "no groups"
+    return f"{replica(event.tp, event.broker)} coordinates {coordinated}"
 
 
 @sentence

@@ -210,13 +210,13 @@ class Model:
     def broker(self, broker: int, seq: int) -> BrokerState:
         """The broker, about to be changed by event ``seq``."""
         brokers = self.state.brokers
-        found = brokers.get(broker)
-        if found is None:
-            found = brokers[broker] = BrokerState(broker)
-        elif found.changed <= self.frozen:
-            found = brokers[broker] = copies.broker(found)
-        found.changed = seq
-        return found
+        state = brokers.get(broker)
+        if state is None:
+            state = brokers[broker] = BrokerState(broker)
+        elif state.changed <= self.frozen:
+            state = brokers[broker] = copies.broker(state)
+        state.changed = seq
+        return state
 
     def znode(self, path: str, seq: int) -> ZnodeState | None:
         """The znode, about to be changed by event ``seq``; None if there is none."""

@@ -240,7 +240,9 @@ def has_acting_leader(partition: PartitionState, serving: Set[int]) -> bool:
         return True
     if leader >= 0 and leader not in serving:
         return False
-    return any(each.role == "leader" and each.broker in serving for each in states.values())
+    return any(
+        replica.role == "leader" and replica.broker in serving for replica in states.values()
+    )
 
 
 def _isr_flags(partition: PartitionState) -> int:

@@ -58,18 +58,22 @@ def mark_of(view: ClusterView, snapshot: Mapping[str, Any], since: int) -> Plain
         "controller": {"broker": quorum["leader"], "epoch": quorum["epoch"]},
         "quorum": quorum,
         "brokers": [
-            {**each, **_registration(image, each["id"]), "metadata_log": _log(state, each["id"])}
-            for each in snapshot["brokers"]
+            {
+                **broker,
+                **_registration(image, broker["id"]),
+                "metadata_log": _log(state, broker["id"]),
+            }
+            for broker in snapshot["brokers"]
         ],
         "controllers": [
-            {"id": c, "state": each, "metadata_log": _log(state, c)}
-            for c, each in sorted(state.controllers.items())
+            {"id": c, "state": status, "metadata_log": _log(state, c)}
+            for c, status in sorted(state.controllers.items())
         ],
         "partitions": _partitions(view, image, cleared, snapshot["partitions"]),
         "metadata": _told(view, state, image),
         "not_in_metadata": _folders(view, state, image),
-        "configs": {key: each for key, each in sorted(image.configs.items()) if each},
-        "metadata_log": _records([each for each in state.log if each.offset >= since]),
+        "configs": {key: config for key, config in sorted(image.configs.items()) if config},
+        "metadata_log": _records([record for record in state.log if record.offset >= since]),
     }
 
 
@@ -85,11 +89,11 @@ def _log(state: QuorumState, host: int) -> Plain:
 
 
 def _registration(image: MetadataImage, broker: int) -> Plain:
-    found = image.brokers.get(broker)
-    if found is None:
+    registration = image.brokers.get(broker)
+    if registration is None:
         nothing = {"fenced": None, "in_controlled_shutdown": None}
         return {"registered": False, **nothing, "registrations": 0}
-    return {"registered": True, **broker_fields(found)}
+    return {"registered": True, **broker_fields(registration)}
 
 
 def _partitions(
@@ -103,8 +107,8 @@ def _partitions(
     ``cleared`` counts the ClearElrRecords that emptied a partition's lists: each has incremented
     its partition epoch.
     """
-    described = {(each["topic"], each["partition"]): each for each in common}
-    found = []
+    described = {(row["topic"], row["partition"]): row for row in common}
+    rows = []
     for topic, number, partition in image.partitions():
         known = described[topic.name, number]
         leader = view.state.brokers.get(partition.leader)
@@ -118,8 +122,8 @@ def _partitions(
         # Recordings of real clusters count a partition's own records.
         epoch = partition.partition_epoch - cleared.get(TopicIdPartition(topic.id, number), 0)
         own = {**partition_fields(partition), "partition_epoch": epoch}
-        found.append({**known, **own, "state": state, **offsets})
-    return sorted(found, key=lambda each: (each["topic"], each["partition"]))
+        rows.append({**known, **own, "state": state, **offsets})
+    return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
 
 def _told(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
@@ -127,17 +131,17 @@ def _told(view: ClusterView, state: QuorumState, image: MetadataImage) -> Plain:
 
     Brokers that have applied as much tell the same, so that is worked out once.
     """
-    found: Plain = {}
+    by_broker: Plain = {}
     topics: dict[int, Plain] = {end_of(state): _topics(image)}
     for broker in view.state.brokers.values():
         if broker.state != "running":
             continue
         end = state.applied.get(broker.id, 0)
         if end not in topics:
-            topics[end] = _topics(image_of(each for each in state.log if each.offset < end))
+            topics[end] = _topics(image_of(record for record in state.log if record.offset < end))
         if topics[end]:
-            found[str(broker.id)] = topics[end]
-    return found
+            by_broker[str(broker.id)] = topics[end]
+    return by_broker
 
 
 def _topics(image: MetadataImage) -> Plain:
@@ -167,12 +171,12 @@ def _metadata(image: MetadataImage, partition: PartitionRegistration) -> Plain:
 def _folders(view: ClusterView, state: QuorumState, image: MetadataImage) -> dict[str, list[str]]:
     """Folders that belong to no partition, or are renamed."""
     known = {f"{topic.name}-{number}" for topic, number, _ in image.partitions()}
-    found = {broker: list(names) for broker, names in state.folders.items() if names}
+    folders = {broker: list(names) for broker, names in state.folders.items() if names}
     for tp, partition in view.state.partitions.items():
         if tp not in known:
             for broker in partition.replica_states:
-                found.setdefault(broker, []).append(tp)
-    return {str(broker): sorted(names) for broker, names in sorted(found.items())}
+                folders.setdefault(broker, []).append(tp)
+    return {str(broker): sorted(names) for broker, names in sorted(folders.items())}
 
 
 def _records(log: Sequence[CommittedRecord]) -> list[Plain]:
@@ -180,11 +184,11 @@ def _records(log: Sequence[CommittedRecord]) -> list[Plain]:
     batches = {batch: number for number, batch in enumerate(dict.fromkeys(r.batch for r in log))}
     return [
         {
-            "type": each.kind,
-            "version": each.version,
-            "data": decode_object(each.data),
-            "epoch": each.epoch,
-            "batch": batches[each.batch],
+            "type": record.kind,
+            "version": record.version,
+            "data": decode_object(record.data),
+            "epoch": record.epoch,
+            "batch": batches[record.batch],
         }
-        for each in log
+        for record in log
     ]

@@ -67,7 +67,7 @@ class MetadataNode(Struct):
             return None
         value = self.value
         if isinstance(value, dict):
-            value = {NAMES.get(name, name): each for name, each in value.items()}
+            value = {NAMES.get(name, name): field for name, field in value.items()}
         return json.dumps(value, separators=(",", ":"))
 
 
@@ -130,11 +130,11 @@ class MetadataLog:
         # Decoded in one call, which takes a tenth of the time of one for each record.
         for position, about in zip(positions, abouts(others), strict=True):
             topic = about.topicId
-            found = topics.get(topic)
-            if found is None:
-                found = topics[topic] = _TopicRecords()
-            found.positions.append(position)
-            found.numbers.append(about.partitionId)
+            of_topic = topics.get(topic)
+            if of_topic is None:
+                of_topic = topics[topic] = _TopicRecords()
+            of_topic.positions.append(position)
+            of_topic.numbers.append(about.partitionId)
         return self
 
     def holds(self, log: Sequence[CommittedRecord]) -> bool:
@@ -189,8 +189,8 @@ class Metadata:
         about = self._about(partition.topic, str(partition.partition))
         if not any(ELIGIBLE in self.log.records[at].data for at in about):
             return []
-        found: list[int] = self.partition(partition).get("elr", [])
-        return found
+        elr: list[int] = self.partition(partition).get("elr", [])
+        return elr
 
     def is_fenced(self, broker: int) -> bool | None:
         """Whether a broker is fenced; None if it is not registered."""
@@ -228,7 +228,7 @@ class Metadata:
                 broker = image.brokers.get(data["brokerId"])
                 return None if broker is None else broker_fields(broker)
             case "RegisterController":
-                return {key: each for key, each in data.items() if key != "controllerId"}
+                return {key: value for key, value in data.items() if key != "controllerId"}
             case "Config":
                 return data.get("value")
             case "FeatureLevel":
@@ -302,15 +302,14 @@ class Metadata:
     # ---- the tree
 
     def node(self, path: str) -> MetadataNode | None:
-        """A node by its path."""
         match path.split("/")[1:]:
             case ["topics", topic, number]:
                 return self.partition_node(topic, number)
             case ["topics", topic] if topic:
-                found = self._nodes.get(path)
-                if found is not None:
-                    found.children = self.children(topic)
-                return found
+                node = self._nodes.get(path)
+                if node is not None:
+                    node.children = self.children(topic)
+                return node
             case _:
                 return self._nodes.get(path)
 

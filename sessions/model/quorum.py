@@ -100,7 +100,7 @@ def _end_as_leader(log: Sequence[CommittedRecord], member: int) -> int:
     """The end of the newest epoch that a controller led; -1 if it led none."""
     for record in reversed(log):
         if record.kind == "LeaderChange" and decode_object(record.data)["leaderId"] == member:
-            last = bisect_right(log, record.epoch, key=lambda each: each.epoch) - 1
+            last = bisect_right(log, record.epoch, key=lambda other: other.epoch) - 1
             return log[last].offset + 1
     return -1
 

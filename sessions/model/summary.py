@@ -42,8 +42,8 @@ def contract(view: ClusterView, facts: Mapping[str, Any] | None = None) -> Plain
         "version": state.version,
         "verdicts": verdicts(view),
         **snapshot(view),
-        "producers": [producer(each) for each in state.producers.values()],
-        "consumers": [consumer(view, each) for each in state.consumers.values()],
+        "producers": [producer(client) for client in state.producers.values()],
+        "consumers": [consumer(view, client) for client in state.consumers.values()],
         "audit": audit(view),
         "invariants": invariants(view),
         "expectations": expectations(view),
@@ -73,12 +73,12 @@ def mark(view: ClusterView, before: ClusterView | None = None) -> Plain:
 
 def marks(views: Mapping[str, ClusterView]) -> Plain:
     """All marks, in the order in which they were set."""
-    found: Plain = {}
+    summaries: Plain = {}
     before = None
     for name, view in views.items():
-        found[name] = mark(view, before)
+        summaries[name] = mark(view, before)
         before = view
-    return found
+    return summaries
 
 
 def snapshot(view: ClusterView, before: ClusterView | None = None) -> Plain:
@@ -103,8 +103,8 @@ def _snapshot(view: ClusterView) -> Plain:
             "epoch": state.controller.epoch,
             "epoch_zk_version": state.controller.epoch_zk_version,
         },
-        "brokers": [broker(each) for _, each in sorted(state.brokers.items())],
-        "partitions": [partition(view, each) for each in partitions],
+        "brokers": [broker(broker_state) for _, broker_state in sorted(state.brokers.items())],
+        "partitions": [partition(view, partition_state) for partition_state in partitions],
     }
 
 
@@ -139,8 +139,8 @@ def partition(view: ClusterView, state: PartitionState) -> Plain:
         "zk_version": state.zk_version,
         "controller_epoch": state.controller_epoch,
         "replica_states": [
-            replica(view, each, None if broker == state.leader else remote_leo.get(broker))
-            for broker, each in sorted(state.replica_states.items())
+            replica(view, replica_state, None if broker == state.leader else remote_leo.get(broker))
+            for broker, replica_state in sorted(state.replica_states.items())
         ],
     }
 
@@ -191,26 +191,30 @@ def audit(view: ClusterView) -> Plain:
     """Ground truth: the number of acknowledged records, and lists of what is wrong with them."""
     lists = {what: _audited(view, what) for what in AUDITS}
     offsets = [
-        {"topic": each.topic, "partition": each.partition, "begin": begin, "end": end}
-        for each in sorted(view.state.partitions.values(), key=lambda p: (p.topic, p.partition))
-        for begin, end in each.lost_offsets
+        {"topic": partition.topic, "partition": partition.partition, "begin": begin, "end": end}
+        for partition in sorted(
+            view.state.partitions.values(), key=lambda p: (p.topic, p.partition)
+        )
+        for begin, end in partition.lost_offsets
     ]
     of_image = {"lost_offsets": offsets} if offsets else {}
     return {"acked": view.state.acked, **lists, **of_image}
 
 
 def _audited(view: ClusterView, what: str) -> list[Plain]:
-    partitions = [each for each in view.state.partitions.values() if getattr(each, what)]
+    partitions = [
+        partition for partition in view.state.partitions.values() if getattr(partition, what)
+    ]
     partitions.sort(key=lambda p: (p.topic, p.partition))
     return [
         {
-            "topic": each.topic,
-            "partition": each.partition,
+            "topic": partition.topic,
+            "partition": partition.partition,
             "offset": offset,
             "value": view.value(record),
         }
-        for each in partitions
-        for offset, record in getattr(each, what)
+        for partition in partitions
+        for offset, record in getattr(partition, what)
     ]
 
 
@@ -232,15 +236,15 @@ def invariants(view: ClusterView) -> list[Plain]:
 
 def expectations(view: ClusterView) -> Plain:
     """How many assertions held, and those that did not."""
-    found = view.state.expectations
+    checked = view.state.expectations
     return {
-        "passed": found.passed,
+        "passed": checked.passed,
         "failed": [
             {
                 "line": line,
                 "text": text,
                 "actual": decode_json(actual, object, EVENT_JSON_MEMORY_MAX),
             }
-            for line, text, actual in found.failed
+            for line, text, actual in checked.failed
         ],
     }

@@ -45,7 +45,7 @@ def _of_records(group: Iterable[Any]) -> Iterable[str]:
         yield path_of(event.kind, data) if data else ""
         if "brokerId" in data:
             yield broker_name(data["brokerId"])
-    for topic, number in {(each.topicId, each.partitionId) for each in abouts(of_partitions)}:
+    for topic, number in {(about.topicId, about.partitionId) for about in abouts(of_partitions)}:
         name = topic_name(topic)
         yield f"/topics/{name}/{number}"
         yield f"{name}-{number}"

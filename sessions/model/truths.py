@@ -50,10 +50,10 @@ def truths(view: ClusterView, partition: PartitionState) -> list[Truth]:
     znode = _znode(partition, "znode" if view.state.quorum is None else "metadata log")
     others = [
         *_controller(view, partition),
-        *(_replica(view, each) for _, each in sorted(partition.replica_states.items())),
+        *(_replica(view, replica) for _, replica in sorted(partition.replica_states.items())),
         *_clients(view, partition),
     ]
-    return [znode, *(_compared(znode, each) for each in others)]
+    return [znode, *(_compared(znode, truth) for truth in others)]
 
 
 def _znode(partition: PartitionState, who: str) -> Truth:

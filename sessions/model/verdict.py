@@ -123,8 +123,8 @@ def _refused(view: ClusterView, held: Verdict) -> str:
 
 def _lost(view: ClusterView, _held: Verdict) -> str:
     partitions = [view.partitions[tp] for tp in view.lost]
-    kinds = ["acknowledged records"] if any(each.lost for each in partitions) else []
-    if any(each.lost_offsets for each in partitions):
+    kinds = ["acknowledged records"] if any(partition.lost for partition in partitions) else []
+    if any(partition.lost_offsets for partition in partitions):
         kinds.append("committed offsets")
     return f"{' and '.join(kinds)} of {names_in_words(sorted(view.lost))}"
 
@@ -138,9 +138,9 @@ def _healthy(view: ClusterView, _held: Verdict) -> str:
 
 
 def _blocked_by(view: ClusterView) -> str:
-    found = view.blocked()
-    for_whom = f"for {brokers_in_words(found.brokers)}" if found.brokers else "for a leader"
-    until_us = None if found.is_stuck else _until_us(view.state, found.brokers)
+    blocked = view.blocked()
+    for_whom = f"for {brokers_in_words(blocked.brokers)}" if blocked.brokers else "for a leader"
+    until_us = None if blocked.is_stuck else _until_us(view.state, blocked.brokers)
     return for_whom if until_us is None else f"{for_whom}, until {by_second(until_us)}{AT_LATEST}"
 
 

@@ -90,7 +90,7 @@ def log_start_changed(model: Model, event: events.MetadataLogStartChanged) -> No
     """Move a host's log start, and remove the snapshots before it."""
     quorum = _quorum(model)
     quorum.log_starts[event.host] = start = event.start_offset
-    kept = [each for each in quorum.snapshots.get(event.host, []) if each[0] >= start]
+    kept = [snapshot for snapshot in quorum.snapshots.get(event.host, []) if snapshot[0] >= start]
     quorum.snapshots[event.host] = kept
 
 
