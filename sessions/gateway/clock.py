@@ -45,9 +45,7 @@ class WallClock:
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether the clock is stopped."""
         return monotonic() >= self._until
 
     def stop(self) -> None:
-        """Stop the clock."""
         self._until = min(self._until, monotonic())

@@ -157,9 +157,9 @@ class ClientConnection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         too_much = self._waiting_bytes > WAITING_BYTES_MAX
-        wanted = self._is_ending or too_much or len(self._waiting) > REQUESTS_MAX
-        if wanted and not self._is_paused:
+        should_pause = self._is_ending or too_much or len(self._waiting) > REQUESTS_MAX
+        if should_pause and not self._is_paused:
             transport.pause_reading()
-        elif self._is_paused and not wanted:
+        elif self._is_paused and not should_pause:
             transport.resume_reading()
-        self._is_paused = wanted
+        self._is_paused = should_pause

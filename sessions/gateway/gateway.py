@@ -133,8 +133,8 @@ class Gateway(Delivery):
     def _bind(self, endpoint: Endpoint, port: int) -> None:
         bound = {}
         for at, broker in enumerate(self.cluster.brokers):
-            wanted = port + at if port else 0
-            listener = Listener(broker, endpoint, wanted)
+            own_port = port + at if port else 0
+            listener = Listener(broker, endpoint, own_port)
             self.listeners.append(listener)
             bound[broker] = listener.port
         hosts = self.cluster.state.settings.hosts
@@ -144,7 +144,9 @@ class Gateway(Delivery):
     def addresses(self) -> list[Address]:
         """Where each broker listens at the first endpoint, in the order of their ids."""
         name = self.endpoints[0].name
-        return [(each.host, each.port) for each in self.listeners if each.name == name]
+        return [
+            (listener.host, listener.port) for listener in self.listeners if listener.name == name
+        ]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -168,16 +170,18 @@ class Gateway(Delivery):
         for endpoint in self.endpoints:
             name = endpoint.name
             bound = {
-                each.broker: (each.host, each.port) for each in self.listeners if each.name == name
+                listener.broker: (listener.host, listener.port)
+                for listener in self.listeners
+                if listener.name == name
             }
-            wanted = AdvertiseListeners(
+            advertisement = AdvertiseListeners(
                 listeners=self.advertised[name],
                 name=name,
                 bound=bound,
                 protocol=endpoint.protocol,
                 users=self._users,
             )
-            self._give(wanted, "clients are told addresses")
+            self._give(advertisement, "clients are told addresses")
         self._ask_for_coordinator()
         await self._follow_brokers()
         self._wake()
@@ -201,8 +205,8 @@ class Gateway(Delivery):
     def _hang_up_asking(self) -> None:
         """Close the internal connection that looked up the coordinator; no view should show it."""
         if not self._is_ended():
-            wanted = CloseConnection(connection=self._asking)
-            self._give(wanted, "__consumer_offsets is asked for no more")
+            closing = CloseConnection(connection=self._asking)
+            self._give(closing, "__consumer_offsets is asked for no more")
 
     async def wait_for_fault(self) -> None:
         """Never return; raise any error inside the emulator."""
@@ -292,13 +296,13 @@ class Gateway(Delivery):
         self.connections[number] = connection
         connection.used_us = self.runner.now_us
         self._watch_idle(0)
-        wanted = OpenConnection(
+        opening = OpenConnection(
             connection=number,
             broker=connection.broker,
             address=connection.peer,
             listener=connection.listener,
         )
-        self._give(wanted, f"client {number} connects to broker {connection.broker}")
+        self._give(opening, f"client {number} connects to broker {connection.broker}")
         return True
 
     def received(self, connection: ClientConnection, frame: bytes) -> bool:
@@ -312,16 +316,18 @@ class Gateway(Delivery):
         connection.used_us = self.runner.now_us
         api = APIS.get(int.from_bytes(frame[:2], signed=True))
         name = "an unknown request" if api is None else api.name
-        wanted = ReceiveRequest(connection=number, frame=frame)
-        self._give(wanted, f"client {number} sends {name}")
-        found = self.cluster.clients.external.state.connections.get(number)
-        return found is not None and bool(found.frame)
+        request = ReceiveRequest(connection=number, frame=frame)
+        self._give(request, f"client {number} sends {name}")
+        state = self.cluster.clients.external.state.connections.get(number)
+        return state is not None and bool(state.frame)
 
     def held(self, byte_count: int) -> None:
         """Handle a change of the bytes of incomplete requests; too many cost the largest one."""
         self._incomplete_bytes += byte_count
         if self._incomplete_bytes > INCOMPLETE_BYTES_MAX:
-            largest = max(self.connections.values(), key=lambda each: each.incomplete_bytes)
+            largest = max(
+                self.connections.values(), key=lambda connection: connection.incomplete_bytes
+            )
             self.dropped(largest, "incomplete requests take too much memory, and most is its own")
 
     def closed(self, connection: ClientConnection, reason: str = "") -> None:
@@ -349,8 +355,8 @@ class Gateway(Delivery):
         self._idles = None
         now_us = self.runner.now_us
         limit_us = {
-            broker: each.context.config.connections_max_idle_us
-            for broker, each in self.cluster.brokers.items()
+            broker: process.context.config.connections_max_idle_us
+            for broker, process in self.cluster.brokers.items()
         }
         for connection in list(self.connections.values()):
             idle_us = now_us - connection.used_us
@@ -372,34 +378,34 @@ class Gateway(Delivery):
 
     def respond(self, connection: int, frame: bytes) -> None:
         """Send a response."""
-        found = self.connections.get(connection)
-        if found is not None:
-            found.respond(frame)
+        client = self.connections.get(connection)
+        if client is not None:
+            client.respond(frame)
         elif connection == self._asking:
             asyncio.get_running_loop().call_soon(self._hang_up_asking)
 
     def close(self, connection: int, reason: str) -> None:
         """Close a connection on the cluster's behalf."""
-        found = self.connections.pop(connection, None)
-        if found is None:
+        client = self.connections.pop(connection, None)
+        if client is None:
             return
         if reason:
-            peer, broker = found.peer, found.broker
+            peer, broker = client.peer, client.broker
             LOG.warning("%s is disconnected from broker %s: %s", peer, broker, reason)
-        found.close(abort=not reason)
+        client.close(abort=not reason)
 
     def fail(self, connection: int, reason: str) -> None:
         """Close a connection, once the cluster is not in the middle of processing."""
-        found = self.connections.get(connection)
-        if found is not None:
-            asyncio.get_running_loop().call_soon(self.dropped, found, reason)
+        client = self.connections.get(connection)
+        if client is not None:
+            asyncio.get_running_loop().call_soon(self.dropped, client, reason)
 
     # ---- time
 
-    def _give(self, wanted: AnyInput, text: str) -> None:
+    def _give(self, input_: AnyInput, text: str) -> None:
         """Submit an input at the current time; :meth:`wait_for_fault` reports an error."""
         with suppress(Exception):
-            self._submitted(Statement(wanted, text))
+            self._submitted(Statement(input_, text))
 
     def _submitted(self, statement: Statement) -> Ticket:
         """Submit it when time has caught up with the wall clock, or as far as one slice gets."""
@@ -497,11 +503,11 @@ class Gateway(Delivery):
     def _end_statements(self) -> None:
         if not self._waiting:
             return
-        ended = [each for each in self._waiting if each[0].done]
-        for each in ended:
-            self._waiting.remove(each)
-            if not each[1].done():
-                each[1].set_result(each[0])
+        ended = [waiting for waiting in self._waiting if waiting[0].done]
+        for waiting in ended:
+            self._waiting.remove(waiting)
+            if not waiting[1].done():
+                waiting[1].set_result(waiting[0])
 
     # ---- brokers that stop and start
 
@@ -510,7 +516,9 @@ class Gateway(Delivery):
 
     def _see_to_brokers(self) -> None:
         """Open and close ports as brokers start and stop."""
-        if any(each.is_open != self._takes_requests(each.broker) for each in self.listeners):
+        if any(
+            listener.is_open != self._takes_requests(listener.broker) for listener in self.listeners
+        ):
             task = asyncio.get_running_loop().create_task(self._follow_brokers())
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)

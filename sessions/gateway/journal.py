@@ -57,9 +57,9 @@ class Journal:
 
     def note(self, statement: Statement) -> None:
         """Record a statement that is about to be submitted, at the runner's current position."""
-        wanted = statement.input
-        if isinstance(wanted, ReceiveRequest):
-            self._bytes += len(wanted.frame)
+        input_ = statement.input
+        if isinstance(input_, ReceiveRequest):
+            self._bytes += len(input_.frame)
         if self._bytes > JOURNAL_BYTES_MAX:
             self.given.clear()  # without its end the beginning is of no use
         else:

@@ -24,13 +24,13 @@ class ServedView(ResultView):
     @property
     def by_type(self) -> dict[type[events.Event], Callable[[events.Event], None]]:
         """Who takes events of each type."""
-        found = super().by_type
+        handlers = super().by_type
         for kind, handler in {**connections.HANDLERS, **groups.HANDLERS}.items():
-            found[kind] = partial(handler, self)
+            handlers[kind] = partial(handler, self)
         for kind in NAMING:
-            found.pop(kind)
-        found[events.ProduceSent] = partial(sent, self)
-        return found
+            handlers.pop(kind)
+        handlers[events.ProduceSent] = partial(sent, self)
+        return handlers
 
 
 def _batch(ledger: RecordLedger, record: int) -> Batch | None:
