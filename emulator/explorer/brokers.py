@@ -293,10 +293,10 @@ class BrokerActions(ABC):
             error = epoch_error(state, current, self.rules)
             if error in {NONE, FENCED_ERROR}:
                 latest = replica.epochs[-1][0] if replica.epochs else UNDEFINED
-                found = (UNDEFINED, UNDEFINED)
+                end_of_epoch = (UNDEFINED, UNDEFINED)
                 if error == NONE:
-                    found = end_offset_for(state, latest, self.rules)
-                response = EpochResponse(error, replica.leader_epoch, *found)
+                    end_of_epoch = end_offset_for(state, latest, self.rules)
+                response = EpochResponse(error, replica.leader_epoch, *end_of_epoch)
                 after = replica._replace(response=response, response_start=process.starts)
                 action = Action("AskEpoch", (*details, ("epoch", latest)))
                 yield step(action, ((at, replica, after),))
@@ -319,12 +319,12 @@ class BrokerActions(ABC):
         if self.rules.diverging_fetch and replica.epochs:
             last = replica.epochs[-1][0]
         state = self.of[leader].thaw(led)
-        found = fetch_records(state, follower, offset, current, last, self.rules)
+        fetched = fetch_records(state, follower, offset, current, last, self.rules)
         action = Action("Fetch", (("broker", follower), ("leader", leader), ("offset", offset)))
         at = self.parts.replica(follower)
-        if found.error != NONE or found.diverging is not None:
-            if found.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
-                response = FetchResponse(found.error, offset, (), -1, found.diverging)
+        if fetched.error != NONE or fetched.diverging is not None:
+            if fetched.error in {NONE, FENCED_ERROR, OUT_OF_RANGE_ERROR}:
+                response = FetchResponse(fetched.error, offset, (), -1, fetched.diverging)
                 after = replica._replace(response=response, response_start=starts)
                 yield step(action, ((at, replica, after),))
             return
@@ -412,7 +412,7 @@ class BrokerActions(ABC):
     def finish(self, taken: "Taken") -> Outcomes:
         for command in taken.then:
             taken = self.goes_on(taken, command)
-        others = tuple(_unparked(each, taken.after.high_watermark) for each in taken.others)
+        others = tuple(_unparked(change, taken.after.high_watermark) for change in taken.others)
         changes = ((self.parts.replica(taken.broker), taken.before, taken.after), *others)
         if all(was == now for _part, was, now in changes):
             return
@@ -450,7 +450,9 @@ class BrokerActions(ABC):
     def crash(self, processes: Processes) -> Outcomes:
         """A process crashes; on a power loss its unflushed records are lost as well."""
         lost = sum(process.power_losses for process in processes)
-        ended = sum(each.starts - each.is_up - each.halted - each.stops for each in processes)
+        ended = sum(
+            process.starts - process.is_up - process.halted - process.stops for process in processes
+        )
         for broker in running(processes):
             given = (broker, processes)
             reads = (self.parts.replica(broker),)

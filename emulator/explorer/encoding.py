@@ -28,7 +28,6 @@ class Encoding:
         self._masks = [0] * parts
 
     def mask(self, parts: Sequence[int]) -> int:
-        """The mask of some parts."""
         return sum(self._masks[part] for part in parts)
 
     def code(self, part: int, value: Value) -> int:
@@ -38,16 +37,16 @@ class Encoding:
             Widened: the part needed another bit for it, which it has now.
         """
         codes = self._codes[part]
-        found = codes.get(value)
-        if found is None:
+        code = codes.get(value)
+        if code is None:
             number, places = len(codes), self._places[part]
             if number >> len(places):
                 places.append(self.bits)
                 self._masks[part] |= 1 << self.bits
                 self.bits += 1
                 raise Widened
-            found = self._number(part, value)
-        return found
+            code = self._number(part, value)
+        return code
 
     def _number(self, part: int, value: Value) -> int:
         """Assign a new value the next number of its part, and allocate bit positions."""
@@ -86,7 +85,6 @@ class Encoding:
         return self._values[part][packed & self._masks[part]]
 
     def unpack(self, packed: int) -> tuple[Value, ...]:
-        """Unpack a state."""
         return tuple(self.value(packed, part) for part in range(len(self._values)))
 
     def values(self, part: int) -> list[Value]:

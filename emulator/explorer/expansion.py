@@ -117,32 +117,32 @@ class Checker:
     def __init__(self, encoding: Encoding, properties: Collection[Property]) -> None:
         self._encoding = encoding
         self._by_parts: dict[tuple[int, ...], list[Property]] = {}
-        for each in properties:
-            self._by_parts.setdefault(each.reads, []).append(each)
+        for prop in properties:
+            self._by_parts.setdefault(prop.reads, []).append(prop)
         self._held: dict[tuple[int, ...], set[int]] = {reads: set() for reads in self._by_parts}
 
     def broken(self, states: Sequence[int]) -> list[tuple[int, str]]:
         """The violations found, as indexes and property names, in order."""
-        found: set[tuple[int, str]] = set()
+        violations: set[tuple[int, str]] = set()
         for reads, properties in self._by_parts.items():
             mask, held = self._encoding.mask(reads), self._held[reads]
             broken: dict[int, list[str]] = {}
             for packed in {state & mask for state in states} - held:
                 values = [self._encoding.value(packed, part) for part in reads]
-                names = [each.name for each in properties if not each.holds(*values)]
+                names = [prop.name for prop in properties if not prop.holds(*values)]
                 if names:
                     broken[packed] = names
                 else:
                     held.add(packed)
             if broken:
                 for index, state in enumerate(states):
-                    found.update((index, name) for name in broken.get(state & mask, ()))
-        return sorted(found)
+                    violations.update((index, name) for name in broken.get(state & mask, ()))
+        return sorted(violations)
 
     def drop(self, name: str) -> None:
         """Stop checking a property."""
         for reads, properties in list(self._by_parts.items()):
-            left = [each for each in properties if each.name != name]
+            left = [prop for prop in properties if prop.name != name]
             if left:
                 self._by_parts[reads] = left
             else:

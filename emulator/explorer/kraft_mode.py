@@ -116,7 +116,9 @@ class Metadata(NamedTuple):
     @property
     def active(self) -> tuple[int, ...]:
         """The brokers that are neither fenced nor shutting down."""
-        return tuple(broker for broker, each in enumerate(self.brokers, 1) if each.is_active)
+        return tuple(
+            broker for broker, registered in enumerate(self.brokers, 1) if registered.is_active
+        )
 
 
 class QuorumControllerRules:
@@ -175,7 +177,7 @@ class QuorumControllerRules:
         context = self._context(metadata)
         place = (TOPIC, KEY.partition)
         if metadata.assigned[0] != broker:
-            target = (broker, *(each for each in metadata.assigned if each != broker))
+            target = (broker, *(replica for replica in metadata.assigned if replica != broker))
             moved = alter_partition_reassignments(context, {place: target})
             context = self._context(self._after(context, moved.records))
         elected = elect_leaders(context, Election.PREFERRED, [place])
@@ -185,9 +187,14 @@ class QuorumControllerRules:
     def _context(self, metadata: Metadata) -> Context:
         brokers = {
             broker: BrokerRegistration(
-                broker, each.epoch, str(each.epoch), 0, each.fenced, each.in_controlled_shutdown
+                broker,
+                registered.epoch,
+                str(registered.epoch),
+                0,
+                registered.fenced,
+                registered.in_controlled_shutdown,
             )
-            for broker, each in enumerate(metadata.brokers, 1)
+            for broker, registered in enumerate(metadata.brokers, 1)
         }
         topic = TopicImage(TOPIC, KEY.topic_id, {KEY.partition: metadata.partition})
         image = MetadataImage(
@@ -216,8 +223,10 @@ class QuorumControllerRules:
             partition.last_known_elr,
             partition.leader_recovery_state,
             tuple(
-                Registered(each.epoch, each.fenced, each.in_controlled_shutdown)
-                for _, each in sorted(image.brokers.items())
+                Registered(
+                    registration.epoch, registration.fenced, registration.in_controlled_shutdown
+                )
+                for _, registration in sorted(image.brokers.items())
             ),
         )
 
@@ -356,12 +365,12 @@ class KRaftMode(BrokerActions):
     def rules_of_mode(self) -> list[Rule]:
         """Brokers that are fenced return, and brokers are shut down in an orderly way."""
         reads = (self.parts.decided, self.parts.processes)
-        found = []
+        rules = []
         if self.bounds.fencings:
-            found.append(Rule(reads, self._unfence))
+            rules.append(Rule(reads, self._unfence))
         if self.bounds.shutdowns:
-            found.append(Rule(reads, self._shut_down))
-        return found
+            rules.append(Rule(reads, self._shut_down))
+        return rules
 
     def faults_of_mode(self) -> list[Rule]:
         """Heartbeats of a running broker are late."""

@@ -67,24 +67,26 @@ def partition_model(bounds: Bounds) -> Model:
 
 
 def _properties(parts: Parts) -> list[Property]:
-    found = []
+    properties = []
     for one in parts.brokers:
         at = parts.replica(one)
         kept = partial(_acknowledged_kept, one)
-        found.append(Property(ACKNOWLEDGED_KEPT, (parts.decided, parts.acknowledged, at), kept))
-        found.append(Property(HW_MONOTONIC, (at,), lambda replica: not replica.hw_fell))
+        properties.append(
+            Property(ACKNOWLEDGED_KEPT, (parts.decided, parts.acknowledged, at), kept)
+        )
+        properties.append(Property(HW_MONOTONIC, (at,), lambda replica: not replica.hw_fell))
         for other in parts.brokers:
             pair = (at, parts.replica(other))
             if one != other:
                 has = partial(_isr_has_committed, one, other)
-                found.append(Property(ISR_HAS_COMMITTED, (parts.decided, *pair), has))
+                properties.append(Property(ISR_HAS_COMMITTED, (parts.decided, *pair), has))
                 has = partial(_elr_has_committed, one, other)
                 reads = (parts.decided, parts.processes, *pair)
-                found.append(Property(ELR_HAS_COMMITTED, reads, has))
+                properties.append(Property(ELR_HAS_COMMITTED, reads, has))
             if one < other:
-                found.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
-                found.append(Property(ONE_LEADER_PER_EPOCH, pair, _one_leader_per_epoch))
-    return found
+                properties.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
+                properties.append(Property(ONE_LEADER_PER_EPOCH, pair, _one_leader_per_epoch))
+    return properties
 
 
 def _is_leader(broker: int, quorum: Quorum | Metadata, replica: Replica) -> bool:

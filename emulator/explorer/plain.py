@@ -32,7 +32,6 @@ class Plain:
         return self._encoder.encode(self._written(value))
 
     def decoded(self, content: bytes) -> Value:
-        """Decode a value."""
         value: Value = self._read(self._decoder.decode(content))
         return value
 

@@ -45,7 +45,7 @@ class Portable:
         self.model = model
         self._expansion = Expansion(replace(model, symmetry=None))
         self._encoding = self._expansion.encoding
-        asked = [each for each in model.properties if each.name in properties]
+        asked = [prop for prop in model.properties if prop.name in properties]
         self._checker = Checker(self._encoding, asked)
         self._plain = Plain(model.kinds)
         self._parts = range(len(model.parts))
@@ -77,15 +77,14 @@ class Portable:
         broken: dict[int, list[str]] = {}
         for index, name in self._checker.broken(reached):
             broken.setdefault(index, []).append(name)
-        found: dict[bytes, Reached] = {}
+        by_state: dict[bytes, Reached] = {}
         for index, state in enumerate(self._written(reached)):
-            if state not in found:
+            if state not in by_state:
                 names = broken.get(index, [])
-                found[state] = Reached(state, parents[index], index >= steps, names)
-        return list(found.values()), generated + more
+                by_state[state] = Reached(state, parents[index], index >= steps, names)
+        return list(by_state.values()), generated + more
 
     def read(self, state: bytes) -> tuple[Value, ...]:
-        """Decode a state."""
         return tuple(self._plain.decoded(content) for content in self._decoder.decode(state))
 
     def _packed(self, state: bytes) -> int:

@@ -14,7 +14,6 @@ class Release(Struct, frozen=True, tag="release"):
     bounds: Bounds
 
     def model(self) -> Model:
-        """The model to explore."""
         return partition_model(self.bounds)
 
 
@@ -26,7 +25,6 @@ class Specification(Struct, frozen=True, tag="specification"):
     symmetric: bool = False
 
     def model(self) -> Model:
-        """The model to explore."""
         return specification(GENERATIONS[self.name], self.constants, symmetric=self.symmetric)
 
 

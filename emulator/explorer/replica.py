@@ -251,7 +251,7 @@ class ReplicaRules(Struct, frozen=True):
             isr=tuple(state.isr),
             epoch_start=state.epoch_start,
             remotes=tuple(
-                (follower, self._frozen(each)) for follower, each in state.remotes.items()
+                (follower, self._frozen(remote)) for follower, remote in state.remotes.items()
             ),
             pending=None if pending is None else (tuple(pending.isr), pending.change),
             is_known=state.is_known,

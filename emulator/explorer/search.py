@@ -122,12 +122,12 @@ class Search:
     def __init__(self, model: Model, properties: Collection[str] = ()) -> None:
         """Explore ``model``, checking the ``properties`` with these names."""
         self.model = model
-        asked = [each for each in model.properties if each.name in properties]
+        asked = [prop for prop in model.properties if prop.name in properties]
         self._expansion = Expansion(model)
         self.encoding = self._expansion.encoding
         self._checker = Checker(self.encoding, asked)
         self._has_properties = bool(asked)
-        self._unbroken = list(dict.fromkeys(each.name for each in asked))
+        self._unbroken = list(dict.fromkeys(prop.name for prop in asked))
         self._broken: list[tuple[str, int, int]] = []
         self._states: list[int] = []
         self._seen: set[int] = set()
@@ -216,9 +216,9 @@ class Search:
         """Compute the successors of some states."""
         states, result, expansion = self._states, self._result, self._expansion
         result.generated += expansion.reach(states, indexes, self._seen, states, self._parents)
-        found, parents, generated = expansion.reach_by_faults(states, indexes, self._seen)
+        reached, parents, generated = expansion.reach_by_faults(states, indexes, self._seen)
         result.generated += generated
-        faulty.states += found
+        faulty.states += reached
         faulty.parents.extend(parents)
 
     # ---- violations
@@ -292,7 +292,7 @@ class Search:
         self._seen.update(self._states)
         self._low, self._depth = last.low, last.depth
         self._arriving = {
-            depth: each for depth, each in self._arriving.items() if depth >= last.depth
+            depth: arrivals for depth, arrivals in self._arriving.items() if depth >= last.depth
         }
         result = self._result
         result.depth, result.faults = last.result_depth, last.faults

@@ -144,8 +144,8 @@ HW_BELOW_LEO: Final = "HwBelowLeo"
 PROPERTIES: Final = (WEAK_ISR, STRONG_ISR, COMMITTED_AGREEMENT, LOG_MATCHING, HW_BELOW_LEO)
 
 GENERATIONS: Final = {
-    each.name: each
-    for each in (
+    generation.name: generation
+    for generation in (
         Generation(
             "TruncateToHW",
             _to_high_watermark,
@@ -307,7 +307,7 @@ class _Actions:
         if self.generation.compares_epochs and to > len(led.log):
             return
         if not led.isr >> leader & 1 or self.generation.reaches(leader, led, led, to):
-            members = tuple(each for each in self.replicas if led.isr >> each & 1)
+            members = tuple(replica for replica in self.replicas if led.isr >> replica & 1)
             yield from self._reached(leader, led, tuple(m for m in members if m != leader))
 
     def _reached(self, leader: int, led: Replica, members: tuple[int, ...]) -> Outcomes:
@@ -386,22 +386,22 @@ def _has_epoch(led: Replica, end: int, epoch: int) -> bool:
 
 
 def _properties(replicas: range) -> list[Property]:
-    found, quorum = [], len(replicas) + 1
+    properties, quorum = [], len(replicas) + 1
     for one in replicas:
-        found.append(Property(HW_BELOW_LEO, (one,), lambda state: state.hw <= len(state.log)))
-        found.append(Property(WEAK_ISR, (one,), partial(_has_what_it_exposes, one)))
+        properties.append(Property(HW_BELOW_LEO, (one,), lambda state: state.hw <= len(state.log)))
+        properties.append(Property(WEAK_ISR, (one,), partial(_has_what_it_exposes, one)))
         strong = (quorum, one)
-        found.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, one)))
+        properties.append(Property(STRONG_ISR, strong, partial(_has_what_isr_exposes, one)))
         for other in replicas:
             if other == one:
                 continue
             pair = (one, other)
-            found.append(Property(WEAK_ISR, pair, partial(_weak_isr, *pair)))
-            found.append(Property(STRONG_ISR, (quorum, *pair), partial(_strong_isr, *pair)))
+            properties.append(Property(WEAK_ISR, pair, partial(_weak_isr, *pair)))
+            properties.append(Property(STRONG_ISR, (quorum, *pair), partial(_strong_isr, *pair)))
             if one < other:
-                found.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
-                found.append(Property(LOG_MATCHING, pair, _log_matching))
-    return found
+                properties.append(Property(COMMITTED_AGREEMENT, pair, _committed_agreement))
+                properties.append(Property(LOG_MATCHING, pair, _log_matching))
+    return properties
 
 
 def _has_what_it_exposes(leader: int, led: Replica) -> bool:
@@ -447,7 +447,7 @@ def _symmetry(replicas: range) -> Symmetry:
     requests, _quorum, next_record = others = range(len(replicas), len(replicas) + 3)
 
     def renamed(renaming: tuple[int, ...], leader: int, isr: int) -> Request:
-        members = (1 << renaming[each] for each in replicas if isr >> each & 1)
+        members = (1 << renaming[replica] for replica in replicas if isr >> replica & 1)
         return NOBODY if leader == NOBODY else renaming[leader], sum(members)
 
     def rename(number: int, part: int, value: Any) -> Value:  # noqa: ANN401 (any part's)
@@ -455,7 +455,7 @@ def _symmetry(replicas: range) -> Symmetry:
         if part == next_record:
             return int(value)
         if part == requests:
-            return tuple(renamed(renaming, *each) for each in value)
+            return tuple(renamed(renaming, *request) for request in value)
         leader, isr = renamed(renaming, value.leader, value.isr)
         replaced: Value = value._replace(leader=leader, isr=isr)
         return replaced

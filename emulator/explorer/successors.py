@@ -54,15 +54,15 @@ class OutcomeTable(dict[int, Entry]):
         known = self.known
         encoding = known.encoding
         values = {part: encoding.value(key, part) for part in self.reads}
-        found: list[int] = []
+        differences: list[int] = []
         further: list[Rule] = []
         for rule in self.rules:
             for outcome in rule.outcomes(*rule.given, *[values[part] for part in rule.reads]):
                 if isinstance(outcome, Step):
-                    found.append(encoding.difference(outcome.changes))
+                    differences.append(encoding.difference(outcome.changes))
                 else:
                     further.append(outcome)
-        entry = (tuple(found), known.looks(further) if further else ())
+        entry = (tuple(differences), known.looks(further) if further else ())
         self[key] = entry
         return entry
 
@@ -85,7 +85,7 @@ class OutcomeCache:
         """As :meth:`looks`, but a rule whose parts are a subset of another's shares its lookup."""
         groups: dict[tuple[int, ...], list[Rule]] = {}
         for rule in sorted(rules, key=lambda rule: -len(rule.reads)):
-            reads = next((each for each in groups if set(rule.reads) <= set(each)), rule.reads)
+            reads = next((parts for parts in groups if set(rule.reads) <= set(parts)), rule.reads)
             groups.setdefault(reads, []).append(rule)
         return tuple(self._look(reads, tuple(same)) for reads, same in groups.items())
 

@@ -40,10 +40,10 @@ class Canonical:
             renamed = 0
             for part, known in enumerate(self._renamed[number]):
                 code = packed & masks[part]
-                found = known.get(code)
-                if found is None:
-                    found = known[code] = self._rename(number, part, code)
-                renamed += found
+                renamed_code = known.get(code)
+                if renamed_code is None:
+                    renamed_code = known[code] = self._rename(number, part, code)
+                renamed += renamed_code
             if best < 0 or renamed < best:
                 best = renamed
         return best
@@ -70,21 +70,21 @@ class Canonical:
 
     def _sorting(self, ranks: tuple[int, ...]) -> list[int]:
         """The renamings that sort the symmetric parts by rank."""
-        found = []
+        numbers = []
         for number, to in enumerate(self.symmetry.places):
             placed = sorted(zip((to[part] for part in self._moving), ranks, strict=True))
             inorder = [rank for _place, rank in placed]
             if inorder == sorted(ranks):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
 
 def renamings(symmetry: Symmetry, state: tuple[Value, ...]) -> list[tuple[Value, ...]]:
     """A state under every renaming."""
-    found = []
+    states = []
     for number, to in enumerate(symmetry.places):
         renamed: list[Value] = list(state)
         for part, value in enumerate(state):
             renamed[to[part]] = symmetry.rename(number, part, value)
-        found.append(tuple(renamed))
-    return found
+        states.append(tuple(renamed))
+    return states

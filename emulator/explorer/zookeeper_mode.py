@@ -49,7 +49,6 @@ class Quorum(NamedTuple):
 
     @property
     def request(self) -> "LeaderAndIsr":
-        """Return the LeaderAndIsr request for it."""
         return LeaderAndIsr(self.leader, self.epoch, self.isr, self.version)
 
 
@@ -191,7 +190,7 @@ class ZooKeeperMode(BrokerActions):
             requests: tuple[LeaderAndIsr, ...] = ()
             decided = quorum
             if not preferred:
-                others = tuple(each for each in quorum.assigned if each != broker)
+                others = tuple(replica for replica in quorum.assigned if replica != broker)
                 decided = quorum.decided(quorum.leader, quorum.isr)
                 decided = decided._replace(assigned=(broker, *others))
                 requests = (decided.request,)
