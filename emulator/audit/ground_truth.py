@@ -107,8 +107,14 @@ class PartitionAudit(Struct, array_like=True, gc=False):
     @property
     def clean(self) -> bool:
         """Whether the partition has no findings."""
-        found = (self.lost, self.duplicated, self.diverged, self.consumed_lost, self.lost_offsets)
-        return not any(found)
+        findings = (
+            self.lost,
+            self.duplicated,
+            self.diverged,
+            self.consumed_lost,
+            self.lost_offsets,
+        )
+        return not any(findings)
 
 
 class AuditState(Struct, array_like=True, gc=False):
@@ -157,15 +163,15 @@ class Audit:
         kernel.subscribe(self._topic_gone, [events.TopicDeleted])
 
     def _of(self, tp: str) -> PartitionAudit:
-        found = self.state.partitions.get(tp)
-        if found is None:
-            found = self.state.partitions[tp] = PartitionAudit()
-        return found
+        partition = self.state.partitions.get(tp)
+        if partition is None:
+            partition = self.state.partitions[tp] = PartitionAudit()
+        return partition
 
     def _suspect(self, event: events.LogTruncated | events.LogDeleted) -> None:
         self.state.dirty[event.tp] = event.seq
-        found = self.state.partitions.get(event.tp)
-        if found is None or not found.marks:
+        partition = self.state.partitions.get(event.tp)
+        if partition is None or not partition.marks:
             return
         logs = self.logs_of(event.tp)
         if isinstance(event, events.LogDeleted):
@@ -174,9 +180,9 @@ class Audit:
         # While another log catches up with a mark of equal logs, rewritten batches are compared
         # with the mark's log.
         reached = max((log.end for log in logs.values()), default=0)
-        found.marks = [
+        partition.marks = [
             mark
-            for mark in found.marks
+            for mark in partition.marks
             if not cut.start and mark.offset <= (reached if mark.leader < 0 else cut.end)
         ]
 
@@ -184,13 +190,13 @@ class Audit:
 
     def _acknowledged(self, event: events.ProduceAcknowledged) -> None:
         self.state.acked += event.count
-        found = self._of(event.tp)
-        if found.acked is NONE_ACKED:
-            found.acked = AckedList()
-        found.acked.append(Acked(event.first_record, event.count, event.base_offset))
+        partition = self._of(event.tp)
+        if partition.acked is NONE_ACKED:
+            partition.acked = AckedList()
+        partition.acked.append(Acked(event.first_record, event.count, event.base_offset))
         if event.base_offset < 0:
             self._defer(event.tp, event.seq)
-        elif not self._is_held(event.tp, found.leader, event.base_offset, event.first_record):
+        elif not self._is_held(event.tp, partition.leader, event.base_offset, event.first_record):
             self.state.dirty[event.tp] = event.seq
 
     def _defer(self, tp: str, seq: int) -> None:
@@ -199,13 +205,13 @@ class Audit:
         self.state.deferred.setdefault(tp, seq)
 
     def _consumed(self, event: events.RecordsConsumed) -> None:
-        found = self._of(event.tp)
+        partition = self._of(event.tp)
         offset = event.offset
-        if found.consumed is NONE_ACKED:
-            found.consumed = AckedList()
+        if partition.consumed is NONE_ACKED:
+            partition.consumed = AckedList()
         for first, count in event.runs:
-            found.consumed.append(Acked(first, count, offset))
-            if not self._is_held(event.tp, found.leader, offset, first):
+            partition.consumed.append(Acked(first, count, offset))
+            if not self._is_held(event.tp, partition.leader, offset, first):
                 self.state.dirty[event.tp] = event.seq
             offset += count
 
@@ -219,29 +225,34 @@ class Audit:
         self._of(event.tp).retried[event.first_record] = None
 
     def _led(self, event: events.PartitionStateChanged) -> None:
-        found = self.state.partitions.get(event.tp)
-        if found is None:
+        partition = self.state.partitions.get(event.tp)
+        if partition is None:
             self.state.partitions[event.tp] = PartitionAudit(event.leader)
-        elif found.leader != event.leader:
-            found.leader = event.leader
-            if found.acked or found.consumed or not found.clean or self._has_gaps(event.tp, found):
+        elif partition.leader != event.leader:
+            partition.leader = event.leader
+            if (
+                partition.acked
+                or partition.consumed
+                or not partition.clean
+                or self._has_gaps(event.tp, partition)
+            ):
                 self.state.dirty[event.tp] = event.seq
 
-    def _has_gaps(self, tp: str, found: PartitionAudit) -> bool:
+    def _has_gaps(self, tp: str, partition: PartitionAudit) -> bool:
         """Whether the leader's log lacks offsets whose records are not known."""
-        log = None if not any(found.committed) else self.log_of(tp, found.leader)
-        return log is not None and bool(_gaps(log, found.committed))
+        log = None if not any(partition.committed) else self.log_of(tp, partition.leader)
+        return log is not None and bool(_gaps(log, partition.committed))
 
     def _deleted(self, event: events.LogStartOffsetChanged) -> None:
         """Records deleted from the start of the leader's log do not count as lost."""
-        found = self._of(event.tp)
+        partition = self._of(event.tp)
         log = self.log_of(event.tp, event.broker)
-        if event.broker != found.leader or log is None:
+        if event.broker != partition.leader or log is None:
             return
         for batch in log.batches:
             if batch.end_offset > event.log_start:
                 break
-            found.deleted = max(found.deleted, batch.first_record + batch.count)
+            partition.deleted = max(partition.deleted, batch.first_record + batch.count)
 
     def _gone(self, event: events.PartitionStateRemoved) -> None:
         self.state.partitions.pop(event.tp, None)
@@ -250,28 +261,28 @@ class Audit:
 
     def _assigned(self, event: events.ReplicasAssigned) -> None:
         """Drop what was known, since a different set of logs is checked from now on."""
-        found = self.state.partitions.get(event.tp)
-        if found is not None:
-            found.marks = []
+        partition = self.state.partitions.get(event.tp)
+        if partition is not None:
+            partition.marks = []
 
     def _topic_gone(self, event: events.TopicDeleted) -> None:
         """Reset a deleted topic, which may be re-created with other replicas."""
-        for tp, found in self.state.partitions.items():
+        for tp, partition in self.state.partitions.items():
             if tp.rpartition("-")[0] == event.topic:
-                found.marks = []
+                partition.marks = []
 
     def _appended(self, event: events.RecordsAppended) -> None:
         if event.first_record == NO_RECORDS:
             return
-        found = self._of(event.tp)
-        by_leader = event.broker == found.leader
-        differs = self._differs(event, found)
-        if (by_leader and event.first_record in found.retried) or differs:
+        partition = self._of(event.tp)
+        by_leader = event.broker == partition.leader
+        differs = self._differs(event, partition)
+        if (by_leader and event.first_record in partition.retried) or differs:
             self.state.dirty[event.tp] = event.seq
-        elif by_leader and event.first_record <= found.newest_missing:
+        elif by_leader and event.first_record <= partition.newest_missing:
             self._defer(event.tp, event.seq)
 
-    def _differs(self, event: events.RecordsAppended, found: PartitionAudit) -> bool:
+    def _differs(self, event: events.RecordsAppended, partition: PartitionAudit) -> bool:
         """Whether another log that reaches this offset differs there.
 
         Marks above the offset become invalid in that case, and also if only the batches differ.
@@ -288,7 +299,7 @@ class Audit:
                 differs = True
             elif batch.count == count:
                 continue
-            found.marks = [mark for mark in found.marks if mark.offset <= base]
+            partition.marks = [mark for mark in partition.marks if mark.offset <= base]
         return differs
 
     # ---- checking
@@ -299,11 +310,11 @@ class Audit:
             self._take_deferred()
         dirty, self.state.dirty = self.state.dirty, {}
         for tp, seq in dirty.items():
-            found = self.state.partitions.get(tp)
-            if found is not None:
+            partition = self.state.partitions.get(tp)
+            if partition is not None:
                 self.state.deferred.pop(tp, None)
                 self.kernel.cause = seq
-                self._look(tp, found)
+                self._look(tp, partition)
         self.kernel.cause = 0
 
     def settle(self) -> None:
@@ -316,52 +327,57 @@ class Audit:
         deferred, self.state.deferred = self.state.deferred, {}
         self.state.dirty = {**deferred, **self.state.dirty}
 
-    def _look(self, tp: str, found: PartitionAudit) -> None:
-        mark = self.findings(tp, found)
+    def _look(self, tp: str, partition: PartitionAudit) -> None:
+        mark = self.findings(tp, partition)
         now = (mark.lost, mark.duplicated, mark.diverged, mark.consumed_lost, mark.lost_offsets)
-        before = (found.lost, found.duplicated, found.diverged, found.consumed_lost)
-        if now != (*before, found.lost_offsets):
-            found.lost, found.duplicated, found.diverged, found.consumed_lost = now[:4]
-            found.lost_offsets = mark.lost_offsets
-            missing = (record for _, record in (*found.lost, *found.consumed_lost))
-            found.newest_missing = max(missing, default=-1)
+        before = (partition.lost, partition.duplicated, partition.diverged, partition.consumed_lost)
+        if now != (*before, partition.lost_offsets):
+            partition.lost, partition.duplicated, partition.diverged, partition.consumed_lost = now[
+                :4
+            ]
+            partition.lost_offsets = mark.lost_offsets
+            missing = (record for _, record in (*partition.lost, *partition.consumed_lost))
+            partition.newest_missing = max(missing, default=-1)
             self.kernel.emit(events.AuditChanged, tp, *now)
         if mark.newest >= 0:
-            found.marks = [each for each in found.marks if each.offset < mark.offset]
-            found.marks.append(mark)
-            if len(found.marks) > MARKS:
-                del found.marks[1::2]
+            partition.marks = [
+                earlier for earlier in partition.marks if earlier.offset < mark.offset
+            ]
+            partition.marks.append(mark)
+            if len(partition.marks) > MARKS:
+                del partition.marks[1::2]
 
-    def findings(self, tp: str, found: PartitionAudit) -> Mark:
+    def findings(self, tp: str, partition: PartitionAudit) -> Mark:
         """A partition's current findings: those of its latest mark and those since.
 
         Has no side effects and may be called at any time.
         """
         logs = self.logs_of(tp)
-        leader = logs.get(found.leader)
+        leader = logs.get(partition.leader)
         marks = [
             mark
-            for mark in (NOTHING, *found.marks)
-            if leader is None or (mark.offset <= leader.end and mark.leader in (-1, found.leader))
+            for mark in (NOTHING, *partition.marks)
+            if leader is None
+            or (mark.offset <= leader.end and mark.leader in (-1, partition.leader))
         ]
         base = marks[-1]
         alike, diverged = _compared(list(logs.values()), base.offset)
-        diverged = [each for each in base.diverged if each[0] < base.offset] + diverged
+        diverged = [pair for pair in base.diverged if pair[0] < base.offset] + diverged
         if leader is None:
             # Nobody has the records back: what was lost is lost until a leader's log has it.
             return Mark(
-                lost=found.lost,
-                duplicated=found.duplicated,
+                lost=partition.lost,
+                duplicated=partition.duplicated,
                 diverged=diverged,
-                consumed_lost=found.consumed_lost,
-                lost_offsets=found.lost_offsets,
+                consumed_lost=partition.consumed_lost,
+                lost_offsets=partition.lost_offsets,
             )
         batches = _since(leader, base.offset)
-        newest = max((each.first_record + each.count - 1 for each in batches), default=-1)
-        acked = _suspects(found.acked[base.acked :], leader, found.deleted)
-        consumed = _suspects(found.consumed[base.consumed :], leader, found.deleted)
+        newest = max((batch.first_record + batch.count - 1 for batch in batches), default=-1)
+        acked = _suspects(partition.acked[base.acked :], leader, partition.deleted)
+        consumed = _suspects(partition.consumed[base.consumed :], leader, partition.deleted)
         in_question: list[RecordBatch | Acked] = [*batches, *acked, *consumed]
-        oldest = min((each.first_record for each in in_question), default=base.newest + 1)
+        oldest = min((batch.first_record for batch in in_question), default=base.newest + 1)
         if oldest <= base.newest:
             # Other copies may be below the mark, but only where there are record ids this large.
             without = max(mark.offset for mark in marks if mark.newest < oldest)
@@ -369,15 +385,15 @@ class Audit:
         ids = _ids(batches)
         return Mark(
             leader.end,
-            -1 if alike and base.leader < 0 else found.leader,
+            -1 if alike and base.leader < 0 else partition.leader,
             max(base.newest, newest),
-            len(found.acked),
-            len(found.consumed),
-            _missing([*_each(base.lost), *acked], ids),
-            base.duplicated + [each for each in _duplicated(batches) if each[0] >= base.offset],
+            len(partition.acked),
+            len(partition.consumed),
+            _missing([*_one_by_one(base.lost), *acked], ids),
+            base.duplicated + [pair for pair in _duplicated(batches) if pair[0] >= base.offset],
             diverged,
-            _missing([*_each(base.consumed_lost), *consumed], ids),
-            _gaps(leader, found.committed),
+            _missing([*_one_by_one(base.consumed_lost), *consumed], ids),
+            _gaps(leader, partition.committed),
         )
 
     # ---- queries
@@ -391,8 +407,8 @@ class Audit:
             return self.state.acked
         suspected = (*self.state.dirty, *self.state.deferred)
         count = 0
-        for tp, found in self.state.partitions.items():
-            source = self.findings(tp, found) if tp in suspected else found
+        for tp, partition in self.state.partitions.items():
+            source = self.findings(tp, partition) if tp in suspected else partition
             count += len(getattr(source, what))
             if what == "lost":
                 count += sum(end - begin for begin, end in source.lost_offsets)
@@ -447,22 +463,22 @@ def _is_in_place(acked: Acked, log: Log) -> bool:
 def _suspects(acked: Iterable[Acked], log: Log, deleted: int) -> list[Acked]:
     """Batches that a log does not have where it should, unless deleted intentionally."""
     return [
-        each
-        for each in acked
-        if each.first_record + each.count > deleted and not _is_in_place(each, log)
+        batch
+        for batch in acked
+        if batch.first_record + batch.count > deleted and not _is_in_place(batch, log)
     ]
 
 
-def _each(found: Found) -> Iterable[Acked]:
-    return (Acked(record, 1, offset) for offset, record in found)
+def _one_by_one(records: Found) -> Iterable[Acked]:
+    return (Acked(record, 1, offset) for offset, record in records)
 
 
 def _ids(batches: Iterable[RecordBatch]) -> dict[int, int]:
     """Map first record ids to the number of records (the larger if there are two batches)."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for batch in batches:
-        found[batch.first_record] = max(batch.count, found.get(batch.first_record, 0))
-    return found
+        counts[batch.first_record] = max(batch.count, counts.get(batch.first_record, 0))
+    return counts
 
 
 def _missing(batches: Iterable[Acked], ids: dict[int, int]) -> Found:
@@ -498,7 +514,7 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
 
     Also returns the offsets at which two logs differ, with the first log's record.
     """
-    alike, found = True, dict[int, int]()
+    alike, differing = True, dict[int, int]()
     since = [(log, _since(log, begin)) for log in logs]
     for (one, left), (other, right) in combinations(since, 2):
         start, end = max(begin, one.start, other.start), min(one.end, other.end)
@@ -508,8 +524,8 @@ def _compared(logs: list[Log], begin: int) -> tuple[bool, Found]:
         mine, its = _by_offset(left, start, end), _by_offset(right, start, end)
         for offset in sorted(mine.keys() | its.keys()):
             if mine.get(offset) != its.get(offset):
-                found[offset] = mine.get(offset, -1)
-    return alike, sorted(found.items())
+                differing[offset] = mine.get(offset, -1)
+    return alike, sorted(differing.items())
 
 
 def _same(one: Iterable[RecordBatch], other: Iterable[RecordBatch], end: int) -> bool:

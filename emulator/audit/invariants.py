@@ -113,10 +113,10 @@ class Invariants:
         kernel.subscribe(self._led_quorum, [events.QuorumRoleChanged])
 
     def _of(self, tp: str) -> Watched:
-        found = self.state.partitions.get(tp)
-        if found is None:
-            found = self.state.partitions[tp] = Watched()
-        return found
+        partition = self.state.partitions.get(tp)
+        if partition is None:
+            partition = self.state.partitions[tp] = Watched()
+        return partition
 
     def end_of(self, tp: str, broker: int) -> int:
         """The LEO of a broker's replica, 0 if it has none."""
