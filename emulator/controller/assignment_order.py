@@ -37,15 +37,15 @@ class AssignmentOrder(Struct):
             tp for tp in map_order(read_order({topic: numbers})) if tp in new
         )
 
-    def partitions(self, wanted: Callable[[str], bool], *, is_copied: bool) -> list[str]:
+    def partitions(self, predicate: Callable[[str], bool], *, is_copied: bool) -> list[str]:
         """Return some of the partitions in the order of iteration.
 
         ``is_copied``: they are filtered into another map (``ControllerContext.partitionsOnBroker``
         up to 0.10.1).
         """
         self._apply()
-        found = [tp for tp in map_order(self.inserted) if wanted(tp)]
-        return map_order(found) if is_copied else found
+        filtered = [tp for tp in map_order(self.inserted) if predicate(tp)]
+        return map_order(filtered) if is_copied else filtered
 
     def _apply(self) -> None:
         for gone, new in self.changes:

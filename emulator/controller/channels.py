@@ -38,7 +38,7 @@ class Batch:
         self.metadata[tp] = info
 
     def stop_replica(self, broker: int, tp: str, leader_epoch: int) -> None:
-        """Have a broker stop a replica."""
+        """Have a broker stop a replica and keep its log."""
         self.stop.setdefault(broker, {})[tp] = leader_epoch
 
     def delete_replica(self, broker: int, tp: str, leader_epoch: int) -> None:

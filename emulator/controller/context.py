@@ -265,9 +265,9 @@ class ControllerContext:
 
     def hosted(self, brokers: list[int]) -> list[str]:
         """The partitions with a replica on any of ``brokers``."""
-        wanted = frozenset(brokers)
+        hosts = frozenset(brokers)
         return [
-            tp for tp, assigned in self.state.assignments.items() if not wanted.isdisjoint(assigned)
+            tp for tp, assigned in self.state.assignments.items() if not hosts.isdisjoint(assigned)
         ]
 
     def partitions_of(self, topic: str) -> list[str]:
@@ -293,8 +293,8 @@ class ControllerContext:
         """The partitions without a leader, except those being deleted."""
         return [
             tp
-            for tp, each in self.state.partitions.items()
-            if each in (OFFLINE, NEW) and not self.is_deleting(tp)
+            for tp, state in self.state.partitions.items()
+            if state in (OFFLINE, NEW) and not self.is_deleting(tp)
         ]
 
     def asks_anew(self, kind: str) -> bool:
@@ -308,7 +308,7 @@ class ControllerContext:
             ConnectionLoss: ZooKeeper does not respond.
         """
         hosts = self.kernel.state.hosts
-        found: dict[int, int] = {}
+        epochs: dict[int, int] = {}
         unreadable: list[str] = []
         for name in self.zk.children(znodes.BROKER_IDS):
             number = znodes.number_in(name)
@@ -316,8 +316,8 @@ class ControllerContext:
             if number is None or number not in hosts or not znodes.is_broker(node.data):
                 unreadable.append(name)
             else:
-                found[number] = node.czxid
-        return {number: found[number] for number in sorted(found)}, unreadable
+                epochs[number] = node.czxid
+        return {number: epochs[number] for number in sorted(epochs)}, unreadable
 
     # ---- fencing
 
@@ -343,18 +343,18 @@ class ControllerContext:
 
         Reading it watches it if the partition is being reassigned, as its znode has a handler then.
         """
-        found = self.metadata.read(tp)
-        if found is not None and tp in self.state.reassigning:
+        versioned = self.metadata.read(tp)
+        if versioned is not None and tp in self.state.reassigning:
             self.metadata.watch(tp)
-        return None if found is None else self._info(tp, found)
+        return None if versioned is None else self._info(tp, versioned)
 
-    def _info(self, tp: str, found: VersionedState) -> PartitionInfo:
-        state = found.state
+    def _info(self, tp: str, versioned: VersionedState) -> PartitionInfo:
+        state = versioned.state
         return PartitionInfo(
             state.leader,
             state.leader_epoch,
             state.isr,
-            found.version,
+            versioned.version,
             self.state.assignments.get(tp, []),
             state.controller_epoch,
             leader_recovery_state=state.leader_recovery_state,
@@ -370,16 +370,16 @@ class ControllerContext:
         Raises:
             ControllerMovedError: a newer controller has written it (from 2.1).
         """
-        found = self.read(tp)
-        if found is None or tp not in self.state.assignments:
+        info = self.read(tp)
+        if info is None or tp not in self.state.assignments:
             return None
-        if found.controller_epoch > self.state.epoch:
+        if info.controller_epoch > self.state.epoch:
             if self.profile.has("controller_multi"):
                 raise ControllerMovedError
-            self.failed(tp, "Offline", f"controller {found.controller_epoch} has written it")
+            self.failed(tp, "Offline", f"controller {info.controller_epoch} has written it")
             return None
-        self.remember(tp, found)
-        return found
+        self.remember(tp, info)
+        return info
 
     def remember(self, tp: str, info: PartitionInfo) -> None:
         """Store a partition's state in the cache; emit an event for what is new in it."""
@@ -433,14 +433,14 @@ class ControllerContext:
         known = state.infos[tp]
         epoch = znodes.following(known.leader_epoch) if bump else known.leader_epoch
         self.check_epoch()
-        wanted = PartitionState(state.epoch, leader, epoch, isr, recovery)
+        partition_state = PartitionState(state.epoch, leader, epoch, isr, recovery)
         try:
-            version = self.metadata.write(tp, wanted, known.zk_version)
+            version = self.metadata.write(tp, partition_state, known.zk_version)
         except errors.BadVersionError:
-            found = self.read(tp)
-            if found is None or found.controller_epoch > state.epoch:
+            current = self.read(tp)
+            if current is None or current.controller_epoch > state.epoch:
                 raise ControllerMovedError from None
-            self.remember(tp, found)
+            self.remember(tp, current)
             raise
         info = PartitionInfo(
             leader,

@@ -269,9 +269,9 @@ class Controller:
         epoch = 0 if node is None else self.failover.epoch_in(node.data)
         if not self.profile.has("controller_multi"):
             zk.create(znodes.CONTROLLER, data, ephemeral=True)
-            found = self.failover.next_epoch()
-            if found is not None:
-                self._become_controller(*found)
+            new_epoch = self.failover.next_epoch()
+            if new_epoch is not None:
+                self._become_controller(*new_epoch)
             return
         if node is None:
             zk.create(znodes.CONTROLLER_EPOCH, "0")
@@ -291,9 +291,9 @@ class Controller:
         (``checkControllerAndEpoch``, and ``CheckedEphemeral`` for the owner.)
         """
         if not self.profile.has("controller_multi"):
-            found = self.failover.next_epoch()
-            if found is not None:
-                self._become_controller(*found)
+            new_epoch = self.failover.next_epoch()
+            if new_epoch is not None:
+                self._become_controller(*new_epoch)
             return
         node = self.zk.get(znodes.CONTROLLER_EPOCH)
         self._become_controller(self.failover.epoch_in(node.data), node.version)
@@ -469,8 +469,8 @@ class Controller:
             if not self._guarded(work):
                 self._wait_for_zookeeper(source, request, message)
                 return
-        found = rows if error == "NONE" else {}
-        self.broker.respond(source, request, AlterPartitionResponse(request, error, found))
+        outcomes = rows if error == "NONE" else {}
+        self.broker.respond(source, request, AlterPartitionResponse(request, error, outcomes))
 
     def _alter(
         self,
@@ -552,8 +552,8 @@ class Controller:
         elect = self.leader_rebalance.elect_unclean
         if not message.unclean:
             elect = self.leader_rebalance.elect_preferred_one
-        wanted = message.partitions or list(self.state.assignments if self.state else ())
-        error, errors = self._each(wanted, elect)
+        partitions = message.partitions or list(self.state.assignments if self.state else ())
+        error, errors = self._each(partitions, elect)
         self.broker.respond(source, request, ElectLeadersResponse(request, error, errors))
 
     def alter_reassignments(
@@ -567,8 +567,8 @@ class Controller:
     ) -> None:
         if self._lacks_zookeeper(source, request, message):
             return
-        wanted = message.partitions
-        error, errors = self._each(wanted, lambda tp: self.reassignment.alter(tp, wanted[tp]))
+        targets = message.partitions
+        error, errors = self._each(targets, lambda tp: self.reassignment.alter(tp, targets[tp]))
         response = AlterPartitionReassignmentsResponse(request, error, errors)
         self.broker.respond(source, request, response)
 
@@ -578,8 +578,8 @@ class Controller:
         """KIP-455: list the reassignments in progress."""
         state = self.state
         error = "NOT_CONTROLLER" if state is None else "NONE"
-        found = {} if state is None else state.reassigning
-        moves = {tp: (list(move.original), list(move.target)) for tp, move in found.items()}
+        reassigning = {} if state is None else state.reassigning
+        moves = {tp: (list(move.original), list(move.target)) for tp, move in reassigning.items()}
         moves = {tp: move for tp, move in moves.items() if move[1]}
         response = ListPartitionReassignmentsResponse(request, error, moves)
         self.broker.respond(source, request, response)

@@ -55,8 +55,8 @@ def map_order(tps: Iterable[str]) -> list[str]:
         if size > len(table) * LOAD_PER_1000 // 1000:
             grown: list[list[str]] = [[] for _ in range(2 * len(table))]
             for chain in reversed(table):
-                for each in chain:
-                    _bucket(grown, each).insert(0, each)
+                for moved in chain:
+                    _bucket(grown, moved).insert(0, moved)
             table = grown
     return [tp for chain in reversed(table) for tp in chain]
 
@@ -148,15 +148,15 @@ def trie_path(value: int) -> list[int]:
 
 
 def _product_hash(*elements: int) -> int:
-    found = _PRODUCT_SEED
+    hashed = _PRODUCT_SEED
     for element in elements:
         mixed = element * 0xCC9E2D51 & _MASK
         mixed = _rotated_left(mixed, 15) * 0x1B873593 & _MASK
-        found = _rotated_left(found ^ mixed, 13) * 5 + 0xE6546B64 & _MASK
-    found ^= len(elements)
-    found = (found ^ found >> 16) * 0x85EBCA6B & _MASK
-    found = (found ^ found >> 13) * 0xC2B2AE35 & _MASK
-    return found ^ found >> 16
+        hashed = _rotated_left(hashed ^ mixed, 13) * 5 + 0xE6546B64 & _MASK
+    hashed ^= len(elements)
+    hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & _MASK
+    hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & _MASK
+    return hashed ^ hashed >> 16
 
 
 def _rotated_left(value: int, bits: int) -> int:

@@ -88,8 +88,8 @@ class Listeners:
 
     def _numbers(self, topic: str) -> list[int]:
         """The numbers of a topic's partitions as they stand in its znode."""
-        found = self.context.metadata.assignment(topic)
-        return [] if found is None else list(found.replicas)
+        assignment = self.context.metadata.assignment(topic)
+        return [] if assignment is None else list(assignment.replicas)
 
     def _load(self, topic: str) -> list[str]:
         """Read one topic's assignment; return the new partitions.
@@ -98,20 +98,21 @@ class Listeners:
         """
         state = self.state
         self.context.metadata.watch_assignment(topic)
-        found = self.context.metadata.assignment(topic)
-        if found is None:
+        assignment = self.context.metadata.assignment(topic)
+        if assignment is None:
             return []
         new: list[str] = []
         numbers = state.topics.get(topic, [])
-        for number, replicas in found.replicas.items():
+        for number, replicas in assignment.replicas.items():
             tp = intern(f"{topic}-{number}")
             if tp not in state.assignments:
                 new.append(tp)
                 numbers.append(number)
                 state.assignments[tp] = replicas
-                if found.adding or found.removing:
+                if assignment.adding or assignment.removing:
                     adding, removing = (
-                        each.get(number, []) for each in (found.adding, found.removing)
+                        changes.get(number, [])
+                        for changes in (assignment.adding, assignment.removing)
                     )
                     self.reassignment.load(tp, adding, removing)
         state.topics[topic] = sorted(numbers)
@@ -122,10 +123,10 @@ class Listeners:
         if not self.profile.has("topic_ids"):
             return
         for topic in topics:
-            found = self.context.metadata.assignment(topic)
-            if found is not None and not znodes.topic_id_in(found.text):
+            assignment = self.context.metadata.assignment(topic)
+            if assignment is not None and not znodes.topic_id_in(assignment.text):
                 self.context.check_epoch()
-                text = znodes.identified_topic_json(found, self.context.kernel.random_below)
+                text = znodes.identified_topic_json(assignment, self.context.kernel.random_below)
                 self.zk.set_data(znodes.topic_path(topic), text)
 
     def look_for_topics(self) -> None:
@@ -159,13 +160,13 @@ class Listeners:
     def _undo_partitions(self, topic: str) -> None:
         """Take partitions without a state out of a deleted topic's znode; up to 1.1 ignore them."""
         self.context.metadata.watch_assignment(topic)
-        found = self.context.metadata.assignment(topic)
-        if found is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
+        assignment = self.context.metadata.assignment(topic)
+        if assignment is None or not self.profile.has("added_partitions_of_deleted_topic_undone"):
             return
-        if any(f"{topic}-{number}" not in self.state.assignments for number in found.replicas):
+        if any(f"{topic}-{number}" not in self.state.assignments for number in assignment.replicas):
             kept = self.zk.children(znodes.partitions_path(topic))
             self.context.check_epoch()
-            self.zk.set_data(znodes.topic_path(topic), znodes.shrunk_topic_json(found, kept))
+            self.zk.set_data(znodes.topic_path(topic), znodes.shrunk_topic_json(assignment, kept))
 
     # ---- configurations
 

@@ -52,7 +52,6 @@ class PartitionStateMachine:
     # ---- states
 
     def of(self, tp: str) -> str:
-        """The state of a partition."""
         return self.state.partitions.get(tp, NON_EXISTENT)
 
     def move(self, tp: str, target: str) -> bool:
@@ -189,10 +188,10 @@ class PartitionStateMachine:
         if values is None:
             return None
         try:
-            found = resolve_topic(self.context.broker.config, values)
+            config = resolve_topic(self.context.broker.config, values)
         except ConfigError:
             return None
-        return found.unclean_leader_election_enable
+        return config.unclean_leader_election_enable
 
     def elect(
         self,

@@ -262,8 +262,8 @@ class Reassignment:
         """
         topic, number = split(tp)
         path = znodes.topic_path(topic)
-        found = self.context.metadata.assignment(topic)
-        if found is None:
+        assignment = self.context.metadata.assignment(topic)
+        if assignment is None:
             raise UnreadableError(f"{path} holds no assignment.")
         self.context.check_epoch()
         self._list(tp, replicas)
@@ -271,9 +271,9 @@ class Reassignment:
             adding = [b for b in replicas if move is not None and b not in move.original]
             removing = [b for b in replicas if move is not None and b not in move.target]
             lists = ({number: adding}, {number: removing})
-            text = znodes.changed_topic_json(found, {number: replicas}, *lists)
+            text = znodes.changed_topic_json(assignment, {number: replicas}, *lists)
         else:
-            text = znodes.changed_topic_json(found, {number: replicas})
+            text = znodes.changed_topic_json(assignment, {number: replicas})
         self.zk.set_data(path, text)
 
     def _list(self, tp: str, replicas: list[int]) -> None:
@@ -370,7 +370,7 @@ class Reassignment:
         state = self.state
         remembered = self.profile.has("reassignments_remembered")
         of_any = target is None or not self._is_listed
-        there = [(tp, each.target) for tp, each in state.reassigning.items()]
+        there = [(tp, move.target) for tp, move in state.reassigning.items()]
         left = [
             (tp, replicas)
             for tp, replicas in (there if remembered else self._asked())

@@ -67,7 +67,6 @@ class ReplicaStateMachine:
         return self.context.state
 
     def of(self, tp: str, broker: int) -> str:
-        """The state of a replica."""
         kept = self.state.replicas.get(f"{tp}@{broker}")
         if kept is not None:
             return kept

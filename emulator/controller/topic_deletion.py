@@ -97,7 +97,7 @@ class TopicDeletion:
 
     def resume_for(self, topics: Collection[str]) -> None:
         """ResumeDeletionForTopics: make these topics eligible again, if any is queued."""
-        queued = [each for topic, each in self.state.deleting.items() if topic in topics]
+        queued = [deletion for topic, deletion in self.state.deleting.items() if topic in topics]
         for deletion in queued:
             deletion.halted = False
         if queued:
@@ -160,8 +160,8 @@ class TopicDeletion:
         live = self.context.live_brokers()
         replicas = sum(b in live for assigned in assignments.values() for b in assigned)
         if replicas > SMALL_SET:
-            found = [(tp, broker) for tp in partitions for broker in assignments[tp]]
-            return sorted(found, key=lambda replica: trie_path(replica_hash(*replica)))
+            pairs = [(tp, broker) for tp in partitions for broker in assignments[tp]]
+            return sorted(pairs, key=lambda replica: trie_path(replica_hash(*replica)))
         is_copied = self.profile.has("assignments_filtered_into_a_map")
         in_map = self.state.order.partitions(partitions.__contains__, is_copied=is_copied)
         brokers = sorted(self._hosts(partitions))
