@@ -98,7 +98,7 @@ def acls_in(path: str, data: str | None) -> list[Acl]:
     """Return the entries in a znode; none if it has another structure."""
     resource = _resource(path)
     try:
-        found = msgspec.json.decode(data or "", type=AclNode)
+        node = msgspec.json.decode(data or "", type=AclNode)
     except msgspec.MsgspecError:
         return []
     if resource is None:
@@ -106,13 +106,13 @@ def acls_in(path: str, data: str | None) -> list[Acl]:
     return [
         Acl(
             *resource,
-            each.principal,
-            each.host,
-            _OPERATIONS[each.operation],
-            _PERMISSIONS[each.permission_type],
+            entry.principal,
+            entry.host,
+            _OPERATIONS[entry.operation],
+            _PERMISSIONS[entry.permission_type],
         )
-        for each in found.acls
-        if each.operation in _OPERATIONS and each.permission_type in _PERMISSIONS
+        for entry in node.acls
+        if entry.operation in _OPERATIONS and entry.permission_type in _PERMISSIONS
     ]
 
 
@@ -132,10 +132,10 @@ def path_in_change(changes: str, data: str | None) -> str:
         kind, _, name = (data or "").partition(":")
         return f"{LITERAL_ACLS}/{kind}/{name}" if kind in _TYPES and name else ""
     try:
-        found = msgspec.json.decode(data or "", type=Change)
+        change = msgspec.json.decode(data or "", type=Change)
     except msgspec.MsgspecError:
         return ""
-    return f"{PREFIXED_ACLS}/{found.resource_type}/{found.name}"
+    return f"{PREFIXED_ACLS}/{change.resource_type}/{change.name}"
 
 
 def change_path(changes: str, number: int) -> str:

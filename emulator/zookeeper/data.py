@@ -184,8 +184,8 @@ def controller_json(profile: Profile, broker: int, timestamp_ms: int) -> str:
 
 def controller_in(data: str | None) -> int | None:
     """The broker in /controller."""
-    found = _controller(data)
-    return None if found is None else found.brokerid
+    controller = _controller(data)
+    return None if controller is None else controller.brokerid
 
 
 def controller_epoch_in(data: str | None) -> int | None:
@@ -270,10 +270,10 @@ def is_broker(data: str | None) -> bool:
 
     Kafka throws if it does not (``BrokerIdZNode.decode``).
     """
-    found = _broker(data)
-    if found is None:
+    broker = _broker(data)
+    if broker is None:
         return False
-    return found.endpoints is not None or (found.host is not None and found.port is not None)
+    return broker.endpoints is not None or (broker.host is not None and broker.port is not None)
 
 
 def cluster_id_json(cluster_id: str) -> str:
@@ -290,8 +290,8 @@ _cluster_id = _reader(_ClusterIdJson)
 
 def cluster_id_in(data: str | None) -> str:
     """The cluster id in /cluster/id; empty if there is none."""
-    found = _cluster_id(data)
-    return "" if found is None else found.id
+    cluster_id = _cluster_id(data)
+    return "" if cluster_id is None else cluster_id.id
 
 
 # ---- topics
@@ -348,21 +348,21 @@ def topic_in(data: str | None) -> TopicAssignment | None:
     Kafka treats text that is not JSON as a topic without partitions, and throws at another
     structure, such as a partition whose number is none. A partition without replicas is skipped.
     """
-    found = _topic(data)
-    if found is None or data is None:
+    topic = _topic(data)
+    if topic is None or data is None:
         return None
     return TopicAssignment(
-        _in_order(found.partitions),
-        _in_order(found.adding_replicas),
-        _in_order(found.removing_replicas),
+        _in_order(topic.partitions),
+        _in_order(topic.adding_replicas),
+        _in_order(topic.removing_replicas),
         data,
     )
 
 
 def topic_id_in(data: str | None) -> str:
     """The topic id in a topic's znode; empty before 2.8."""
-    found = _topic(data)
-    return "" if found is None else found.topic_id
+    topic = _topic(data)
+    return "" if topic is None else topic.topic_id
 
 
 def _in_order(lists: dict[int, list[int]]) -> dict[int, list[int]]:
@@ -373,7 +373,7 @@ def _in_order(lists: dict[int, list[int]]) -> dict[int, list[int]]:
 
 
 def changed_topic_json(
-    found: TopicAssignment,
+    assignment: TopicAssignment,
     replicas: Mapping[int, Sequence[int]],
     adding: Mapping[int, Sequence[int]] | None = None,
     removing: Mapping[int, Sequence[int]] | None = None,
@@ -384,7 +384,7 @@ def changed_topic_json(
     partition; an empty list removes the entry. Releases before 2.4 do not have these fields; from
     2.4 on a reassignment adds them if somebody else wrote the znode without them.
     """
-    fields: dict[str, Any] = msgspec.json.decode(found.text)
+    fields: dict[str, Any] = msgspec.json.decode(assignment.text)
     fields["partitions"] = _with(fields["partitions"], replicas)
     for name, changes in (("adding_replicas", adding), ("removing_replicas", removing)):
         if changes is not None:
@@ -394,19 +394,21 @@ def changed_topic_json(
     return compact(fields)
 
 
-def identified_topic_json(found: TopicAssignment, random_below: Callable[[int], int]) -> str:
+def identified_topic_json(assignment: TopicAssignment, random_below: Callable[[int], int]) -> str:
     """A topic's znode with a topic id and all fields that Kafka 2.8+ writes."""
     fields: dict[str, Any] = {"adding_replicas": {}, "removing_replicas": {}}
-    fields |= msgspec.json.decode(found.text)
+    fields |= msgspec.json.decode(assignment.text)
     return compact(fields | {"topic_id": random_uuid(random_below), "version": 3})
 
 
-def shrunk_topic_json(found: TopicAssignment, numbers: Sequence[str]) -> str:
+def shrunk_topic_json(assignment: TopicAssignment, numbers: Sequence[str]) -> str:
     """A topic's znode with only some of its partitions."""
-    fields: dict[str, Any] = msgspec.json.decode(found.text)
+    fields: dict[str, Any] = msgspec.json.decode(assignment.text)
     for name in ("partitions", "adding_replicas", "removing_replicas"):
         if name in fields:
-            fields[name] = {each: fields[name][each] for each in fields[name] if each in numbers}
+            fields[name] = {
+                number: fields[name][number] for number in fields[name] if number in numbers
+            }
     return compact(fields)
 
 
@@ -500,8 +502,8 @@ def partitions_json(tps: Iterable[str]) -> str:
 
 def partitions_in(data: str | None) -> list[str] | None:
     """The partitions in an election or a notification."""
-    found = _partitions(data)
-    return None if found is None else [f"{e.topic}-{e.partition}" for e in found.partitions]
+    node = _partitions(data)
+    return None if node is None else [f"{e.topic}-{e.partition}" for e in node.partitions]
 
 
 def moves_json(moves: Iterable[tuple[str, Sequence[int]]]) -> str:
@@ -515,10 +517,10 @@ def moves_json(moves: Iterable[tuple[str, Sequence[int]]]) -> str:
 
 def moves_in(data: str | None) -> list[tuple[str, list[int]]] | None:
     """The partitions to be reassigned, with their target replicas."""
-    found = _moves(data)
-    if found is None:
+    node = _moves(data)
+    if node is None:
         return None
-    return [(f"{each.topic}-{each.partition}", each.replicas) for each in found.partitions]
+    return [(f"{move.topic}-{move.partition}", move.replicas) for move in node.partitions]
 
 
 # ---- configuration
@@ -541,8 +543,8 @@ def config_in(data: str | None) -> dict[str, str] | None:
 
     Kafka reads none if it is not JSON or has no field ``config``, and throws at another structure.
     """
-    found = _config(data)
-    return None if found is None else found.config
+    config = _config(data)
+    return None if config is None else config.config
 
 
 class _ConfigChangeJson(Struct):
@@ -573,12 +575,12 @@ def config_change_in(data: str | None) -> tuple[str, str] | None:
     topic = _text(data)
     if topic is not None:
         return "topics", topic
-    found = _config_change(data)
-    if found is None:
+    change = _config_change(data)
+    if change is None:
         return None
-    kind, _, name = found.entity_path.partition("/")
-    if found.entity_type:
-        kind, name = found.entity_type, found.entity_name
+    kind, _, name = change.entity_path.partition("/")
+    if change.entity_type:
+        kind, name = change.entity_type, change.entity_name
     return (kind, name) if kind and name else None
 
 
@@ -610,11 +612,11 @@ def producer_ids_in(data: str | None) -> tuple[int, int, int] | None:
 
     Kafka throws if there is none, and the broker gets no block (``ProducerIdBlockZNode``).
     """
-    found = _producer_ids(data)
-    if found is None:
+    block = _producer_ids(data)
+    if block is None:
         return None
-    first, last = _long(found.block_start), _long(found.block_end)
-    return None if first is None or last is None else (found.broker, first, last)
+    first, last = _long(block.block_start), _long(block.block_end)
+    return None if first is None or last is None else (block.broker, first, last)
 
 
 def _long(text: str) -> int | None:

@@ -91,9 +91,9 @@ class PartitionMetadata:
         try:
             return self.write(tp, state, version)
         except errors.BadVersionError:
-            found = self.read(tp)
-            if found is not None and found.state == state:
-                return found.version
+            stored = self.read(tp)
+            if stored is not None and stored.state == state:
+                return stored.version
             raise
 
     def watch(self, tp: str) -> None:
@@ -184,20 +184,20 @@ class ZnodeFacts:
             if self.states.pop(tp, None) is not None:
                 self.emit(events.PartitionStateRemoved, tp)
             return
-        found = znodes.state_in(data)
-        if found is None:
+        state = znodes.state_in(data)
+        if state is None:
             return
         assigned = self.assignments.get(tp, [])
         self.states[tp] = PartitionInfo(
-            found.leader, found.leader_epoch, found.isr, version, assigned, found.controller_epoch
+            state.leader, state.leader_epoch, state.isr, version, assigned, state.controller_epoch
         )
         self.emit(
             events.PartitionStateChanged,
             tp,
-            found.leader,
-            found.leader_epoch,
-            found.isr,
-            found.controller_epoch,
+            state.leader,
+            state.leader_epoch,
+            state.isr,
+            state.controller_epoch,
             version,
         )
 
@@ -212,21 +212,21 @@ class ZnodeFacts:
                 known.clear()
                 self.emit(events.TopicDeleted, topic)
             return
-        found = znodes.topic_in(data)
-        if found is None:
+        assignment = znodes.topic_in(data)
+        if assignment is None:
             return
         is_new = not known
-        added = [number for number in found.replicas if number not in known]
-        for number, replicas in found.replicas.items():
-            self._assign(topic, number, replicas, found)
+        added = [number for number in assignment.replicas if number not in known]
+        for number, replicas in assignment.replicas.items():
+            self._assign(topic, number, replicas, assignment)
         known.update(dict.fromkeys(added))
         runs = _runs(added)
         if is_new and added:
             first = runs.pop(0) if added[0] == 0 else []
             config = dict(self.topic_configs.get(topic, {}))
-            self.emit(events.TopicCreated, topic, [found.replicas[n] for n in first], config)
+            self.emit(events.TopicCreated, topic, [assignment.replicas[n] for n in first], config)
         for run in runs:
-            lists = [found.replicas[number] for number in run]
+            lists = [assignment.replicas[number] for number in run]
             self.emit(events.PartitionsAdded, topic, run[0], lists)
 
     def _numbers_of(self, topic: str) -> dict[int, None]:
@@ -238,26 +238,31 @@ class ZnodeFacts:
                 self._numbers.setdefault(name, {})[int(number)] = None
         return self._numbers.setdefault(topic, {})
 
-    def _assign(self, topic: str, number: int, replicas: list[int], found: TopicAssignment) -> None:
+    def _assign(
+        self, topic: str, number: int, replicas: list[int], assignment: TopicAssignment
+    ) -> None:
         """Store a partition's replicas; emit an event if they changed."""
         tp = intern(f"{topic}-{number}")
         before = self.assignments.get(tp)
         self.assignments[tp] = replicas
         if before is not None and before != replicas:
-            adding, removing = found.adding.get(number, []), found.removing.get(number, [])
+            adding, removing = (
+                assignment.adding.get(number, []),
+                assignment.removing.get(number, []),
+            )
             self.emit(events.ReplicasAssigned, tp, replicas, adding, removing)
 
     def _config(self, kind: str, topic: str, data: str | None) -> None:
-        found = znodes.config_in(data) if data else {}
-        if found is None:
+        config = znodes.config_in(data) if data else {}
+        if config is None:
             return
         before = self.topic_configs.get(topic, {})
-        if found:
-            self.topic_configs[topic] = found
+        if config:
+            self.topic_configs[topic] = config
         else:
             self.topic_configs.pop(topic, None)
         if kind == "changed":
-            state_changes(self.emit, "topic", topic, before, found)
+            state_changes(self.emit, "topic", topic, before, config)
 
 
 def state_changes(

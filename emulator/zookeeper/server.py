@@ -38,7 +38,6 @@ class ZooKeeperServer:
         self.network = network
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Handle one message."""
         if isinstance(message, ZkPing):
             self._pinged(source, message)
         elif isinstance(message, Timer) and message.number == self.state.armed_us:

@@ -46,10 +46,10 @@ class Sessions(Struct, array_like=True):
 
     def heard_from(self, session: int, now_us: int) -> bool:
         """Extend the session's deadline; False if there is no such session (any longer)."""
-        found = self.live.get(session)
-        if found is None:
+        state = self.live.get(session)
+        if state is None:
             return False
-        found.expires_us = self.deadline_us(now_us, found.timeout_ms)
+        state.expires_us = self.deadline_us(now_us, state.timeout_ms)
         return True
 
     def end(self, session: int) -> Session:
@@ -61,16 +61,16 @@ class Sessions(Struct, array_like=True):
 
     def due(self, now_us: int) -> list[int]:
         """Return the sessions whose bucket has ended, earliest first."""
-        found = [
-            (each.expires_us, session)
-            for session, each in self.live.items()
-            if each.expires_us <= now_us and not each.is_kept_alive
+        due = [
+            (state.expires_us, session)
+            for session, state in self.live.items()
+            if state.expires_us <= now_us and not state.is_kept_alive
         ]
-        return [session for _, session in sorted(found)]
+        return [session for _, session in sorted(due)]
 
     def next_expiry_us(self) -> int | None:
         """Return when the next bucket with a session in it ends."""
-        ends = (each.expires_us for each in self.live.values() if not each.is_kept_alive)
+        ends = (state.expires_us for state in self.live.values() if not state.is_kept_alive)
         return min(ends, default=None)
 
     def deadline_us(self, heard_us: int, timeout_ms: int) -> int:

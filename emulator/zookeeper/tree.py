@@ -147,7 +147,9 @@ class ZooKeeper(Struct, array_like=True):
         """
         operations.check_paths(transaction)
         zxid = self._next_zxid()
-        if session or any(isinstance(each, Create) and each.ephemeral for each in transaction):
+        if session or any(
+            isinstance(operation, Create) and operation.ephemeral for operation in transaction
+        ):
             self._check_session(session, "/")
         paths = operations.admit_all(self.nodes.get, transaction, session)
         return [

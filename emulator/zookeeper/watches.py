@@ -39,7 +39,7 @@ def _add(table: dict[str, tuple[int, ...]], host: int, path: str) -> None:
 
 def _remove(table: dict[str, tuple[int, ...]], host: int) -> None:
     for path in [path for path, hosts in table.items() if host in hosts]:
-        left = tuple(each for each in table[path] if each != host)
+        left = tuple(other for other in table[path] if other != host)
         if left:
             table[path] = left
         else:
