@@ -97,7 +97,6 @@ class RaftClient:
     # ---- the process
 
     def start(self) -> None:
-        """Start the process."""
         self.member.start()
         self._look_ahead()
 
@@ -107,7 +106,6 @@ class RaftClient:
         self._look_ahead()
 
     def end_process(self) -> None:
-        """End the process."""
         self.state.end_process()
 
     def thaw(self) -> None:
@@ -123,7 +121,6 @@ class RaftClient:
     # ---- incoming
 
     def handle(self, source: int, message: Message) -> None:
-        """Handle a message of the quorum."""
         self.member.handle(source, self.kernel.cause, message)
         self._look_ahead()
 

@@ -84,9 +84,9 @@ class MetadataLog(Struct, array_like=True):
 
     def from_offset(self, offset: int, up_to: int | None = None) -> list[MetadataBatch]:
         """The batches from ``offset`` on; with ``up_to`` only those that end there or before."""
-        found = self.batches[self._index(offset) :]
-        if up_to is None or not found or found[-1].end_offset <= up_to:
-            return found
+        batches = self.batches[self._index(offset) :]
+        if up_to is None or not batches or batches[-1].end_offset <= up_to:
+            return batches
         return self.batches[self._index(offset) : self._index(up_to)]
 
     def _index(self, offset: int) -> int:
@@ -111,7 +111,9 @@ class MetadataLog(Struct, array_like=True):
         at = self._index(offset)
         if at < len(self.batches) and offset >= self.start_offset:
             return self.batches[at].epoch
-        return next((each.epoch for each in self.snapshots if each.end_offset == offset + 1), -1)
+        return next(
+            (snapshot.epoch for snapshot in self.snapshots if snapshot.end_offset == offset + 1), -1
+        )
 
     def snapshot_instead(self, offset: int, last_epoch: int) -> SnapshotId | None:
         """The snapshot that a log ending at ``offset`` of ``last_epoch`` has to fetch, or None.
@@ -157,7 +159,7 @@ class MetadataLog(Struct, array_like=True):
 
     def snapshot(self, id: SnapshotId) -> MetadataSnapshot | None:
         """A snapshot by its id; None if it does not exist or was deleted."""
-        return next((each for each in self.snapshots if each.id == id), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.id == id), None)
 
     def start_at(self, snapshot: MetadataSnapshot) -> None:
         """Restart the log after a fetched snapshot (``truncateFullyAndStartAt``)."""
@@ -175,7 +177,7 @@ class MetadataLog(Struct, array_like=True):
         """
         before = self.start_offset
         while retention_bytes >= 0 and len(self.snapshots) > 1:
-            total = self.size_bytes + sum(each.size_bytes for each in self.snapshots)
+            total = self.size_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
             if total <= retention_bytes:
                 break
             self._start_at_second()

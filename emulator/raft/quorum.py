@@ -212,8 +212,8 @@ class QuorumMember:
         if state.role == LEADER:
             times.append(state.greets_us)
         now_us = self.around.now_us()
-        times += [each.until_us for each in state.resting.values() if each.until_us > now_us]
-        return min((each for each in times if each > now_us), default=NEVER_US)
+        times += [rest.until_us for rest in state.resting.values() if rest.until_us > now_us]
+        return min((due_us for due_us in times if due_us > now_us), default=NEVER_US)
 
     def give_up_requests(self) -> None:
         """Disconnect from the members whose response is overdue, and back off."""
@@ -518,8 +518,8 @@ class QuorumMember:
         """Send a chunk of a snapshot; fetching it counts as a sign of life."""
         state = self.state
         error = self._refusal(message)
-        found = None if error else state.log.snapshot(message.snapshot)
-        if found is None:
+        snapshot = None if error else state.log.snapshot(message.snapshot)
+        if snapshot is None:
             leader = NOBODY if state.role == RESIGNED else state.leader
             error = error or "SNAPSHOT_NOT_FOUND"
             response = FetchSnapshotResponse(request, error, state.epoch, leader)
@@ -527,10 +527,10 @@ class QuorumMember:
             if message.replica in state.progress:
                 state.progress[message.replica].fetched_us = self.around.now_us()
                 self._hear_majority()
-            end = min(found.size_bytes, message.position + SNAPSHOT_CHUNK_BYTES)
-            whole = found if end == found.size_bytes else None
+            end = min(snapshot.size_bytes, message.position + SNAPSHOT_CHUNK_BYTES)
+            whole = snapshot if end == snapshot.size_bytes else None
             response = FetchSnapshotResponse(
-                request, "NONE", state.epoch, self.me, end, found.size_bytes, whole
+                request, "NONE", state.epoch, self.me, end, snapshot.size_bytes, whole
             )
         self.around.send(source, response, request)
 
@@ -551,16 +551,16 @@ class QuorumMember:
 
     def _note_progress(self, replica: int, offset: int, now_us: int) -> None:
         state = self.state
-        found = state.progress.get(replica)
-        if found is None:
-            found = state.progress[replica] = Progress()
-        moved = found.end_offset != offset
+        progress = state.progress.get(replica)
+        if progress is None:
+            progress = state.progress[replica] = Progress()
+        moved = progress.end_offset != offset
         if offset >= state.log.end_offset:
-            found.caught_up_us = now_us
-        elif offset >= found.leader_end:
-            found.caught_up_us = max(found.caught_up_us, found.fetched_us)
-        found.end_offset, found.fetched_us = offset, now_us
-        found.leader_end = state.log.end_offset
+            progress.caught_up_us = now_us
+        elif offset >= progress.leader_end:
+            progress.caught_up_us = max(progress.caught_up_us, progress.fetched_us)
+        progress.end_offset, progress.fetched_us = offset, now_us
+        progress.leader_end = state.log.end_offset
         if moved:
             self.around.on_progress(replica)
         if replica in self.voters:
@@ -571,7 +571,9 @@ class QuorumMember:
         state = self.state
         if state.due_us != NEVER_US:
             window_us = int(self.rules().fetch_timeout_us * CHECK_QUORUM_FACTOR)
-            others = [each.fetched_us for v, each in state.progress.items() if v in self.voters]
+            others = [
+                progress.fetched_us for v, progress in state.progress.items() if v in self.voters
+            ]
             others.sort(reverse=True)
             heard_us = others[len(self.voters) // 2 - 1]  # together with the leader a majority
             if heard_us:
@@ -583,10 +585,10 @@ class QuorumMember:
         ends = [state.progress[v].end_offset for v in self.voters if v != self.me]
         ends.append(state.log.end_offset)
         ends.sort(reverse=True)
-        found = ends[len(self.voters) // 2]
-        if found <= state.epoch_start or found <= state.high_watermark:
+        majority_offset = ends[len(self.voters) // 2]
+        if majority_offset <= state.epoch_start or majority_offset <= state.high_watermark:
             return False
-        state.high_watermark = found
+        state.high_watermark = majority_offset
         return True
 
     def _respond_to_parked(self, now_us: int | None = None) -> None:
@@ -627,8 +629,10 @@ class QuorumMember:
         state = self.state
         log, snapshot = state.log, state.fetching
         if snapshot is not None:
-            wanted = (snapshot.end_offset, snapshot.epoch)
-            self._ask(voter, FetchSnapshotRequest(self.me, state.epoch, wanted, snapshot.position))
+            snapshot_id = (snapshot.end_offset, snapshot.epoch)
+            self._ask(
+                voter, FetchSnapshotRequest(self.me, state.epoch, snapshot_id, snapshot.position)
+            )
             return
         known = state.high_watermark if self.rules().tells_high_watermark else -1
         request = MetadataFetchRequest(
@@ -718,5 +722,5 @@ class QuorumMember:
         return True
 
     def _rests(self, peer: int) -> bool:
-        found = self.state.resting.get(peer)
-        return found is not None and found.until_us > self.around.now_us()
+        rest = self.state.resting.get(peer)
+        return rest is not None and rest.until_us > self.around.now_us()

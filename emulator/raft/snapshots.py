@@ -60,7 +60,7 @@ def reason_for_snapshot(quorum: QuorumState, rules: SnapshotRules, now_us: int) 
         if log.snapshots or _has_seen_record(log, committed):
             _count_anew(quorum, now_us)
         return ""
-    count.size_bytes += sum(each.size_bytes for each in log.from_offset(count.offset, committed))
+    count.size_bytes += sum(batch.size_bytes for batch in log.from_offset(count.offset, committed))
     count.offset = committed
     if count.size_bytes >= rules.max_bytes:
         return BYTES
