@@ -132,8 +132,8 @@ class Kernel:
         if types is None:
             self._observers.append(observer)
         else:
-            for each in types:
-                self._typed.setdefault(each, []).append(observer)
+            for kind in types:
+                self._typed.setdefault(kind, []).append(observer)
         self._by_type.clear()
 
     def _emit(self, kind: type[Event], *fields: Any) -> int:

@@ -254,10 +254,11 @@ class Network:
         if link is None:
             return
         name = api or "*"
-        going = [each for each in link.waiting if _covers(name, type(each[2]).__name__)][:count]
-        link.waiting = [each for each in link.waiting if each not in going]
+        named = [waiting for waiting in link.waiting if _covers(name, type(waiting[2]).__name__)]
+        going = named[:count]
+        link.waiting = [waiting for waiting in link.waiting if waiting not in going]
         if count is None:
-            link.holding = [each for each in link.holding if not _is_same(name, each)]
+            link.holding = [held for held in link.holding if not _is_same(name, held)]
         self._let_go(source, destination, going, lose)
         self._settle_link(source, destination, link)
 
@@ -316,7 +317,7 @@ def _held(link: Link, name: str) -> bool:
 
     ``LeaderAndIsr`` matches its request, and ``AlterIsr`` is the 2.7 name of AlterPartition.
     """
-    return any(_covers(each, name) for each in link.holding)
+    return any(_covers(held, name) for held in link.holding)
 
 
 def _is_same(name: str, held: str) -> bool:

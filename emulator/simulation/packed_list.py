@@ -85,7 +85,6 @@ class PackedList(MutableSequence[_Item]):
     # ---- at the end
 
     def append(self, item: _Item) -> None:
-        """Append an item."""
         tail = self._tail
         tail.append(item)
         if len(tail) == 2 * BLOCK_ITEMS:
@@ -234,12 +233,12 @@ def same_start(one: Sequence[Any], other: Sequence[Any]) -> int:
     return begin + bisect_left(differs, 1, key=lambda count: first[:count] != second[:count])
 
 
-def as_list(found: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """Convert a packed list for an encoder (msgspec's ``enc_hook``).
 
     Raises:
         NotImplementedError: it is not a packed list.
     """
-    if isinstance(found, PackedList):
-        return list(found) if found else []
-    raise NotImplementedError(f"{type(found).__name__} is no plain data")
+    if isinstance(value, PackedList):
+        return list(value) if value else []
+    raise NotImplementedError(f"{type(value).__name__} is no plain data")

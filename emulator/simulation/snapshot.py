@@ -39,43 +39,45 @@ def copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
 def _dict_copier(of_value: Copier | None) -> Copier:
     if of_value is None:
         return dict.copy
-    return lambda found: {key: of_value(value) for key, value in found.items()}
+    return lambda mapping: {key: of_value(value) for key, value in mapping.items()}
 
 
 def _list_copier(of_item: Copier | None) -> Copier:
     if of_item is None:
         return list.copy
-    return lambda found: [of_item(item) for item in found]
+    return lambda items: [of_item(item) for item in items]
 
 
 def _union_copier(kind: Any) -> Copier | None:  # noqa: ANN401 - any type annotation
     """The copier of a union of shared types with one mutable type, or with several structs."""
-    copiers = {part: found for part in get_args(kind) if (found := copier(part)) is not None}
+    copiers = {
+        part: part_copier for part in get_args(kind) if (part_copier := copier(part)) is not None
+    }
     if not copiers:
         return None
     if len(copiers) > 1:
         if not all(isinstance(part, type) and issubclass(part, Struct) for part in copiers):
             raise TypeError(f"{kind} has more than one mutable part: state has to be plainer.")
-        return lambda found: copiers[type(found)](found) if type(found) in copiers else found
+        return lambda value: copiers[type(value)](value) if type(value) in copiers else value
     if type(None) not in get_args(kind):
         raise TypeError(f"{kind} has parts that cannot be told apart: state has to be plainer.")
     (only,) = copiers.values()
-    return lambda found: None if found is None else only(found)
+    return lambda value: None if value is None else only(value)
 
 
 def _struct_copier(kind: type[Struct]) -> Copier:
     hints = get_type_hints(kind)
     defaults = _shared_defaults(kind)
     mutable = [
-        (name, found, defaults.get(name))
+        (name, field_copier, defaults.get(name))
         for name in hints
-        if (found := copier(hints[name])) is not None
+        if (field_copier := copier(hints[name])) is not None
     ]
 
-    def copied(found: Any) -> Any:  # noqa: ANN401 - a struct of that kind
-        made = found.__copy__()
+    def copied(struct: Any) -> Any:  # noqa: ANN401 - a struct of that kind
+        made = struct.__copy__()
         for name, copy_field, default in mutable:
-            value = getattr(found, name)
+            value = getattr(struct, name)
             if value is default or value is None:
                 continue
             setattr(made, name, copy_field(value) if value else type(value)())
@@ -87,11 +89,11 @@ def _struct_copier(kind: type[Struct]) -> Copier:
 def _shared_defaults(kind: type[Struct]) -> dict[str, Any]:
     """The defaults of a struct's fields that are one object, not a new one each time."""
     shared: dict[str, Any] = {}
-    for each in fields(kind):
-        if each.default is not NODEFAULT:
-            shared[each.name] = each.default
-        elif each.default_factory is not NODEFAULT:
-            default = each.default_factory()
-            if default is each.default_factory():
-                shared[each.name] = default
+    for field in fields(kind):
+        if field.default is not NODEFAULT:
+            shared[field.name] = field.default
+        elif field.default_factory is not NODEFAULT:
+            default = field.default_factory()
+            if default is field.default_factory():
+                shared[field.name] = default
     return shared
