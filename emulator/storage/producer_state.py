@@ -129,12 +129,12 @@ class ProducerStates(Struct, array_like=True, gc=False):
             for producer_id, state in self.producers.items()
             if state.batches and state.batches[-1].end_offset > log.end
         }
-        found: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in lost}
+        by_producer: dict[int, list[RecordBatch]] = {producer_id: [] for producer_id in lost}
         at = len(log.batches)
         while lost and at:
             at -= 1
             batch = log.batches[at]
-            batches = found.get(batch.producer_id)
+            batches = by_producer.get(batch.producer_id)
             if batches is None or batch.producer_id not in lost or batch.is_control:
                 continue
             if batches and batches[0].producer_epoch != batch.producer_epoch:
@@ -143,7 +143,7 @@ class ProducerStates(Struct, array_like=True, gc=False):
             batches.append(batch)
             if len(batches) == REMEMBERED_BATCHES or self._was_first(batch):
                 del lost[batch.producer_id]
-        for producer_id, batches in found.items():
+        for producer_id, batches in by_producer.items():
             marker = self.producers.pop(producer_id).marker
             for batch in reversed(batches):
                 self._remember(batch)

@@ -117,9 +117,9 @@ class RecordLedger:
         except WireError as error:
             count = self.entry_of(first_record).count
             return [], [f"({error})"] * count
-        keys = [None if each.key is None else text_of(each.key) for each in records]
+        keys = [None if record.key is None else text_of(record.key) for record in records]
         has_keys = any(key is not None for key in keys)
-        return keys if has_keys else [], [text_of(each.value) for each in records]
+        return keys if has_keys else [], [text_of(record.value) for record in records]
 
     def keyless(self, batch: RecordBatch) -> list[int]:
         """The places in a batch of the records that have no key."""
@@ -153,7 +153,6 @@ class RecordLedger:
         return [record.timestamp for record in records]
 
     def value_of(self, record: int, /) -> str:
-        """A record's value."""
         entry = self.entry_of(record)
         if entry.encoded:
             return self.texts_of(entry.first_record)[1][record - entry.first_record]

@@ -54,7 +54,9 @@ class TransactionIndex(Struct, array_like=True, gc=False):
     def delete_before(self, offset: int) -> None:
         """Remove transactions aborted before the log's new start."""
         if self.aborted:
-            self.aborted = [each for each in self.aborted if each.last_offset >= offset]
+            self.aborted = [
+                transaction for transaction in self.aborted if transaction.last_offset >= offset
+            ]
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """The offset below which every transaction is complete and fully replicated."""
@@ -68,7 +70,7 @@ class TransactionIndex(Struct, array_like=True, gc=False):
         Those whose marker is after ``end`` are included.
         """
         return [
-            (each.producer_id, each.first_offset)
-            for each in self.aborted
-            if each.last_offset >= start and each.first_offset < end
+            (transaction.producer_id, transaction.first_offset)
+            for transaction in self.aborted
+            if transaction.last_offset >= start and transaction.first_offset < end
         ]
