@@ -34,11 +34,11 @@ def respond_to_admin(
     except ApiException as refused:
         whole = {"": str(refused)}
         return Result([], None), messages.EnvelopeResponse(request, refused.error, {}, whole)
-    errors = {name: each.error for name, each in outcomes.items()}
-    reasons = {name: each.message for name, each in outcomes.items() if each.message}
+    errors = {name: outcome.error for name, outcome in outcomes.items()}
+    reasons = {name: outcome.message for name, outcome in outcomes.items() if outcome.message}
     if isinstance(message, messages.CreateAclsRequest | messages.DeleteAclsRequest):
         deletes = isinstance(message, messages.DeleteAclsRequest)
-        acls = [found for _, found in result.response] if deletes else []
+        acls = [matching for _, matching in result.response] if deletes else []
         return result, messages.EnvelopeResponse(request, "NONE", errors, reasons, acls=acls)
     created = _created(result.response) if result.response else {}
     return result, messages.EnvelopeResponse(request, "NONE", errors, reasons, created=created)
@@ -46,24 +46,26 @@ def respond_to_admin(
 
 def _created(outcomes: Mapping[str, object]) -> dict[str, messages.TopicCreated]:
     return {
-        name: messages.TopicCreated(each.topic_id, each.num_partitions, each.replication_factor)
-        for name, each in outcomes.items()
-        if isinstance(each, CreatedTopic) and not each.error.is_failure
+        name: messages.TopicCreated(
+            outcome.topic_id, outcome.num_partitions, outcome.replication_factor
+        )
+        for name, outcome in outcomes.items()
+        if isinstance(outcome, CreatedTopic) and not outcome.error.is_failure
     }
 
 
 def _create_topics(controller: QuorumController, message: messages.CreateTopicsRequest) -> Asked:
-    wanted = [
+    topics = [
         CreatableTopic(
             name,
             DEFAULT if topic.assignment else topic.partitions,
             DEFAULT if topic.assignment else topic.replication_factor,
-            {number: tuple(each) for number, each in topic.assignment.items()},
+            {number: tuple(replicas) for number, replicas in topic.assignment.items()},
             dict(topic.config),
         )
         for name, topic in message.topics.items()
     ]
-    result = controller.create_topics(wanted, validate_only=message.validate_only)
+    result = controller.create_topics(topics, validate_only=message.validate_only)
     return result, {name: created.error for name, created in result.response.items()}
 
 
@@ -75,11 +77,11 @@ def _delete_topics(controller: QuorumController, message: messages.DeleteTopicsR
 def _create_partitions(
     controller: QuorumController, message: messages.CreatePartitionsRequest
 ) -> Asked:
-    wanted = [
-        CreatePartitionsTopic(name, count, [tuple(each) for each in lists] or None)
+    topics = [
+        CreatePartitionsTopic(name, count, [tuple(replicas) for replicas in lists] or None)
         for name, (count, lists) in message.topics.items()
     ]
-    result = controller.create_partitions(wanted)
+    result = controller.create_partitions(topics)
     return Result([], None) if message.validate_only else result, result.response
 
 
@@ -98,7 +100,7 @@ def _alter_topics(controller: QuorumController, message: messages.AlterConfigsRe
             changes[resource] = {key: value or None for key, value in (values | lists).items()}
     alter = controller.incremental_alter_configs
     result = (controller.legacy_alter_configs if message.replaces else alter)(changes)
-    errors |= {each.name: error for each, error in result.response.items()}
+    errors |= {resource.name: error for resource, error in result.response.items()}
     return Result([], None) if message.validate_only else result, errors
 
 
@@ -110,7 +112,7 @@ def _alter_configs(
     result = (controller.legacy_alter_configs if message.replaces else alter)(
         {resource: message.values}
     )
-    errors = {each.name: error for each, error in result.response.items()}
+    errors = {resource.name: error for resource, error in result.response.items()}
     return Result([], None) if message.validate_only else result, errors
 
 
@@ -126,8 +128,8 @@ def _delete_acls(controller: QuorumController, message: messages.DeleteAclsReque
 
 def _elect_leaders(controller: QuorumController, message: messages.ElectLeadersRequest) -> Asked:
     election = Election.UNCLEAN if message.unclean else Election.PREFERRED
-    wanted = [split(tp) for tp in message.partitions] or None
-    result = controller.elect_leaders(election, wanted)
+    partitions = [split(tp) for tp in message.partitions] or None
+    result = controller.elect_leaders(election, partitions)
     return result, _by_partition(result.response)
 
 

@@ -155,7 +155,6 @@ class ControllerServer:
     # ---- the process
 
     def start(self) -> None:
-        """Start the process."""
         self.kernel.start_host(self.id)
         self.set_status("running")
         self.timers.later("boot", BOOT_US)
@@ -205,7 +204,6 @@ class ControllerServer:
     # ---- messages
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Handle a message."""
         match message:
             case messages.Timer():
                 if self.timers.is_due(message):
@@ -236,7 +234,7 @@ class ControllerServer:
 
     @property
     def next_offset(self) -> int:
-        """The offset of the next record."""
+        """The offset of the next record, after those not yet written."""
         return self.state.quorum.log.end_offset + len(self.state.unwritten)
 
     def _write(
@@ -451,12 +449,12 @@ class ControllerServer:
 
     def _register_broker(self, message: messages.BrokerRegistrationRequest) -> Response:
         request, now_us = self.kernel.cause, self.kernel.now
-        wanted = BrokerRegistrationRequest(
+        registration = BrokerRegistrationRequest(
             *(message.broker, message.incarnation, message.rack),
             *(message.previous_broker_epoch, message.directory),
         )
         try:
-            result = self._active().register_broker(wanted, self.next_offset, now_us)
+            result = self._active().register_broker(registration, self.next_offset, now_us)
         except ApiException as refused:
             return _nothing(), messages.BrokerRegistrationResponse(request, refused.error)
         epoch = result.response.broker_epoch
@@ -508,7 +506,7 @@ class ControllerServer:
             )
         except ApiException as refused:
             return _nothing(), messages.AssignReplicasToDirsResponse(request, refused.error)
-        rows = [(each.topic_id, each.partition) for each in keys if result.response[each] != "NONE"]
+        rows = [(key.topic_id, key.partition) for key in keys if result.response[key] != "NONE"]
         return result, messages.AssignReplicasToDirsResponse(request, "NONE", rows)
 
     def _describe_quorum(self) -> messages.QuorumDescription:
@@ -516,13 +514,13 @@ class ControllerServer:
         quorum, now_us = self.state.quorum, self.kernel.now
         members = [
             messages.QuorumMember(
-                each, known.end_offset, known.fetched_us or -1, known.caught_up_us or -1
+                node, known.end_offset, known.fetched_us or -1, known.caught_up_us or -1
             )
-            for each, known in sorted(quorum.progress.items())
+            for node, known in sorted(quorum.progress.items())
         ]
         mine = messages.QuorumMember(self.id, quorum.log.end_offset, now_us, now_us)
-        voters = [mine, *(each for each in members if each.id in self.raft.member.voters)]
-        observers = [each for each in members if each.id not in self.raft.member.voters]
+        voters = [mine, *(member for member in members if member.id in self.raft.member.voters)]
+        observers = [member for member in members if member.id not in self.raft.member.voters]
         return messages.QuorumDescription(
             self.id, quorum.epoch, quorum.high_watermark, voters, observers
         )
