@@ -72,7 +72,6 @@ class BrokerState(Struct, array_like=True):
 
     @property
     def id(self) -> int:
-        """The broker's id."""
         return self.process.id
 
     @property
@@ -140,7 +139,6 @@ class Broker:
     # ---- start and stop
 
     def start(self) -> None:
-        """Start the process."""
         self.membership.start()
 
     def stop(self) -> None:
@@ -155,7 +153,6 @@ class Broker:
     # ---- dispatch
 
     def handle(self, source: int, message: AnyMessage) -> None:
-        """Handle one message."""
         self._handlers[type(message)](source, self.kernel.cause, message)
 
     def choose_handlers(self, _effect: PortsChanged | LocksChanged | None = None) -> None:

@@ -50,7 +50,8 @@ class AssignmentsManager:
         own, context = self.own, self.context
         if own.assignments.queue:
             return
-        due, own.unassigned = [each for each in own.unassigned if self._is_valid(*each)], []
+        due = [partition for partition in own.unassigned if self._is_valid(*partition)]
+        own.unassigned = []
         if due:
             request = AssignReplicasToDirsRequest(
                 context.id, context.process.broker_epoch, own.directory, due

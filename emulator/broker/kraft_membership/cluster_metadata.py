@@ -43,8 +43,8 @@ class ImageMetadata:
 
     def partition_count(self, topic: str) -> int:
         """The number of partitions of a topic in the image; 0 if the topic is unknown."""
-        found = self.state.image.topic(topic)
-        return 0 if found is None else len(found.partitions)
+        topic_image = self.state.image.topic(topic)
+        return 0 if topic_image is None else len(topic_image.partitions)
 
     def exists(self, topic: str) -> bool:
         """Whether the image has a topic."""
@@ -52,8 +52,10 @@ class ImageMetadata:
 
     def topic(self, name: str) -> TopicInfo | None:
         """A topic's id and number of partitions in the image."""
-        found = self.state.image.topic(name)
-        return None if found is None else TopicInfo(found.id, len(found.partitions))
+        topic_image = self.state.image.topic(name)
+        return (
+            None if topic_image is None else TopicInfo(topic_image.id, len(topic_image.partitions))
+        )
 
     def topic_with_id(self, topic_id: str) -> TopicInfo | None:
         """The topic with an id in the image."""
@@ -74,8 +76,8 @@ class ImageMetadata:
 
     def leader(self, tp: str) -> int | None:
         """The leader of a partition in the image; None if the partition is unknown."""
-        found = self.state.image.partition(*split(tp))
-        return None if found is None else found.leader
+        partition = self.state.image.partition(*split(tp))
+        return None if partition is None else partition.leader
 
     def broker_epoch(self, broker: int) -> int | None:
         """The epoch of a broker that is not fenced (``KRaftMetadataCache.getAliveBrokerEpoch``)."""

@@ -108,19 +108,19 @@ class ForwardingManager:
                 count, factor = config.num_partitions, config.default_replication_factor
                 self._create(topic, NewTopic(count, factor, {}, {}))
 
-    def _create(self, topic: str, wanted: NewTopic) -> None:
-        request = EnvelopeRequest(CreateTopicsRequest({topic: wanted}, TRY_US))
+    def _create(self, topic: str, new_topic: NewTopic) -> None:
+        request = EnvelopeRequest(CreateTopicsRequest({topic: new_topic}, TRY_US))
         self.channel.ask(request, PATIENCE_US)
 
     def _in_flight(self) -> set[str]:
         """The topics that this broker is creating (``inflightTopics``)."""
         return {
             topic
-            for each in self.state.forwarding.queue
-            if each.source == NOBODY
-            and isinstance(each.message, EnvelopeRequest)
-            and isinstance(each.message.wanted, CreateTopicsRequest)
-            for topic in each.message.wanted.topics
+            for pending in self.state.forwarding.queue
+            if pending.source == NOBODY
+            and isinstance(pending.message, EnvelopeRequest)
+            and isinstance(pending.message.wanted, CreateTopicsRequest)
+            for topic in pending.message.wanted.topics
         }
 
     def _refusal(self, message: IncrementalAlterConfigsRequest) -> str:
@@ -138,18 +138,20 @@ class ForwardingManager:
         return ""
 
     def _described(
-        self, wanted: AdminRequest, created: dict[str, TopicCreated]
+        self, request: AdminRequest, created: dict[str, TopicCreated]
     ) -> dict[str, TopicCreated]:
         """Add the configurations of created topics."""
-        if not isinstance(wanted, CreateTopicsRequest):
+        if not isinstance(request, CreateTopicsRequest):
             return created
         layers, version = (
             config_layers(self.context, self.state.image),
             self.context.settings.version,
         )
         return {
-            name: replace(each, entries=describe_topic(version, wanted.topics[name].config, layers))
-            for name, each in created.items()
+            name: replace(
+                topic, entries=describe_topic(version, request.topics[name].config, layers)
+            )
+            for name, topic in created.items()
         }
 
     def _on_response(self, pending: Pending, response: EnvelopeResponse | None) -> None:
@@ -157,23 +159,23 @@ class ForwardingManager:
         if pending.source == NOBODY:
             return  # a component that needs the topic requests it again
         assert isinstance(pending.message, EnvelopeRequest)
-        wanted, request = pending.message.wanted, pending.client_request
+        enveloped, request = pending.message.wanted, pending.client_request
         error = "REQUEST_TIMED_OUT" if response is None else response.error
         errors = {} if response is None else response.errors
         messages = {} if response is None else response.messages
         reply: Any
-        if isinstance(wanted, DescribeQuorumRequest):
+        if isinstance(enveloped, DescribeQuorumRequest):
             quorum = None if response is None else response.quorum
             reply = DescribeQuorumResponse(request, error, quorum)
-        elif isinstance(wanted, OF_ACLS):
+        elif isinstance(enveloped, OF_ACLS):
             acls = [] if response is None else response.acls
             reply = AclsResponse(request, error, errors, messages, acls)
-        elif isinstance(wanted, OF_TOPICS):
+        elif isinstance(enveloped, OF_TOPICS):
             if error != NONE:
-                errors = dict.fromkeys(wanted.topics, error)
-                messages = dict.fromkeys(wanted.topics, messages[""]) if messages else {}
+                errors = dict.fromkeys(enveloped.topics, error)
+                messages = dict.fromkeys(enveloped.topics, messages[""]) if messages else {}
             created = {} if response is None else response.created
-            reply = TopicsResponse(request, errors, messages, self._described(wanted, created))
+            reply = TopicsResponse(request, errors, messages, self._described(enveloped, created))
         else:
-            reply = OTHERS[type(wanted)](request, error, errors, messages)
+            reply = OTHERS[type(enveloped)](request, error, errors, messages)
         self.context.respond(pending.source, request, reply)

@@ -113,7 +113,6 @@ class KRaftMembership:
     # ---- dispatch
 
     def parts(self) -> Iterable[object]:
-        """Itself and its parts."""
         return (self, *vars(self).values())
 
     def requests(self) -> dict[type, Handler]:
@@ -167,7 +166,6 @@ class KRaftMembership:
     # ---- the process
 
     def start(self) -> None:
-        """Start the process."""
         self.lifecycle.start()
 
     def stop(self) -> None:

@@ -73,10 +73,10 @@ class KRaftMetadata:
     def describe_topic(self, source: int, request: int, message: MetadataRequest) -> None:
         """Return a topic's partitions as this broker knows them."""
         image, topic = self.state.image, message.topic
-        found = image.topic(topic)
+        topic_image = image.topic(topic)
         partitions: dict[int, PartitionMetadata] = {}
-        if found is not None:
-            for number, partition in sorted(found.partitions.items()):
+        if topic_image is not None:
+            for number, partition in sorted(topic_image.partitions.items()):
                 if partition.leader in image.brokers:
                     metadata = PartitionMetadata(NONE, partition.leader, partition.leader_epoch)
                 else:
@@ -97,14 +97,18 @@ class KRaftMetadata:
         """
         image = self.state.image
         names = list(image.topic_ids) if message.topics is None else message.topics
-        brokers = [b for b, each in sorted(image.brokers.items()) if not each.fenced]
-        fenced = tuple(b for b, each in sorted(image.brokers.items()) if each.fenced)
+        brokers = [
+            b for b, registration in sorted(image.brokers.items()) if not registration.fenced
+        ]
+        fenced = tuple(
+            b for b, registration in sorted(image.brokers.items()) if registration.fenced
+        )
         topics = {topic: self._describe(topic) for topic in names}
         if message.creates and self.context.config.auto_create_topics_enable:
             unknown = (
                 topic
-                for topic, found in topics.items()
-                if found.error == "UNKNOWN_TOPIC_OR_PARTITION"
+                for topic, description in topics.items()
+                if description.error == "UNKNOWN_TOPIC_OR_PARTITION"
             )
             self.create_topics(islice(unknown, AUTO_CREATED_MAX))
         response = ClusterMetadataResponse(
@@ -115,33 +119,41 @@ class KRaftMetadata:
     def _describe(self, topic: str) -> TopicDescription:
         if not is_topic_name(topic):
             return TopicDescription("INVALID_TOPIC_EXCEPTION")
-        found = self.state.image.topic(topic)
-        if found is None:
+        topic_image = self.state.image.topic(topic)
+        if topic_image is None:
             return TopicDescription("UNKNOWN_TOPIC_OR_PARTITION")
         brokers = self.state.image.brokers
         partitions = {
             number: PartitionDescription(
-                NONE if each.leader in brokers else "LEADER_NOT_AVAILABLE",
-                each.leader if each.leader in brokers else -1,
-                each.leader_epoch,
-                list(each.replicas),
-                list(each.isr),
-                list(each.elr),
-                list(each.last_known_elr),
+                NONE if partition.leader in brokers else "LEADER_NOT_AVAILABLE",
+                partition.leader if partition.leader in brokers else -1,
+                partition.leader_epoch,
+                list(partition.replicas),
+                list(partition.isr),
+                list(partition.elr),
+                list(partition.last_known_elr),
             )
-            for number, each in sorted(found.partitions.items())
+            for number, partition in sorted(topic_image.partitions.items())
         }
-        return TopicDescription(NONE, found.id, partitions)
+        return TopicDescription(NONE, topic_image.id, partitions)
 
     def list_reassignments(
         self, source: int, request: int, _message: ListPartitionReassignmentsRequest
     ) -> None:
         """Return the reassignments in progress, as far as this broker's image shows them."""
         moves = {}
-        for topic, number, each in self.state.image.partitions():
-            if each.adding_replicas or each.removing_replicas:
-                kept = [broker for broker in each.replicas if broker not in each.removing_replicas]
-                before = [broker for broker in each.replicas if broker not in each.adding_replicas]
+        for topic, number, partition in self.state.image.partitions():
+            if partition.adding_replicas or partition.removing_replicas:
+                kept = [
+                    broker
+                    for broker in partition.replicas
+                    if broker not in partition.removing_replicas
+                ]
+                before = [
+                    broker
+                    for broker in partition.replicas
+                    if broker not in partition.adding_replicas
+                ]
                 moves[f"{topic.name}-{number}"] = (before, kept)
         response = ListPartitionReassignmentsResponse(request, NONE, moves)
         self.context.respond(source, request, response)

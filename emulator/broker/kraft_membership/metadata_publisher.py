@@ -80,7 +80,7 @@ class MetadataPublisher:
         process, image = self.context.process, self.state.image
         if delta.brokers:
             process.live_brokers = [
-                b for b, each in sorted(image.brokers.items()) if each.is_active
+                b for b, registration in sorted(image.brokers.items()) if registration.is_active
             ]
         is_first, self.state.published = not self.state.published, True
         for_logs = delta.configs if is_first else self._configs_of_new_logs(delta)
@@ -148,7 +148,7 @@ class MetadataPublisher:
         """
         if not delta.configs:
             return []
-        created = {each.topic for each in delta.partitions.values() if each.before is None}
+        created = {change.topic for change in delta.partitions.values() if change.before is None}
         return [key for key in delta.configs if key.removeprefix("topic:") in created]
 
     def _publish_configs(self, delta: MetadataDelta, keys: Iterable[str]) -> None:
@@ -237,7 +237,7 @@ class MetadataPublisher:
             self.replicas.do(replica, Restart(replica.stored_high_watermark))
         gone_us, folders = self.context.kernel.now + DELETE_DELAY_US, self.state.folders
         for name, times in folders.items():
-            folders[name] = [gone_us if each else each for each in times]
+            folders[name] = [gone_us if time_us else time_us for time_us in times]
         self._mark_strays()
 
     def _mark_strays(self) -> None:
@@ -270,7 +270,7 @@ class MetadataPublisher:
         self._arm_folders()
 
     def _arm_folders(self) -> None:
-        due = [gone_us for each in self.state.folders.values() for gone_us in each if gone_us]
+        due = [gone_us for times in self.state.folders.values() for gone_us in times if gone_us]
         if due:
             self.context.arm(FOLDERS_TASK, max(self.context.kernel.now, min(due)))
 

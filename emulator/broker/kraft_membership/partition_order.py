@@ -32,8 +32,8 @@ def map_order(tps: Iterable[str]) -> list[str]:
         size *= 2
 
     def place(tp: str) -> tuple[int, int]:
-        found = partition_hash(tp)
-        improved = found ^ found >> 16
+        hashed = partition_hash(tp)
+        improved = hashed ^ hashed >> 16
         return improved & size - 1, improved - (1 << 32 if improved >> 31 else 0)
 
     return sorted(added, key=place)

@@ -66,7 +66,6 @@ class AlterPartitionManager:
         self.fails_to_retry = self.profile.has("unexpected_alter_isr_error_is_final")
 
     def tasks(self) -> dict[str, Callable[[], None]]:
-        """Its timers."""
         return {"alter-partition": self.send_pending, TIMEOUT: self.check_timeout}
 
     def propose(self, replica: Replica, effect: ProposeIsr) -> None:

@@ -193,16 +193,16 @@ class ConsumerReads:
             return FetchedPartition("OFFSET_OUT_OF_RANGE", -1, -1, [])
         bound = stable if message.read_committed else high_watermark
         bound = min(bound, self.segments.end_after(replica, requested.offset))
-        found = log.read_within(requested.offset, bound, limit_bytes, at_least_one=at_least_one)
+        batches = log.read_within(requested.offset, bound, limit_bytes, at_least_one=at_least_one)
         aborted = None
         if message.read_committed:
-            end = found[-1].end_offset if found else requested.offset
+            end = batches[-1].end_offset if batches else requested.offset
             aborted = replica.producers.transactions.aborted_in(requested.offset, end)
         return FetchedPartition(
             NONE,
             high_watermark,
             log.start,
-            found,
+            batches,
             last_stable_offset=stable,
             aborted=aborted,
             fetch_offset=requested.offset,
@@ -290,7 +290,7 @@ class ConsumerReads:
 
         Its leader epoch is its own from 3.8 on (KAFKA-16310), and before the newest in the cache.
         """
-        ledger, found = self.context.ledger, NONE_LISTED
+        ledger, latest = self.context.ledger, NONE_LISTED
         newest = NONE_LISTED[2] if replica.epochs is None else replica.epochs.latest
         log = replica.log
         for batch in log.read(log.start, replica.high_watermark):
@@ -298,9 +298,9 @@ class ConsumerReads:
                 continue
             for at, written_ms in enumerate(ledger.timestamps_of(batch)):
                 offset = batch.base_offset + at
-                if log.start <= offset < replica.high_watermark and written_ms > found[1]:
-                    found = offset, written_ms, batch.leader_epoch if self.own_epoch else newest
-        return found
+                if log.start <= offset < replica.high_watermark and written_ms > latest[1]:
+                    latest = offset, written_ms, batch.leader_epoch if self.own_epoch else newest
+        return latest
 
     # ---- KIP-392
 
@@ -322,7 +322,7 @@ class ConsumerReads:
             or racks.get(mine) == rack
         ):
             return mine
-        found = [
+        candidates = [
             (remote.leo, self.sessions.caught_up_us(replica, follower), follower)
             for follower, remote in replica.remotes.items()
             if racks.get(follower) == rack
@@ -330,7 +330,7 @@ class ConsumerReads:
             and remote.leo >= offset
             and (follower in replica.isr or not self.in_sync_only)
         ]
-        return max(found)[2] if found else mine
+        return max(candidates)[2] if candidates else mine
 
 
 def _epoch_at_start(replica: Replica) -> int:

@@ -94,18 +94,18 @@ class DelayedDeletes:
         return (NONE, low_watermark) if low_watermark >= deletion.offset else None
 
     def _results(self, delayed: DelayedDeleteRecords) -> dict[str, Result] | None:
-        found: dict[str, Result] = {}
+        results: dict[str, Result] = {}
         for tp, deletion in delayed.deletions.items():
             result = self._result(tp, deletion)
             if result is None:
                 return None
-            found[tp] = result
-        return found
+            results[tp] = result
+        return results
 
     def _results_so_far(self, delayed: DelayedDeleteRecords) -> dict[str, Result]:
         return {
-            tp: self._result(tp, each) or ("REQUEST_TIMED_OUT", each.low_watermark)
-            for tp, each in delayed.deletions.items()
+            tp: self._result(tp, deletion) or ("REQUEST_TIMED_OUT", deletion.low_watermark)
+            for tp, deletion in delayed.deletions.items()
         }
 
     def _respond(self, delayed: DelayedDeleteRecords, results: dict[str, Result]) -> None:

@@ -176,9 +176,9 @@ class FetchManager:
         span = ID_RANGE // self.shards
         named = f"{self.context.id} {self.kernel.now} {self.cache.created}"
         at = crc32(named.encode()) % span
-        while (found := shard * span + at) in self.cache.sessions or found == INVALID_SESSION_ID:
+        while (new_id := shard * span + at) in self.cache.sessions or new_id == INVALID_SESSION_ID:
             at = (at + 1) % span
-        return found
+        return new_id
 
     def _makes_room(self, shard: int, size: int) -> bool:
         """Evict the session unused for longest, if idle, or else the smallest if it is smaller.
@@ -186,7 +186,7 @@ class FetchManager:
         The sessions of followers take slots as well, and keep them while they fetch. Source:
         ``FetchSessionCacheShard.tryEvict``.
         """
-        sessions = [each for each in self.cache.sessions.values() if each.shard == shard]
+        sessions = [session for session in self.cache.sessions.values() if session.shard == shard]
         since_us = self.kernel.now - EVICTION_US
         followers = sum(fetched_us >= since_us for fetched_us in self.last_fetches().values())
         taken = len(sessions) + len(range(shard, followers, self.shards))
@@ -194,12 +194,12 @@ class FetchManager:
             return True
         if not sessions:
             return False
-        evicted = min(sessions, key=lambda each: (each.last_used_us, each.id))
+        evicted = min(sessions, key=lambda session: (session.last_used_us, session.id))
         if self.kernel.now - evicted.last_used_us <= EVICTION_US:
-            evictable = [each for each in sessions if each.is_evictable]
+            evictable = [session for session in sessions if session.is_evictable]
             if not evictable:
                 return False
-            evicted = min(evictable, key=lambda each: (len(each.partitions), each.id))
+            evicted = min(evictable, key=lambda session: (len(session.partitions), session.id))
             if size <= len(evicted.partitions):
                 return False
         del self.cache.sessions[evicted.id]

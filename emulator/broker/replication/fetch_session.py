@@ -88,14 +88,13 @@ class FetchSessionsState(Struct, array_like=True):
     parked: PurgatoryState = field(default_factory=PurgatoryState)
 
     def partitions_of(self, follower: int) -> dict[str, FetchPartition]:
-        """The partitions in a follower's session."""
         session = self.by_follower.get(follower)
         return {} if session is None else session.partitions
 
     def log_start_of(self, follower: int, tp: str) -> int:
         """The start of a follower's log when it last fetched, or -1 if it has not."""
-        found = self.partitions_of(follower).get(tp)
-        return -1 if found is None else found.log_start
+        partition = self.partitions_of(follower).get(tp)
+        return -1 if partition is None else partition.log_start
 
 
 class FetchSessions:
@@ -137,12 +136,12 @@ class FetchSessions:
     def session_fetches(self, replica: Replica) -> dict[int, int]:
         """When each follower with the partition in its session last fetched (microseconds)."""
         sessions, tp = self.state.by_follower, replica.tp
-        found: dict[int, int] = {}
+        times: dict[int, int] = {}
         for follower in replica.remotes:
             session = sessions.get(follower)
             if session is not None and tp in session.partitions:
-                found[follower] = session.last_fetch_us
-        return found
+                times[follower] = session.last_fetch_us
+        return times
 
     def caught_up_us(self, replica: Replica, follower: int) -> int:
         """When a follower was last known to be caught up (microseconds)."""
@@ -168,21 +167,23 @@ class FetchSessions:
     def last_fetches(self) -> Mapping[int, int]:
         """When each follower with a session last fetched (microseconds)."""
         sessions = self.state.by_follower
-        return {follower: each.last_fetch_us for follower, each in sessions.items()}
+        return {follower: session.last_fetch_us for follower, session in sessions.items()}
 
     # ---- changes to a partition that is led here
 
     def _sessions_with(self, replica: Replica) -> list[FetchSession]:
         """The sessions and single fetches that name a partition."""
         by_follower, tp = self.state.by_follower, replica.tp
-        found: list[FetchSession] = []
+        sessions: list[FetchSession] = []
         for follower in replica.remotes:
             session = by_follower.get(follower)
             if session is not None and tp in session.partitions:
-                found.append(session)
+                sessions.append(session)
         if self.state.single:
-            found += [each for each in self.state.single.values() if tp in each.partitions]
-        return found
+            sessions += [
+                session for session in self.state.single.values() if tp in session.partitions
+            ]
+        return sessions
 
     def offer_records(self, replica: Replica, _effect: OfferRecords) -> None:
         """Answer followers' parked fetches; the others see the records on their next fetch."""
@@ -274,10 +275,10 @@ class FetchSessions:
             session = FetchSession(follower, one_shot=True)
             self.state.single[request] = session
         else:
-            found = self.state.by_follower.get(follower)
-            if found is None or message.new_session:
-                found = self.state.by_follower[follower] = FetchSession(follower)
-            session = found
+            known = self.state.by_follower.get(follower)
+            if known is None or message.new_session:
+                known = self.state.by_follower[follower] = FetchSession(follower)
+            session = known
             if session.parked:
                 self._unpark(session)
             for tp in message.forgotten:
@@ -289,7 +290,9 @@ class FetchSessions:
         # A cached partition has no leader epoch in these releases: what the full fetch sent is
         # gone with the next one, and later fetches are no longer checked (KAFKA-9338).
         if forgets and session.is_full:
-            session.partitions = {tp: _unfenced(each) for tp, each in session.partitions.items()}
+            session.partitions = {
+                tp: _unfenced(partition) for tp, partition in session.partitions.items()
+            }
         session.is_full = message.new_session
         for tp, partition in message.partitions.items():
             session.news.setdefault(tp, tp not in session.partitions)

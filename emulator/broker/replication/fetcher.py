@@ -104,7 +104,7 @@ class FetchersState(Struct, array_like=True):
 
     def has_round(self, tp: str) -> bool:
         """Whether a single round of a partition waits for a response."""
-        return any(each.tp == tp for each in self.single_rounds.values())
+        return any(single_round.tp == tp for single_round in self.single_rounds.values())
 
 
 class FetcherManager:
@@ -176,7 +176,6 @@ class FetcherManager:
         return fetcher
 
     def stop(self, replica: Replica, _effect: StopFetching) -> None:
-        """Stop fetching."""
         self.remove(replica.tp)
 
     def keep(self, replica: Replica, _effect: KeepFetching) -> None:
@@ -200,7 +199,9 @@ class FetcherManager:
     def forget(self, tp: str) -> None:
         """Ignore pending responses to single rounds of a deleted replica."""
         rounds = self.state.single_rounds
-        self.state.single_rounds = {r: each for r, each in rounds.items() if each.tp != tp}
+        self.state.single_rounds = {
+            r: single_round for r, single_round in rounds.items() if single_round.tp != tp
+        }
 
     def gather(self) -> None:
         """Send nothing until :meth:`go_on`, so that several partitions can be added together."""
@@ -215,7 +216,7 @@ class FetcherManager:
     def shut_down_idle(self) -> None:
         """End the fetchers without partitions (shutdownIdleFetcherThreads)."""
         fetchers = self.state.by_source
-        for source in [source for source, each in fetchers.items() if not each.partitions]:
+        for source in [source for source, fetcher in fetchers.items() if not fetcher.partitions]:
             del fetchers[source]
             self.context.timers.clear_deadline(SOCKET_TIMEOUT, source)
 
@@ -290,10 +291,10 @@ class FetcherManager:
             for tp in fetcher.changed:
                 fetch_state = fetcher.partitions[tp]
                 if fetch_state.phase == FETCHING and fetch_state.resume_us <= now:
-                    requested[tp] = wanted = self.fetch_partition(
+                    requested[tp] = partition = self.fetch_partition(
                         self.replicas.by_name[tp], config.replica_fetch_max_bytes
                     )
-                    fetch_state.asked_offset = wanted.offset
+                    fetch_state.asked_offset = partition.offset
                     fetcher.in_session[tp] = None
                 else:
                     later[tp] = None

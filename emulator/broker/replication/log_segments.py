@@ -55,7 +55,9 @@ class LogSegments:
         values = self.context.topic_values(replica.tp.rpartition("-")[0])
         if not log.batches or self._is_one(log, values):
             return log.end
-        return next((each.end for each in self.of(replica, values) if each.end > offset), log.end)
+        return next(
+            (segment.end for segment in self.of(replica, values) if segment.end > offset), log.end
+        )
 
     def _is_one(self, log: Log, values: TopicValues) -> bool:
         """Whether all batches are in one segment, without reading them."""

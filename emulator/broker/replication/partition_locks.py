@@ -116,12 +116,12 @@ class PartitionLocks:
                 self.context.respond(follower, request, response)
         waiting, state.waiting = state.waiting, []
         free: list[Waiting] = []
-        for each in waiting:
-            source, _, message = each
+        for held in waiting:
+            source, _, message = held
             if self.blocks(source, message):
-                state.waiting.append(each)
+                state.waiting.append(held)
             else:
-                free.append(each)
+                free.append(held)
         return free
 
     # ---- blocked requests

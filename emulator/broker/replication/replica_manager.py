@@ -160,10 +160,10 @@ class ReplicaManager:
         Source: ``ReplicaManager.deleteRecordsOnLocalLog``, ``Partition.deleteRecordsOnLeader``.
         """
         deletions: dict[str, Deletion] = {}
-        for tp, wanted in message.offsets.items():
+        for tp, requested in message.offsets.items():
             replica = self.replicas.get(tp)
-            offset = wanted
-            if replica is not None and wanted == TO_HIGH_WATERMARK:
+            offset = requested
+            if replica is not None and requested == TO_HIGH_WATERMARK:
                 offset = replica.high_watermark
             error = self._deletion_refused(tp, replica, offset)
             low_watermark = -1
@@ -208,9 +208,9 @@ class ReplicaManager:
     def describe_log_dirs(self, client: int, request: int, message: DescribeLogDirsRequest) -> None:
         """Describe the logs on this broker's disk (``ReplicaManager.describeLogDirs``)."""
         replicas = self.replicas.by_name
-        wanted = replicas if message.partitions is None else message.partitions
-        found = [replicas[tp] for tp in wanted if tp in replicas]
-        logs = {each.tp: (each.log.size_bytes, _offset_lag(each)) for each in found}
+        names = replicas if message.partitions is None else message.partitions
+        described = [replicas[tp] for tp in names if tp in replicas]
+        logs = {replica.tp: (replica.log.size_bytes, _offset_lag(replica)) for replica in described}
         self.context.respond(client, request, DescribeLogDirsResponse(request, logs))
 
     def alter_log_dirs(
@@ -241,17 +241,17 @@ class ReplicaManager:
 
         A follower describes what it knows (``Partition.activeProducerState``).
         """
-        found: dict[str, tuple[str, list[ProducerDescription]]] = {}
+        descriptions: dict[str, tuple[str, list[ProducerDescription]]] = {}
         topics = {split(tp)[0] for tp in message.partitions}
         unknown = sorted(topic for topic in topics if not self._knows(f"{topic}-0"))
         for tp in message.partitions:
             replica = self.replicas.get(tp)
             if replica is not None and replica.role != OFFLINE:
-                found[tp] = (NONE, self._producers(replica))
+                descriptions[tp] = (NONE, self._producers(replica))
             else:
                 is_known = self._knows(tp)
-                found[tp] = (NOT_LEADER if is_known else "UNKNOWN_TOPIC_OR_PARTITION", [])
-        response = DescribeProducersResponse(request, found, unknown)
+                descriptions[tp] = (NOT_LEADER if is_known else "UNKNOWN_TOPIC_OR_PARTITION", [])
+        response = DescribeProducersResponse(request, descriptions, unknown)
         self.context.respond(client, request, response)
 
     def _producers(self, replica: Replica) -> list[ProducerDescription]:

@@ -118,7 +118,7 @@ class MarkerWriter:
 
     def _appended(self, number: int, response: ProduceResponse) -> None:
         """Handle the outcome of a marker's replication."""
-        under_way = next(each for each in self.state.under_way if number in each.waiting)
+        under_way = next(entry for entry in self.state.under_way if number in entry.waiting)
         tp = under_way.waiting.pop(number)
         under_way.errors[tp] = response.error
         if response.error == NONE and OFFSETS.holds(tp):

@@ -103,8 +103,8 @@ class AclAuthorizer:
                 yield number
 
     def _read(self, path: str) -> list[Acl]:
-        found = self.zk.find(path)
-        acls = [] if found is None else znodes.acls_in(path, self.zk.data(path))
+        node = self.zk.find(path)
+        acls = [] if node is None else znodes.acls_in(path, self.zk.data(path))
         self._know(path, acls)
         return acls
 
@@ -122,7 +122,7 @@ class AclAuthorizer:
 
     def delete_acls(self, client: int, request: int, message: DeleteAclsRequest) -> None:
         """Delete the entries that match filters."""
-        answers = [self._guarded(self._delete, wanted) for wanted in message.filters]
+        answers = [self._guarded(self._delete, acl_filter) for acl_filter in message.filters]
         self._respond(client, request, answers)
 
     def _respond(self, client: int, request: int, answers: Sequence[Answer]) -> None:
@@ -149,15 +149,15 @@ class AclAuthorizer:
             self._write(path, [*known, acl])
         return NONE, "", []
 
-    def _delete(self, wanted: Acl) -> Answer:
-        if reason := why_no_filter(wanted):
+    def _delete(self, acl_filter: Acl) -> Answer:
+        if reason := why_no_filter(acl_filter):
             return "INVALID_REQUEST", reason, []
         gone = []
         for path in list(self.state.acls):
             known = self._read(path)
-            left = [acl for acl in known if not acl.matches(wanted)]
+            left = [acl for acl in known if not acl.matches(acl_filter)]
             if len(left) < len(known):
-                gone += [acl for acl in known if acl.matches(wanted)]
+                gone += [acl for acl in known if acl.matches(acl_filter)]
                 self._write(path, left)
         return NONE, "", gone
 

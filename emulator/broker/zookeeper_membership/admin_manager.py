@@ -108,31 +108,31 @@ class ZkAdminManager:
 
     def create_topics(self, client: int, request: int, message: CreateTopicsRequest) -> None:
         """Create topics; respond when each of their partitions has a leader."""
-        wanted = message.topics
+        topics = message.topics
         created: dict[str, TopicCreated] = {}
         default = self.context.config.num_partitions
-        partitions = sum(_partitions_wanted(each, default) for each in wanted.values())
+        partitions = sum(_partitions_wanted(new_topic, default) for new_topic in topics.values())
 
         def create(topic: str) -> int:
             self._check_partitions(partitions)
-            created[topic] = self._create(topic, wanted[topic], write=not message.validate_only)
+            created[topic] = self._create(topic, topics[topic], write=not message.validate_only)
             return 0 if message.validate_only else created[topic].partitions
 
-        self._each(client, request, list(wanted), message.timeout_us, create, created)
+        self._each(client, request, list(topics), message.timeout_us, create, created)
 
     def create_partitions(
         self, client: int, request: int, message: CreatePartitionsRequest
     ) -> None:
         """Add partitions to topics; respond when each of their partitions has a leader."""
-        wanted = message.topics
-        partitions = sum(max(0, count) for count, _ in wanted.values())
+        topics = message.topics
+        partitions = sum(max(0, count) for count, _ in topics.values())
 
         def grow(topic: str) -> int:
             self._check_partitions(partitions)
-            self._grow(topic, *wanted[topic], write=not message.validate_only)
-            return 0 if message.validate_only else wanted[topic][0]
+            self._grow(topic, *topics[topic], write=not message.validate_only)
+            return 0 if message.validate_only else topics[topic][0]
 
-        self._each(client, request, list(wanted), message.timeout_us, grow)
+        self._each(client, request, list(topics), message.timeout_us, grow)
 
     def delete_topics(self, client: int, request: int, message: DeleteTopicsRequest) -> None:
         """Delete topics; respond when they have disappeared from this broker's metadata."""
@@ -235,12 +235,12 @@ class ZkAdminManager:
         metadata = self.context.process.metadata
         if not count:
             return f"{topic}-0" not in metadata
-        found = (metadata.get(f"{topic}-{number}") for number in range(count))
-        return all(info is not None and info.leader >= 0 for info in found)
+        infos = (metadata.get(f"{topic}-{number}") for number in range(count))
+        return all(info is not None and info.leader >= 0 for info in infos)
 
     # ---- writing
 
-    def _create(self, topic: str, wanted: NewTopic, *, write: bool) -> TopicCreated:
+    def _create(self, topic: str, new_topic: NewTopic, *, write: bool) -> TopicCreated:
         if not is_topic_name(topic):
             raise RefusedTopicError("INVALID_TOPIC_EXCEPTION", f"{topic!r} is no topic name.")
         if self._exists(topic):
@@ -249,26 +249,26 @@ class ZkAdminManager:
             raise RefusedTopicError(
                 "INVALID_TOPIC_EXCEPTION", f"Topic '{topic}' collides with '{other}'."
             )
-        config = self._checked(wanted.config, "INVALID_CONFIG")
-        lists, topic_id = self._lists(wanted), ""
+        config = self._checked(new_topic.config, "INVALID_CONFIG")
+        lists, topic_id = self._lists(new_topic), ""
         if write:
             topic_id = self.client.create(topic, lists, config)
         entries = describe_topic(self.context.settings.version, config, self._layers())
         return TopicCreated(topic_id, len(lists), len(lists[0]), entries)
 
-    def _lists(self, wanted: NewTopic) -> list[list[int]]:
+    def _lists(self, new_topic: NewTopic) -> list[list[int]]:
         """Each partition's replicas, as given or assigned by Kafka's algorithm."""
         context, live = self.context, self.context.process.live_brokers
-        if wanted.assignment:
-            numbers = sorted(wanted.assignment)
+        if new_topic.assignment:
+            numbers = sorted(new_topic.assignment)
             if numbers != list(range(len(numbers))):
                 raise _bad_assignment("The partitions are not numbered from 0 without gaps.")
-            lists = [wanted.assignment[number] for number in numbers]
+            lists = [new_topic.assignment[number] for number in numbers]
             self._check_lists(lists)
             return lists
         config = context.config
-        partitions = config.num_partitions if wanted.partitions == -1 else wanted.partitions
-        factor = wanted.replication_factor
+        partitions = config.num_partitions if new_topic.partitions == -1 else new_topic.partitions
+        factor = new_topic.replication_factor
         factor = config.default_replication_factor if factor == -1 else factor
         try:
             return self.client.assign(live, partitions, factor)
@@ -285,10 +285,10 @@ class ZkAdminManager:
 
     def _grow(self, topic: str, count: int, given: list[list[int]], *, write: bool) -> None:
         node = self.zk.find(znodes.topic_path(topic))
-        found = znodes.topic_in(None if node is None else node.data)
-        if found is None or not found.replicas:
+        current = znodes.topic_in(None if node is None else node.data)
+        if current is None or not current.replicas:
             raise _unknown(topic)
-        have = len(found.replicas)
+        have = len(current.replicas)
         if count <= have:
             raise RefusedTopicError(
                 "INVALID_PARTITIONS", f"Topic '{topic}' has {have} partitions already."
@@ -299,22 +299,22 @@ class ZkAdminManager:
             self._check_lists(given)
             new = given
         else:
-            first = found.replicas[min(found.replicas)]
+            first = current.replicas[min(current.replicas)]
             live = self.context.process.live_brokers
             try:
                 new = self.client.assign_added(live, count - have, first, have)
             except assignment.AssignmentError as error:
                 raise RefusedTopicError(error.error_name, str(error)) from None
         if write:
-            self.client.add_partitions(topic, found, new)
+            self.client.add_partitions(topic, current, new)
 
     def _exists(self, topic: str) -> bool:
         return self.zk.find(znodes.topic_path(topic)) is not None
 
     def _count(self, topic: str) -> int:
         node = self.zk.find(znodes.topic_path(topic))
-        found = znodes.topic_in(None if node is None else node.data)
-        return 0 if found is None else len(found.replicas)
+        current = znodes.topic_in(None if node is None else node.data)
+        return 0 if current is None else len(current.replicas)
 
     # ---- configuration
 

@@ -42,8 +42,8 @@ class ZooKeeperMetadata:
             ConnectionLoss: ZooKeeper does not respond.
         """
         node = self.zk.find(znodes.topic_path(topic))
-        found = znodes.topic_in(None if node is None else node.data)
-        return len(found.replicas if found else ())
+        assignment = znodes.topic_in(None if node is None else node.data)
+        return len(assignment.replicas if assignment else ())
 
     def exists(self, topic: str) -> bool:
         """Whether a topic has a znode, whether or not this broker could read it now."""

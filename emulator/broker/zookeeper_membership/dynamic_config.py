@@ -102,12 +102,12 @@ class DynamicConfig:
         Kafka throws an exception at a non-numeric name, and then misses later notifications too.
         """
         prefix = znodes.CONFIG_CHANGE.rpartition("/")[2]
-        found: list[tuple[int, str]] = []
+        notifications: list[tuple[int, str]] = []
         for name in self.zk.children(znodes.CONFIG_CHANGES):
             number = znodes.number_in(name.removeprefix(prefix).lstrip("0") or "0")
             if name.startswith(prefix) and number is not None:
-                found.append((number, name))
-        return sorted(found)
+                notifications.append((number, name))
+        return sorted(notifications)
 
     def _take(self, kind: str, name: str) -> None:
         if kind == "topics":

@@ -212,8 +212,8 @@ class Lifecycle:
         return True
 
     def _make_paths(self) -> None:
-        wanted = [path for need, path in PATHS if not need or self.profile.has(need)]
-        for path in wanted:
+        paths = [path for need, path in PATHS if not need or self.profile.has(need)]
+        for path in paths:
             if self.zk.find(path) is None:
                 self.zk.create(path, None)
         if self.profile.has("cluster_id") and self.zk.find(znodes.CLUSTER_ID) is None:

@@ -127,7 +127,6 @@ class ZooKeeperMembership:
     # ---- dispatch
 
     def parts(self) -> Iterable[object]:
-        """Itself and its parts."""
         return (self, *vars(self).values())
 
     def requests(self) -> dict[type, Handler]:
@@ -244,7 +243,6 @@ class ZooKeeperMembership:
     # ---- the process
 
     def start(self) -> None:
-        """Start the process."""
         self.lifecycle.start()
 
     def stop(self) -> None:

@@ -122,15 +122,15 @@ class MetadataCache:
         if not is_topic_name(topic):
             return TopicDescription("INVALID_TOPIC_EXCEPTION")
         metadata = self.context.process.metadata
-        found = {
+        partitions = {
             number: self._partition(info)
             for number in self._partitions_of(topic)
             if (info := metadata.get(f"{topic}-{number}")) is not None
         }
-        if found:
+        if partitions:
             node = self.zk.zookeeper.find(znodes.topic_path(topic))
             topic_id = znodes.topic_id_in(None if node is None else node.data)
-            return TopicDescription(NONE, topic_id, found)
+            return TopicDescription(NONE, topic_id, partitions)
         error = self._error_for_unknown(topic)
         may_create = creates and self.context.config.auto_create_topics_enable
         if may_create and error != "LEADER_NOT_AVAILABLE" and self.zk.usable():

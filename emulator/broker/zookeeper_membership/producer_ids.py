@@ -89,10 +89,10 @@ def _following(data: str | None) -> int:
     """
     if data is None:
         return 0
-    found = znodes.producer_ids_in(data)
-    if found is None:
+    block = znodes.producer_ids_in(data)
+    if block is None:
         raise ValueError(f"{znodes.PRODUCER_IDS} names no block.")
-    _, _, last = found
+    _, _, last = block
     if not 0 <= last <= ID_MAX - BLOCK_SIZE:
         raise ValueError("there are no producer ids left")
     return last + 1
