@@ -35,14 +35,14 @@ class BrokerConfigKey(Struct, frozen=True):
 @cache
 def broker_configs(numbers: Numbers) -> dict[str, BrokerConfigKey]:
     """Return a release's configurations by name; none before 0.11, which describes none."""
-    found = {}
+    keys = {}
     for line in TABLE.splitlines():
         since, until, kind, mode, name, *rest = line.split(" ", 5)
         if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
             default = rest[0].removeprefix("=") if rest else None
             key = BrokerConfigKey(name, cast("ConfigType", kind), cast("UpdateMode", mode), default)
-            found[name] = key
-    return found
+            keys[name] = key
+    return keys
 
 
 class TopicConfigKey(Struct, frozen=True):
@@ -61,11 +61,11 @@ class TopicConfigKey(Struct, frozen=True):
 @cache
 def topic_configs(numbers: Numbers) -> dict[str, TopicConfigKey]:
     """Return what topics of a release have, by name; nothing before 0.11, which describes none."""
-    found = {}
+    keys = {}
     for line in TOPICS_TABLE.splitlines():
         since, until, kind, of_broker, name, default = line.split(" ", 5)
         if is_since(numbers, since) and (until == _OPEN or is_until(numbers, until)):
             broker = "" if of_broker == _OPEN else of_broker
             key = TopicConfigKey(name, cast("ConfigType", kind), broker, default.removeprefix("="))
-            found[name] = key
-    return found
+            keys[name] = key
+    return keys

@@ -48,7 +48,9 @@ SIMPLE_ACL_AUTHORIZER: Final = "kafka.security.auth.SimpleAclAuthorizer"
 SECURITY: Final = frozenset({"sasl.enabled.mechanisms", "authorizer.class.name", *AUTHORIZER})
 """Names that have an effect on clients that authenticate."""
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-_BY_TOPIC_NAME: Final = {each.topic_name or each.name: each for each in SETTINGS if each.per_topic}
+_BY_TOPIC_NAME: Final = {
+    setting.topic_name or setting.name: setting for setting in SETTINGS if setting.per_topic
+}
 _MICROSECONDS: Final[dict[Kind, int]] = {
     "milliseconds": 1_000,
     "seconds": 1_000_000,
@@ -359,9 +361,10 @@ def known_settings(version: str) -> frozenset[str]:
     """Return the names that brokers of a release accept and that have an effect here."""
     numbers = profile_of(version).numbers
     return frozenset(
-        each.name
-        for each in SETTINGS
-        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
+        setting.name
+        for setting in SETTINGS
+        if is_since(numbers, setting.since)
+        and (setting.until is None or is_until(numbers, setting.until))
     )
 
 
@@ -377,15 +380,15 @@ def in_milliseconds(values: Mapping[str, str]) -> dict[str, str]:
     Raises:
         ConfigError: such a value is no integer.
     """
-    found = {name: text for name, text in values.items() if name not in COARSER}
+    converted = {name: text for name, text in values.items() if name not in COARSER}
     for coarse, (name, factor) in COARSER.items():
         if text := values.get(coarse, ""):
             try:
                 number = int(text)
             except ValueError:
                 raise ConfigError(f"{coarse} must be an integer, not {text!r}.") from None
-            found.setdefault(name, str(number * factor if number > 0 else number))
-    return found
+            converted.setdefault(name, str(number * factor if number > 0 else number))
+    return converted
 
 
 def without_effect(names: Iterable[str], version: str) -> dict[str, str]:
@@ -587,11 +590,11 @@ def changed_lists(
         if name not in LISTS:
             raise ConfigError(f"{name} is no list; lists are {', '.join(sorted(LISTS))}.")
         before = current.get(name, TOPIC_DEFAULTS.get(name, ""))
-        elements = [each for each in before.split(",") if each]
-        more = [each for each in appended.get(name, "").split(",") if each]
+        elements = [element for element in before.split(",") if element]
+        more = [element for element in appended.get(name, "").split(",") if element]
         less = subtracted.get(name, "").split(",")
-        elements += [each for each in more if each not in elements]
-        changed[name] = ",".join([each for each in elements if each not in less])
+        elements += [element for element in more if element not in elements]
+        changed[name] = ",".join([element for element in elements if element not in less])
     return changed
 
 

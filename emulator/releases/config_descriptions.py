@@ -88,13 +88,13 @@ def static_values(settings: Settings, broker: int, *, in_kraft_mode: bool) -> di
 
 def _listeners(settings: Settings, broker: int) -> dict[str, str]:
     """Where a broker that is served listens, and which addresses clients are told."""
-    found = settings.listeners.get(broker, {})
-    if not found:
+    listeners = settings.listeners.get(broker, {})
+    if not listeners:
         return {}
     bound, advertised = zip(
         *(
             [f"{name}://{written_address(address)}" for address in addresses]
-            for name, addresses in found.items()
+            for name, addresses in listeners.items()
         ),
         strict=True,
     )
@@ -110,15 +110,15 @@ def written_address(address: Address) -> str:
 def describe_broker(release: str, layers: Layers) -> list[ConfigEntry]:
     """Describe all configurations of a broker, including those without effect here."""
     keys = broker_configs(profile_of(release).numbers)
-    found = []
+    entries = []
     for key in keys.values():
         synonyms = _of_broker(key.name, keys, layers)
         value, source = _effective(synonyms)
         entry = ConfigEntry(
             key.name, value, source, key.mode == "read-only", TYPES[key.type], synonyms
         )
-        found.append(_hidden(entry) if key.type == "PASSWORD" else entry)
-    return found
+        entries.append(_hidden(entry) if key.type == "PASSWORD" else entry)
+    return entries
 
 
 def _hidden(entry: ConfigEntry) -> ConfigEntry:
@@ -146,15 +146,15 @@ def describe_defaults(release: str, values: Mapping[str, str]) -> list[ConfigEnt
 def describe_topic(release: str, own: Mapping[str, str], layers: Layers) -> list[ConfigEntry]:
     """Describe a topic's configuration; ``own`` are the topic's values."""
     numbers = profile_of(release).numbers
-    found, keys = {}, broker_configs(numbers)
+    entries, keys = {}, broker_configs(numbers)
     for key in topic_configs(numbers).values():
         inherited = _of_broker(key.of_broker, keys, layers) if key.of_broker else []
         default = _in_another_unit(key.of_broker, layers) or key.default
-        found[key.name] = _of_topic(key.name, own, inherited, default, TYPES[key.type])
+        entries[key.name] = _of_topic(key.name, own, inherited, default, TYPES[key.type])
     for name, value in own.items():
-        if name not in found:
-            found[name] = _of_topic(name, own, [], value, TYPES[type_of(name)])
-    return list(found.values())
+        if name not in entries:
+            entries[name] = _of_topic(name, own, [], value, TYPES[type_of(name)])
+    return list(entries.values())
 
 
 _MS_PER_UNIT: Final = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
@@ -163,9 +163,9 @@ _MS_PER_UNIT: Final = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
 def _in_another_unit(name: str, layers: Layers) -> str | None:
     """A broker's value that is given in another unit: in milliseconds, and under no synonym."""
     for _, values in layers:
-        for each in _SYNONYMS.get(name, ()):
-            unit = each.rpartition(".")[2]
-            if (text := values.get(each)) and unit in _MS_PER_UNIT:
+        for synonym in _SYNONYMS.get(name, ()):
+            unit = synonym.rpartition(".")[2]
+            if (text := values.get(synonym)) and unit in _MS_PER_UNIT:
                 try:
                     return str(max(-1, int(text) * _MS_PER_UNIT[unit]))
                 except ValueError:
@@ -180,15 +180,15 @@ def _of_broker(name: str, keys: Mapping[str, BrokerConfigKey], layers: Layers) -
     """
     names = _SYNONYMS.get(name, (name,))
     synonyms: list[Synonym] = [
-        (each, values[each], source)
+        (synonym, values[synonym], source)
         for source, values in layers
-        for each in names
-        if values.get(each)
+        for synonym in names
+        if values.get(synonym)
     ]
-    for each in names:
-        key = keys.get(each)
+    for synonym in names:
+        key = keys.get(synonym)
         if key is not None and key.default is not None:
-            synonyms.append((each, key.default, DEFAULT))
+            synonyms.append((synonym, key.default, DEFAULT))
     while synonyms and synonyms[0][0] != name:
         del synonyms[0]
     return synonyms

@@ -82,7 +82,7 @@ class Profile(Struct, frozen=True):
     @staticmethod
     def first_with(feature: str) -> str:
         """The first release that has a feature."""
-        return next(each.since for each in FEATURES if each.name == feature)
+        return next(known.since for known in FEATURES if known.name == feature)
 
 
 def _profiles() -> dict[str, Profile]:
@@ -92,7 +92,7 @@ def _profiles() -> dict[str, Profile]:
         release = RELEASE_OF[name]
         numbers = numbers_of(release)
         if release not in features:
-            held = {each.name: each.holds_in(numbers) for each in FEATURES}
+            held = {feature.name: feature.holds_in(numbers) for feature in FEATURES}
             none = dict.fromkeys(COUNTERFACTUAL, False)
             features[release] = held | none | VARIANTS.get(release, {})
         profiles[name] = Profile(name, release, numbers, features[release])
@@ -111,15 +111,15 @@ def neighbours(version: str) -> tuple[str, ...]:
     """
     if version in VARIANTS:
         return (DOCUMENTS,)
-    alike = [each for each in RECOMMENDED if _in_own_mode(each) == _in_own_mode(version)]
+    alike = [other for other in RECOMMENDED if _in_own_mode(other) == _in_own_mode(version)]
     if alike:
         return tuple(alike)
     numbers = PROFILES[version].numbers
-    older = [each for each in RECOMMENDED if PROFILES[each].numbers < numbers]
+    older = [other for other in RECOMMENDED if PROFILES[other].numbers < numbers]
     return (older[-1], *RECOMMENDED[len(older) : len(older) + 1])
 
 
 def _in_own_mode(version: str) -> dict[str, bool]:
     profile = PROFILES[version]
     others = () if has_no_zookeeper(profile.numbers) else KRAFT
-    return profile.features | dict.fromkeys((each.name for each in others), False)
+    return profile.features | dict.fromkeys((feature.name for feature in others), False)

@@ -132,5 +132,5 @@ def nearest(version: str, words: Sequence[str] = NAMES) -> str:
     if not _DOTTED.fullmatch(version):
         return get_close_matches(version, words, n=1, cutoff=0.0)[0]
     asked = numbers_of(version)
-    older = [each for each in RELEASES if numbers_of(each)[: len(asked)] <= asked]
+    older = [release for release in RELEASES if numbers_of(release)[: len(asked)] <= asked]
     return older[-1] if older else RELEASES[0]
