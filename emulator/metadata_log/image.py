@@ -103,7 +103,7 @@ class MetadataDelta(Struct):
         self.partitions[key] = Change(topic.name, earlier.before if earlier else before, after)
 
     def add(self, later: "MetadataDelta") -> None:
-        """Add later changes."""
+        """Add later changes: a partition keeps what it was before the first of them."""
         for key, change in later.partitions.items():
             earlier = self.partitions.get(key)
             before = earlier.before if earlier else change.before
@@ -115,21 +115,21 @@ class MetadataDelta(Struct):
 
     def local_changes(self, broker: int) -> "LocalReplicaChanges":
         """Return the changes of a broker's own replicas (``TopicsDelta.localChanges``)."""
-        found = LocalReplicaChanges()
+        changes = LocalReplicaChanges()
         for key, change in self.partitions.items():
             _, before, after = change
             if after is None or broker not in after.replicas:
                 if before is not None and broker in before.replicas:
-                    found.deletes[key] = change
+                    changes.deletes[key] = change
             elif before is not None and before.partition_epoch == after.partition_epoch:
                 continue
             elif after.leader == broker:
-                found.leaders[key] = change
+                changes.leaders[key] = change
                 if before is None or before.leader_epoch != after.leader_epoch:
-                    found.elected_leaders[key] = change
+                    changes.elected_leaders[key] = change
             else:
-                found.followers[key] = change
-        return found
+                changes.followers[key] = change
+        return changes
 
     @staticmethod
     def between(
@@ -140,7 +140,7 @@ class MetadataDelta(Struct):
         nobody = TopicImage("", "")
         for topic_id in [
             *before.topics,
-            *(each for each in after.topics if each not in before.topics),
+            *(added for added in after.topics if added not in before.topics),
         ]:
             old, new = before.topics.get(topic_id, nobody), after.topics.get(topic_id, nobody)
             for number in {**old.partitions, **new.partitions}:
@@ -199,7 +199,6 @@ class MetadataImage(Struct):
         return self.features.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0
 
     def topic(self, name: str) -> TopicImage | None:
-        """Return a topic by name."""
         topic_id = self.topic_ids.get(name)
         return None if topic_id is None else self.topics[topic_id]
 
@@ -234,12 +233,12 @@ class MetadataImage(Struct):
             yield FeatureLevelRecord(name, level)
         for controller, incarnation in self.controllers.items():
             yield RegisterControllerRecord(controller, incarnation)
-        for each in self.brokers.values():
+        for broker in self.brokers.values():
             yield RegisterBrokerRecord(
-                *(each.id, each.incarnation_id, each.epoch),
-                *(each.fenced, each.in_controlled_shutdown),
-                each.rack,
-                each.directory,
+                *(broker.id, broker.incarnation_id, broker.epoch),
+                *(broker.fenced, broker.in_controlled_shutdown),
+                broker.rack,
+                broker.directory,
             )
         for topic in self.topics.values():
             yield TopicRecord(topic.name, topic.id)

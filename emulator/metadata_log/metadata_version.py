@@ -71,10 +71,10 @@ def latest_level(release: str) -> int:
         ValueError: the release is older than all metadata versions.
     """
     line = ".".join(release.split(".")[:2])
-    found = [level for level, name in enumerate(LEVELS, 1) if name.split("-")[0] == line]
-    if not found:
+    levels = [level for level, name in enumerate(LEVELS, 1) if name.split("-")[0] == line]
+    if not levels:
         raise ValueError(f"Release {release} has no metadata version: KRaft began with 3.0.")
-    return found[-1]
+    return levels[-1]
 
 
 class SupportedFeature(Struct, frozen=True):
@@ -104,7 +104,7 @@ _TABLE: Final = (
 def supported_features(release: str) -> dict[str, SupportedFeature]:
     """Return the features besides ``metadata.version`` that a release supports."""
     latest = latest_level(release)
-    return {each.name: each for since, each in _TABLE if latest >= level_of(since)}
+    return {feature.name: feature for since, feature in _TABLE if latest >= level_of(since)}
 
 
 def supported_ranges(release: str) -> dict[str, tuple[int, int]]:
@@ -114,7 +114,7 @@ def supported_ranges(release: str) -> dict[str, tuple[int, int]]:
     """
     latest = latest_level(release)
     lowest = level_of("3.3-IV3") if latest >= level_of("4.0-IV0") else 1
-    ranges = {name: (0, each.highest) for name, each in supported_features(release).items()}
+    ranges = {name: (0, feature.highest) for name, feature in supported_features(release).items()}
     if latest >= level_of("3.9-IV0"):
         ranges[KRAFT_VERSION] = (0, 1)
     return ranges | {METADATA_VERSION: (lowest, latest)}

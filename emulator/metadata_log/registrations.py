@@ -47,7 +47,6 @@ class PartitionRegistration(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def has_leader(self) -> bool:
-        """Whether it has a leader."""
         return self.leader != NO_LEADER
 
     @property
@@ -129,8 +128,10 @@ def record_of(topic_id: str, number: int, partition: PartitionRegistration) -> P
 
 def directories_of(replicas: Replicas, brokers: Mapping[int, "BrokerRegistration"]) -> Directories:
     """Return where new replicas go: each to its broker's directory."""
-    found = tuple(brokers[replica].directory if replica in brokers else 0 for replica in replicas)
-    return found if any(found) else ()
+    directories = tuple(
+        brokers[replica].directory if replica in brokers else 0 for replica in replicas
+    )
+    return directories if any(directories) else ()
 
 
 def _changed(now: Replicas, change: Replicas | None) -> Replicas:

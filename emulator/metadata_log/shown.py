@@ -97,12 +97,14 @@ def read_back(type_: str, data: Mapping[str, Any]) -> AnyRecord:
     if kind is None:
         raise ValueError(f"there is no record '{type_}'")
     values: list[object] = [kind.__name__]
-    for each in fields(kind):
-        key = _camel_case(each.name)
-        value = data.get(key, None if each.required else each.default)
+    for member in fields(kind):
+        key = _camel_case(member.name)
+        value = data.get(key, None if member.required else member.default)
         if key == "brokerEpoch" and isinstance(value, str):
             value = int(value.rpartition(".")[2])
-        values.append("" if value is None and each.name in kind.hidden and each.required else value)
+        values.append(
+            "" if value is None and member.name in kind.hidden and member.required else value
+        )
     record: AnyRecord = convert(values, kind)
     return record
 
@@ -128,9 +130,9 @@ _SHOWN: Final = {
     kind: (
         kind.__name__.removesuffix("Record").removesuffix("Message"),
         [
-            (each.name, _camel_case(each.name), _UNCHANGED.get(kind, {}).get(each.name))
-            for each in fields(kind)
-            if each.name not in kind.hidden
+            (field.name, _camel_case(field.name), _UNCHANGED.get(kind, {}).get(field.name))
+            for field in fields(kind)
+            if field.name not in kind.hidden
         ],
     )
     for kind in AnyRecord.__args__

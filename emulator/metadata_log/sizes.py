@@ -160,7 +160,7 @@ def _partition_change(record: PartitionChangeRecord, metadata_version: int) -> i
         *(record.isr, record.replicas, record.removing_replicas, record.adding_replicas),
         *(record.eligible_leader_replicas, record.last_known_elr),
     )
-    size = INT32 + UUID + sum([_tagged(each) for each in lists])
+    size = INT32 + UUID + sum([_tagged(replicas) for replicas in lists])
     if record.leader != NO_LEADER_CHANGE:
         size += TAG + INT32
     if record.leader_recovery_state != NO_RECOVERY_CHANGE:
