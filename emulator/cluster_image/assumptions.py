@@ -126,7 +126,9 @@ def mode_of(image: ClusterImage) -> Mode | None:
 
 
 def _has_elr(image: ClusterImage) -> bool:
-    return any(each.elr is not None for topic in image.topics for each in topic.partitions)
+    return any(
+        partition.elr is not None for topic in image.topics for partition in topic.partitions
+    )
 
 
 def _elr_is_off(image: ClusterImage) -> bool:
@@ -161,7 +163,9 @@ def _release(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     if mode == "kraft" and METADATA_VERSION not in (features or {}):
         supported = supported_features(release)
         defaults = {METADATA_VERSION: latest_level(release)}
-        defaults |= {each.name: each.default for each in supported.values() if each.default}
+        defaults |= {
+            feature.name: feature.default for feature in supported.values() if feature.default
+        }
         if ELIGIBLE_LEADER_REPLICAS in supported:
             if _elr_is_off(image):
                 defaults.pop(ELIGIBLE_LEADER_REPLICAS, None)
@@ -200,7 +204,7 @@ def known_brokers(image: ClusterImage) -> list[int]:
 def _brokers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     working, assigned, has_isrs = _at_work(image)
     given = {broker.id: broker for broker in image.brokers}
-    known_epochs = [each.epoch for each in image.brokers if each.epoch is not None]
+    known_epochs = [broker.epoch for broker in image.brokers if broker.epoch is not None]
     epoch = max(known_epochs, default=0)
     brokers: list[Broker] = []
     without_rack: list[str] = []
@@ -271,7 +275,9 @@ def _at_work(image: ClusterImage) -> tuple[set[int], set[int], bool]:
 
 def _offsets_topic(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     """Add the topic that the committed offsets are in, if no source has it."""
-    has_offsets = any(each.offset is not None for group in image.groups for each in group.offsets)
+    has_offsets = any(
+        committed.offset is not None for group in image.groups for committed in group.offsets
+    )
     release = image.release or DEFAULT_VERSION
     if not has_offsets or image.topic(OFFSETS_TOPIC) or not image.brokers:
         return image
@@ -295,9 +301,9 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
     up = {broker.id for broker in image.brokers if broker.up}
     committed: dict[tuple[str, int], int] = {}
     for group in image.groups:
-        for each in group.offsets:
-            key = each.topic, each.partition
-            committed[key] = max(committed.get(key, 0), each.offset or 0)
+        for offset in group.offsets:
+            key = offset.topic, offset.partition
+            committed[key] = max(committed.get(key, 0), offset.offset or 0)
     unknown: dict[str, list[str]] = {}
     topics = []
     for topic in image.topics:
@@ -319,10 +325,10 @@ def _topics(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage:
             )
         )
     for name, text, value in _UNKNOWN:
-        found = unknown.get(name)
-        if found:
+        names = unknown.get(name)
+        if names:
             noun = "topic" if name == "configs" else "partition"
-            assumed.append(Assumption(_of(text, noun, found), tuple(found), value))
+            assumed.append(Assumption(_of(text, noun, names), tuple(names), value))
     return replace(image, topics=tuple(topics))
 
 
@@ -415,12 +421,16 @@ def _controllers(image: ClusterImage, assumed: list[Assumption]) -> ClusterImage
     controller = image.controller or ZooKeeperController()
     broker = controller.broker
     if broker is None:
-        broker = next((each.id for each in image.brokers if each.up), NO_LEADER)
+        broker = next((candidate.id for candidate in image.brokers if candidate.up), NO_LEADER)
         if broker != NO_LEADER:
             assumed.append(Assumption("controller", (), f"broker {broker}"))
     epoch = controller.epoch
     if epoch is None:
-        epochs = (each.controller_epoch or 1 for topic in image.topics for each in topic.partitions)
+        epochs = (
+            partition.controller_epoch or 1
+            for topic in image.topics
+            for partition in topic.partitions
+        )
         epoch = max(epochs, default=1)
     version = controller.epoch_version
     return replace(
@@ -434,25 +444,28 @@ def _quorum(image: ClusterImage, assumed: list[Assumption]) -> Quorum:
     quorum = image.quorum or Quorum()
     controllers = quorum.controllers
     if not controllers:
-        first = max([FIRST_CONTROLLER - 1, *(each.id for each in image.brokers)]) + 1
+        first = max([FIRST_CONTROLLER - 1, *(broker.id for broker in image.brokers)]) + 1
         controllers = tuple(Controller(first + index) for index in range(CONTROLLERS))
         value = f"{CONTROLLERS}, none of them a broker"
         assumed.append(Assumption("controllers", (), value))
     completed = tuple(
         replace(
-            each,
-            up=True if each.up is None else each.up,
-            voter=True if each.voter is None else each.voter,
-            incarnation_id=each.incarnation_id or uuid_of(f"incarnation {each.id}"),
+            controller,
+            up=True if controller.up is None else controller.up,
+            voter=True if controller.voter is None else controller.voter,
+            incarnation_id=controller.incarnation_id or uuid_of(f"incarnation {controller.id}"),
         )
-        for each in controllers
+        for controller in controllers
     )
     leader = quorum.leader
     if leader is None:
-        leader = next((each.id for each in completed if each.up and each.voter), NO_LEADER)
+        leader = next(
+            (controller.id for controller in completed if controller.up and controller.voter),
+            NO_LEADER,
+        )
         if image.quorum is not None and len(completed) > 1:
             assumed.append(Assumption("active controller", (), str(leader)))
-    epochs = [each.epoch or 0 for each in image.brokers]
+    epochs = [broker.epoch or 0 for broker in image.brokers]
     offset = max(quorum.offset or 0, *epochs, 0) if epochs else quorum.offset or 0
     return Quorum(leader, 1 if quorum.epoch is None else quorum.epoch, offset, completed)
 

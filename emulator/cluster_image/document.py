@@ -89,13 +89,13 @@ def decode(document: bytes) -> ClusterImage:
         raise DocumentError(str(error)) from error
 
 
-def require(found: str | None, schema: int | None) -> None:
+def require(format_: str | None, schema: int | None) -> None:
     """Check that a document is a cluster image that can be read.
 
     Raises:
         DocumentError: it is not.
     """
-    if found != FORMAT:
+    if format_ != FORMAT:
         raise DocumentError(f"its 'format' is not {FORMAT!r}")
     if schema is None or not 1 <= schema <= SCHEMA:
         raise DocumentError(f"its schema is {schema}, and schemas 1 to {SCHEMA} can be read")

@@ -216,18 +216,16 @@ class ClusterImage(Struct, frozen=True, omit_defaults=True):
     groups: tuple[Group, ...] = ()
 
     def broker(self, broker: int) -> Broker | None:
-        """Return a broker by id."""
-        return next((each for each in self.brokers if each.id == broker), None)
+        return next((candidate for candidate in self.brokers if candidate.id == broker), None)
 
     def topic(self, name: str) -> Topic | None:
-        """Return a topic by name."""
-        return next((each for each in self.topics if each.name == name), None)
+        return next((topic for topic in self.topics if topic.name == name), None)
 
     def partition(self, topic: str, partition: int) -> Partition | None:
         """Return a partition by topic name and number."""
-        found = self.topic(topic)
-        numbered = found.partitions if found else ()
-        return next((each for each in numbered if each.partition == partition), None)
+        of_topic = self.topic(topic)
+        numbered = of_topic.partitions if of_topic else ()
+        return next((candidate for candidate in numbered if candidate.partition == partition), None)
 
     @property
     def partition_count(self) -> int:
