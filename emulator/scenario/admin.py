@@ -132,18 +132,18 @@ class Admin:
                 "INVALID_REQUEST", "Replicas of new partitions can be specified only in KRaft mode."
             )
         path = znodes.topic_path(wanted.topic)
-        found = znodes.topic_in(self.zookeeper.get(path).data)
-        if found is None or 0 not in found.replicas:
+        current = znodes.topic_in(self.zookeeper.get(path).data)
+        if current is None or 0 not in current.replicas:
             raise RefusedError("UNKNOWN_SERVER_ERROR", f"{path} has no replicas of partition 0.")
-        have = len(found.replicas)
+        have = len(current.replicas)
         if wanted.partitions <= have:
             raise RefusedError(
                 "INVALID_PARTITIONS",
                 f"Topic {wanted.topic} has {have} partitions; the number can only grow.",
             )
         policy = "kafka" if wanted.topic in self.cluster.settings.assigned_by_kafka else "seed"
-        new = self.assign_added(policy, found.replicas[0], wanted.partitions - have, have)
-        self.client.add_partitions(wanted.topic, found, new)
+        new = self.assign_added(policy, current.replicas[0], wanted.partitions - have, have)
+        self.client.add_partitions(wanted.topic, current, new)
 
     def assign_added(
         self, policy: str, first: list[int], partitions: int, have: int
@@ -262,11 +262,11 @@ class Admin:
 
     def _all_partitions(self) -> list[str]:
         """The partitions of all topics according to the topics' znodes."""
-        found: list[str] = []
+        partitions: list[str] = []
         for topic in self.cluster.topics():
             known = znodes.topic_in(self.zookeeper.get(znodes.topic_path(topic)).data)
-            found += [f"{topic}-{number}" for number in (known.replicas if known else ())]
-        return found
+            partitions += [f"{topic}-{number}" for number in (known.replicas if known else ())]
+        return partitions
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
         """Ask the controller for an unclean leader election (ElectLeaders, 2.4+; KIP-460).

@@ -342,7 +342,7 @@ def _unacked_visible(cluster: Cluster) -> int:
         replica = cluster.replica(tp, audited.leader)
         if replica is None or is_internal(tp):
             continue
-        acked = {each.first_record for each in audited.acked}
+        acked = {batch.first_record for batch in audited.acked}
         for batch in replica.log.batches:
             is_visible = batch.end_offset <= replica.high_watermark and not batch.is_empty
             if is_visible and batch.first_record not in acked:

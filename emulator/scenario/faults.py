@@ -59,12 +59,12 @@ class Processes:
 
     def up(self, number: int) -> Broker:
         """Return a broker whose process is running (possibly frozen)."""
-        found = self.broker(number)
-        if found.state.state in DOWN:
+        broker = self.broker(number)
+        if broker.state.state in DOWN:
             raise RefusedError(
-                "BROKER_NOT_AVAILABLE", f"Broker {number} is {found.state.state}: start it first."
+                "BROKER_NOT_AVAILABLE", f"Broker {number} is {broker.state.state}: start it first."
             )
-        return found
+        return broker
 
     def check_fetch(self, tp: str, number: int) -> None:
         """Reject a fetch round of a partition that the broker does not follow."""
@@ -151,22 +151,24 @@ class Processes:
                 "UNSUPPORTED_VERSION",
                 "In ZooKeeper mode a broker is the controller; there are no others.",
             )
-        found = cluster.controllers
+        controllers = cluster.controllers
         if which == "all":
-            return [each for each in found.values() if each.state.status in DOWN]
+            return [
+                controller for controller in controllers.values() if controller.state.status in DOWN
+            ]
         if which.isdigit():
             number = int(which)
-            if number not in found:
-                ids = ", ".join(map(str, found))
+            if number not in controllers:
+                ids = ", ".join(map(str, controllers))
                 message = f"There is no controller {number}; there are {ids}."
                 raise RefusedError("BROKER_NOT_AVAILABLE", message)
-            return [found[number]]
+            return [controllers[number]]
         if which != "last":
             kraft.meant = self._meant(which)
         if kraft.meant < 0:
             message = f"There is no controller to which '{which}' refers now."
             raise RefusedError("BROKER_NOT_AVAILABLE", message)
-        return [found[kraft.meant]]
+        return [controllers[kraft.meant]]
 
     def _meant(self, which: str) -> int:
         cluster = self.cluster
@@ -196,7 +198,7 @@ class Processes:
                 case "thaw":
                     self.kernel.emit(events.ControllerStateChanged, controller.id, "running")
                     controller.thaw()
-        return [each.id for each in chosen]
+        return [controller.id for controller in chosen]
 
     def _check_controller(self, controller: ControllerServer, action: str) -> None:
         """Reject an operation that is invalid in the current state of a controller's process."""

@@ -96,7 +96,6 @@ class KRaftAdmin:
         return self._ask(IncrementalAlterConfigsRequest(resource_type, name, dict(config)))
 
     def delete_topic(self, wanted: inputs.DeleteTopic) -> int:
-        """Delete a topic."""
         return self._ask(DeleteTopicsRequest([wanted.topic], TIMEOUT_US))
 
     def describe_topic(self, wanted: inputs.DescribeTopic) -> Outcome:
@@ -111,23 +110,22 @@ class KRaftAdmin:
         topic = None if member is None else member.image.topic(wanted.topic)
         if topic is None:
             return Outcome(output="no broker knows it")
-        found = {
+        elrs = {
             f"{topic.name}-{number}": {
-                "elr": list(each.elr),
-                "last_known_elr": list(each.last_known_elr),
+                "elr": list(partition.elr),
+                "last_known_elr": list(partition.last_known_elr),
             }
-            for number, each in sorted(topic.partitions.items())
+            for number, partition in sorted(topic.partitions.items())
         }
         rows = [
-            f"{tp}: elr {each['elr']}, last known {each['last_known_elr']}"
-            for tp, each in found.items()
+            f"{tp}: elr {entry['elr']}, last known {entry['last_known_elr']}"
+            for tp, entry in elrs.items()
         ]
-        return Outcome(output="\n".join(rows), result=found)
+        return Outcome(output="\n".join(rows), result=elrs)
 
     # ---- partitions
 
     def elect_preferred(self, wanted: inputs.ElectPreferred) -> int:
-        """Elect preferred leaders."""
         return self._ask(ElectLeadersRequest(wanted.partitions, unclean=False))
 
     def elect_unclean(self, wanted: inputs.ElectUnclean) -> int:
@@ -135,11 +133,9 @@ class KRaftAdmin:
         return self._ask(ElectLeadersRequest([wanted.tp]))
 
     def reassign(self, wanted: inputs.Reassign) -> int:
-        """Reassign a partition."""
         return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: wanted.replicas}))
 
     def cancel_reassignment(self, wanted: inputs.CancelReassignment) -> int:
-        """Cancel a reassignment."""
         return self._ask(AlterPartitionReassignmentsRequest({wanted.tp: None}))
 
     def alter_partition(self, wanted: inputs.AlterPartition) -> int:
@@ -155,7 +151,7 @@ class KRaftAdmin:
         topic, _, number = wanted.tp.rpartition("-")
         partition = image.partition(topic, int(number))
         assert partition is not None
-        epochs = {number: each.epoch for number, each in image.brokers.items()}
+        epochs = {number: registration.epoch for number, registration in image.brokers.items()}
         differences = wanted.isr_epochs
         item = AlterIsrItem(
             partition.leader_epoch + wanted.leader_epoch,

@@ -191,7 +191,7 @@ def _why(cluster: Cluster, error: str) -> str:
     """The reason that a client cannot know: a coordinator's topic cannot be created."""
     if error != "COORDINATOR_NOT_AVAILABLE":
         return ""
-    running = [each for each in cluster.brokers.values() if each.state.state == "running"]
+    running = [broker for broker in cluster.brokers.values() if broker.state.state == "running"]
     if not running:
         return ""
     context = running[0].context
@@ -221,10 +221,12 @@ def _admin_responded(
     errors = state.admin.responses.pop(pending.job, {})
     if error != "NONE":
         return Outcome(error, output=error, result=error)
-    first, message = next((each for each in errors.values() if each[0] != "NONE"), ("NONE", ""))
-    named = {name or "default": each for name, (each, _) in errors.items()}
+    first, message = next(
+        (outcome for outcome in errors.values() if outcome[0] != "NONE"), ("NONE", "")
+    )
+    named = {name or "default": code for name, (code, _) in errors.items()}
     # Of an election of all partitions, the response has those that were not led by the preferred.
-    text = "\n".join(f"{name}: {each}" for name, each in named.items()) or "nothing to do"
+    text = "\n".join(f"{name}: {code}" for name, code in named.items()) or "nothing to do"
     return Outcome(first, message, output=text, result=named)
 
 

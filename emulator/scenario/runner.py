@@ -153,7 +153,9 @@ class Runner:
 
         The wording of an open statement and its position in a script are not included.
         """
-        waiting = [(each.statement.input, each.pending, each.root) for each in self.state.open]
+        waiting = [
+            (ticket.statement.input, ticket.pending, ticket.root) for ticket in self.state.open
+        ]
         ours = msgspec.msgpack.encode((self.cluster.state_hash, waiting, self.state.last_error))
         return sha256(ours).hexdigest()
 
@@ -300,16 +302,16 @@ class Runner:
             if pending.by_time and not is_up:
                 continue
             kernel.cause = ticket.root
-            found = CHECKS[type(pending)](cluster, pending, is_up)
-            if found is pending:
+            result = CHECKS[type(pending)](cluster, pending, is_up)
+            if result is pending:
                 continue
             changed = True
-            if isinstance(found, Outcome):
+            if isinstance(result, Outcome):
                 ended = True
                 self.state.open.remove(ticket)
-                self._end(ticket, found)
+                self._end(ticket, result)
             else:
-                ticket.pending = found
+                ticket.pending = result
         kernel.cause = 0
         if changed:
             self._note_awaited()
@@ -317,10 +319,10 @@ class Runner:
 
     def _note_awaited(self) -> None:
         """Update the next time limit of open statements, and what can complete one before it."""
-        waiting = [each.pending for each in self.state.open if each.pending is not None]
-        self._wake_us = min((each.wake_us for each in waiting), default=NEVER_US)
-        self._is_watchful = not all(each.by_time for each in waiting)
-        self._awaits_jobs = all(each.by_time or each.by_job for each in waiting)
+        waiting = [ticket.pending for ticket in self.state.open if ticket.pending is not None]
+        self._wake_us = min((pending.wake_us for pending in waiting), default=NEVER_US)
+        self._is_watchful = not all(pending.by_time for pending in waiting)
+        self._awaits_jobs = all(pending.by_time or pending.by_job for pending in waiting)
 
     # ---- starting statements
 
