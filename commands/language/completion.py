@@ -53,8 +53,8 @@ def complete(text: str, cursor: int, view: ClusterView) -> list[str]:
         return []
     prefix = words.pop() if words and not head[-1].isspace() else ""
     try:
-        found = _candidates(words, prefix, view.state)
-        matching = (word for word in found if word.startswith(prefix) and word != prefix)
+        candidates = _candidates(words, prefix, view.state)
+        matching = (word for word in candidates if word.startswith(prefix) and word != prefix)
         return list(islice(dict.fromkeys(matching), CANDIDATES_MAX))
     except BadWord:
         return []
@@ -189,7 +189,8 @@ def _brokers(state: ViewState) -> list[str]:
 
 
 def _controllers(state: ViewState) -> list[str]:
-    return [] if state.quorum is None else [str(each) for each in sorted(state.quorum.controllers)]
+    quorum = state.quorum
+    return [] if quorum is None else [str(number) for number in sorted(quorum.controllers)]
 
 
 def _hosts(state: ViewState) -> list[str]:
@@ -227,12 +228,13 @@ def _settings(state: ViewState) -> Iterable[str]:
 
     numbers = numbers_of(state.version or DEFAULT_VERSION)
     known = [
-        each
-        for each in SETTINGS
-        if is_since(numbers, each.since) and (each.until is None or is_until(numbers, each.until))
+        setting
+        for setting in SETTINGS
+        if is_since(numbers, setting.since)
+        and (setting.until is None or is_until(numbers, setting.until))
     ]
-    of_topics = sorted(each.topic_name or each.name for each in known if each.per_topic)
-    return [f"{name}=" for name in (*of_topics, *sorted(each.name for each in known))]
+    of_topics = sorted(setting.topic_name or setting.name for setting in known if setting.per_topic)
+    return [f"{name}=" for name in (*of_topics, *sorted(setting.name for setting in known))]
 
 
 def _errors(_state: ViewState) -> Iterable[str]:

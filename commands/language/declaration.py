@@ -116,8 +116,8 @@ class Argument(click.Argument):
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - as inherited
         """Return the parsed word, or a list of them."""
-        found = super().type_cast_value(ctx, value)
-        return list(found) if self.nargs == -1 else found
+        parsed = super().type_cast_value(ctx, value)
+        return list(parsed) if self.nargs == -1 else parsed
 
 
 class Statement(click.Command):
@@ -161,7 +161,7 @@ def statement(
                 name,
                 terms=terms,
                 callback=function,
-                params=[_parameter(each, hints[each.name]) for each in parameters],
+                params=[_parameter(parameter, hints[parameter.name]) for parameter in parameters],
                 help=inspect.getdoc(function),
                 context_settings=settings,
                 add_help_option=False,
@@ -177,7 +177,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:  # n
     assert get_origin(hint) is Annotated
     kind, declared = get_args(hint)
     assert isinstance(declared, Declared)
-    many = any(get_origin(each) is list for each in (kind, *get_args(kind)))
+    many = any(get_origin(part) is list for part in (kind, *get_args(kind)))
     required = parameter.default is inspect.Parameter.empty
     default = {} if required else {"default": parameter.default}
     if not declared.names:
@@ -236,10 +236,10 @@ def command_of(kind: type[Input], finish: Finish | None) -> Statement:
         given |= {name: not given[name] for name in turned}
         # A default that is written out is the default itself: msgspec leaves out what is the same
         # object, so that otherwise two words for one cluster would come to two state hashes.
-        found = kind(
+        input_ = kind(
             **{name: value for name, value in given.items() if not is_default(name, value)}
         )
-        return found if finish is None else finish(found)
+        return input_ if finish is None else finish(input_)
 
     return Statement(
         kind.statement.rpartition(" ")[2],

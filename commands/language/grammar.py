@@ -94,8 +94,8 @@ def meaning(words: Sequence[str]) -> Meaning:
     command, name, rest = find(words)
     try:
         with command.make_context(name, list(rest)) as context:
-            found: Meaning = command.invoke(context)
-            return found
+            parsed: Meaning = command.invoke(context)
+            return parsed
     except click.UsageError as error:
         raise BadWord(explained(error, command, name), _wrong_word(error, rest)) from None
     except BadWord as error:

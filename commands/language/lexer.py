@@ -51,10 +51,10 @@ class Line(NamedTuple):
 
     def place(self, at: int) -> tuple[int, int]:
         """Return the script's line and column for a character of the text."""
-        found = [origin for origin in self.origins if origin.at <= at]
-        if not found:
+        origins = [origin for origin in self.origins if origin.at <= at]
+        if not origins:
             return self.number, 1
-        last = found[-1]
+        last = origins[-1]
         return last.line, last.column + min(at - last.at, last.length)
 
     def with_values(self, variables: Mapping[str, str]) -> "Line":

@@ -64,7 +64,6 @@ class Script(Struct, frozen=True):
 
     @property
     def spec(self) -> CreateCluster:
-        """The cluster to create."""
         assert isinstance(self.cluster.input, CreateCluster)
         return self.cluster.input
 
@@ -130,11 +129,11 @@ class _Reader:
             self.asked |= variables_in(line.text)
             line = line.with_values(self.variables)
             words = split_words(line.text)
-            found = meaning(words) if words else None
+            parsed = meaning(words) if words else None
         except BadWord as error:
             self.problem(source, line.place(_offset(error.word, line.text, words)), str(error))
             return None
-        return _Written(found, line.text, source, *line.place(0)) if found else None
+        return _Written(parsed, line.text, source, *line.place(0)) if parsed else None
 
     def _included(self, at: _Written, folder: Path, trail: tuple[Path, ...]) -> Iterator[_Written]:
         assert isinstance(at.meaning, Include)
@@ -218,11 +217,11 @@ def parse_line(
     reader = _Reader(variables or {}, inside)
     written = list(reader.read(text, NO_PLACE, inside or Path(), ()))
     problems = list(reader.problems)
-    if any(isinstance(each.meaning, CreateCluster) for each in written):
+    if any(isinstance(statement.meaning, CreateCluster) for statement in written):
         problems.append(
             "a cluster already exists; 'cluster' must be the first statement of a script"
         )
-    if any(isinstance(each.meaning, At) for each in written):
+    if any(isinstance(statement.meaning, At) for statement in written):
         problems.append("'at' works only in scripts; use 'wait' to let time pass")
     if problems:
         raise ScriptError(problems, reader.code, reader.column or 1)
@@ -263,7 +262,7 @@ def _offset(wrong: str | None, text: str, words: Sequence[Word]) -> int:
         return 0
     if isinstance(wrong, Word):
         return wrong.at
-    for word in (*(each for each in words if each == wrong), *words):
+    for word in (*(candidate for candidate in words if candidate == wrong), *words):
         if wrong and wrong in word:
             return word.at + (word.index(wrong) if text.startswith(word, word.at) else 0)
     return max(0, text.find(wrong))
@@ -277,10 +276,10 @@ def _check_cluster(written: Sequence[_Written], source: str, reader: _Reader) ->
         place = (written[0].line, written[0].column) if written else (1, 1)
         message = "the first statement must be 'cluster', such as cluster --brokers 3"
         reader.problem(source, place, message)
-    for each in written[1:]:
-        if isinstance(each.meaning, CreateCluster):
+    for statement in written[1:]:
+        if isinstance(statement.meaning, CreateCluster):
             message = "'cluster' must be the first statement, and occur only once"
-            reader.problem(each.source, (each.line, each.column), message)
+            reader.problem(statement.source, (statement.line, statement.column), message)
 
 
 def _cluster(
@@ -304,10 +303,10 @@ def _cluster(
 
 def _cluster_meaning(text: str) -> CreateCluster:
     """Parse a ``cluster`` statement and check its version and settings."""
-    found = meaning(split_words(text))
-    assert isinstance(found, CreateCluster)
-    resolve(found.version, found.config)
-    return found
+    spec = meaning(split_words(text))
+    assert isinstance(spec, CreateCluster)
+    resolve(spec.version, spec.config)
+    return spec
 
 
 def _is_cluster(text: str) -> bool:
@@ -320,7 +319,7 @@ def _is_cluster(text: str) -> bool:
 
 def _steps(written: Sequence[_Written]) -> list[Step]:
     """Return the statements in order, each with the error that the next one expects of it."""
-    return [_step(each, after) for each, after in zip_longest(written, written[1:])]
+    return [_step(statement, after) for statement, after in zip_longest(written, written[1:])]
 
 
 def _step(written: _Written, after: _Written | None) -> Step:

@@ -19,16 +19,16 @@ def first_seq(place: Place, chunks: "Chunks") -> int:
     """Return the first event at or after a position of a recording."""
     if place.seq is not None:
         return place.seq
-    found = place.in_recording(chunks.last_seq, chunks.last_us)
-    return chunks.seq_at(found.time_us - 1) + 1 if found.seq is None else found.seq
+    position = place.in_recording(chunks.last_seq, chunks.last_us)
+    return chunks.seq_at(position.time_us - 1) + 1 if position.seq is None else position.seq
 
 
 def last_seq(place: Place, chunks: "Chunks") -> int:
     """Return the last event at or before a position of a recording."""
     if place.seq is not None:
         return place.seq
-    found = place.in_recording(chunks.last_seq, chunks.last_us)
-    return chunks.seq_at(found.time_us) if found.seq is None else found.seq
+    position = place.in_recording(chunks.last_seq, chunks.last_us)
+    return chunks.seq_at(position.time_us) if position.seq is None else position.seq
 
 
 def size(word: str) -> int:
@@ -37,10 +37,10 @@ def size(word: str) -> int:
     Raises:
         BadWord: it is not a size, or too small.
     """
-    found = _SIZE.fullmatch(word)
-    if found is None:
+    match = _SIZE.fullmatch(word)
+    if match is None:
         raise BadWord(f"'{word}' is not a size: give a number and KB, MB or GB (64MB)")
-    bytes_asked = int(found[1]) * UNITS_BYTES[found[2]]
+    bytes_asked = int(match[1]) * UNITS_BYTES[match[2]]
     if bytes_asked < LIMIT_BYTES_MIN:
         raise BadWord(f"'{word}' is too small for a recording: at least 1MB")
     return bytes_asked

@@ -40,13 +40,13 @@ def variation(word: str) -> Variation:
 
 def seeds(word: str) -> Seeds:
     """Parse seeds such as ``0..999`` (inclusive), ``7`` or ``1,5,10..20``."""
-    found = Seeds(_range(part) for part in word.split(","))
-    if sum(last - first + 1 for first, last in found) > SEEDS_MAX:
+    ranges = Seeds(_range(part) for part in word.split(","))
+    if sum(last - first + 1 for first, last in ranges) > SEEDS_MAX:
         raise BadWord(f"'{word}' is too many seeds (at most {SEEDS_MAX:,})")
-    in_order = sorted(found)
+    in_order = sorted(ranges)
     if any(first <= last for (_, last), (first, _) in pairwise(in_order)):
         raise BadWord(f"'{word}' has a seed twice")
-    return found
+    return ranges
 
 
 def _range(word: str) -> tuple[int, int]:

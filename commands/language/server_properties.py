@@ -42,13 +42,13 @@ def effective(properties: dict[str, str], version: str) -> dict[str, str]:
     A broker has many others: its id, addresses, folders, threads.
     """
     known = known_settings(version)
-    found = {
+    values = {
         name: value
         for name, value in properties.items()
         if value and (name in known or name in MISSPELT)
     }
     finest = in_milliseconds({name: value for name, value in properties.items() if value})
-    return found | {name: finest[name] for name in finest.keys() & known - found.keys()}
+    return values | {name: finest[name] for name in finest.keys() & known - values.keys()}
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

@@ -132,10 +132,10 @@ def port_or_any(word: str) -> int:
 
 def address(word: str) -> HostAndPort:
     """Parse ``HOST`` or ``HOST:PORT``."""
-    found = _ADDRESS.fullmatch(word)
-    if found is None:
+    match = _ADDRESS.fullmatch(word)
+    if match is None:
         raise BadWord(f"'{clean(word)}' is not an address (written HOST, HOST:PORT or [::1]:PORT)")
-    in_brackets, name, port_number, in_version_6 = found.groups()
+    in_brackets, name, port_number, in_version_6 = match.groups()
     host = in_brackets or name or in_version_6
     port_or_none = integer(port_number, 1, "port", PORT_MAX) if port_number else 0
     return HostAndPort(host, port_or_none)
@@ -159,15 +159,15 @@ def listener(word: str) -> Endpoint:
     host, number = address(first)
     told: tuple[str | None, int] = (None, 0)
     protocol = name.upper() if name.upper() in PROTOCOLS else PLAINTEXT
-    for each in others:
-        key, _, value = each.partition("=")
+    for option in others:
+        key, _, value = option.partition("=")
         if key == "advertise":
             told = advertised(value)
         elif key == "protocol":
             protocol = security_protocol(value)
         else:
             message = "written advertise=HOST or protocol=SASL_SSL"
-            raise BadWord(f"'{clean(each)}' is no option of a listener ({message})")
+            raise BadWord(f"'{clean(option)}' is no option of a listener ({message})")
     return Endpoint(
         name=name.upper(),
         protocol=protocol,
@@ -513,9 +513,9 @@ def apis() -> tuple[str, ...]:
 
     sent = [message.__name__ for message in Message.__subclasses__()]
     names = [name.removesuffix("Request") for name in sent if name.endswith("Request")]
-    found = [*names, *sent, *(f"{name}Response" for name in names)]
-    earlier = [name.replace("AlterPartition", "AlterIsr") for name in found]
-    return tuple(dict.fromkeys([*found, *earlier]))
+    all_names = [*names, *sent, *(f"{name}Response" for name in names)]
+    earlier = [name.replace("AlterPartition", "AlterIsr") for name in all_names]
+    return tuple(dict.fromkeys([*all_names, *earlier]))
 
 
 def choice(*known: str) -> Callable[[str], str]:

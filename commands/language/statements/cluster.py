@@ -24,35 +24,35 @@ class Include(Struct, frozen=True):
     path: str
 
 
-def cluster(wanted: CreateCluster) -> CreateCluster:
+def cluster(spec: CreateCluster) -> CreateCluster:
     """Reject racks or hosts that are not as many as the brokers; take what files say."""
-    if wanted.properties:
-        config = effective(wanted.properties, wanted.version) | wanted.config
-        wanted = replace(wanted, config=config, properties={})
-    if wanted.image is not None:
-        return _of_image(wanted, wanted.image)
-    if wanted.racks and len(wanted.racks) != wanted.brokers:
-        raise BadWord(f"--racks names {len(wanted.racks)} racks for {wanted.brokers} brokers")
-    if wanted.hosts and len(wanted.hosts) != wanted.brokers:
-        raise BadWord(f"--hosts names {len(wanted.hosts)} hosts for {wanted.brokers} brokers")
-    return wanted
+    if spec.properties:
+        config = effective(spec.properties, spec.version) | spec.config
+        spec = replace(spec, config=config, properties={})
+    if spec.image is not None:
+        return _of_image(spec, spec.image)
+    if spec.racks and len(spec.racks) != spec.brokers:
+        raise BadWord(f"--racks names {len(spec.racks)} racks for {spec.brokers} brokers")
+    if spec.hosts and len(spec.hosts) != spec.brokers:
+        raise BadWord(f"--hosts names {len(spec.hosts)} hosts for {spec.brokers} brokers")
+    return spec
 
 
-def _of_image(wanted: CreateCluster, image: ClusterImage) -> CreateCluster:
+def _of_image(spec: CreateCluster, image: ClusterImage) -> CreateCluster:
     """The cluster of an image, in its release and mode unless the statement names others.
 
     Numbers of brokers and controllers, ids, racks, hosts and features are the image's, whatever the
     statement says: so any script can be run on the cluster of an image.
     """
     plain = CreateCluster()
-    named = wanted.version if wanted.version != plain.version else image.release
-    asked = replace(image, release=named, mode=wanted.mode or image.mode)
+    named = spec.version if spec.version != plain.version else image.release
+    asked = replace(image, release=named, mode=spec.mode or image.mode)
     try:
         made = complete(asked).image
     except ConfigError as error:
         raise BadWord(str(error).removesuffix(".")) from None
     return replace(
-        wanted,
+        spec,
         version=made.release or plain.version,
         mode=made.mode or "",
         brokers=len(made.brokers),

@@ -75,8 +75,8 @@ def _expect_order(what: list[str]) -> ExpectEvents:
             patterns[-1].append(word)
     if len(patterns) == 1:
         raise BadWord("needs two events or more (written 'expect order EVENT then EVENT')")
-    for each in patterns:
-        pattern(each)
+    for event_words in patterns:
+        pattern(event_words)
     return ExpectEvents(patterns=patterns, since=mark)
 
 

@@ -17,10 +17,10 @@ OnLink = TypeVar(
 )
 
 
-def two_hosts(wanted: OnLink) -> OnLink:
+def two_hosts(link: OnLink) -> OnLink:
     """Reject a link from a host to itself, and a link with only one end."""
-    if (wanted.source is None) != (wanted.destination is None):
+    if (link.source is None) != (link.destination is None):
         raise BadWord("takes two hosts, or none")
-    if wanted.source is not None and wanted.source == wanted.destination:
+    if link.source is not None and link.source == link.destination:
         raise BadWord("takes two different hosts")
-    return wanted
+    return link

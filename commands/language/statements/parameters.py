@@ -35,8 +35,8 @@ Path = Annotated[str, argument("PATH", text="a znode: /brokers/ids")]
 
 def changes(settings: list[Setting] | None, deleted: list[str] | None) -> dict[str, str | None]:
     """Return the new values by name; None: delete it."""
-    found: dict[str, str | None] = dict(settings or ())
-    found |= dict.fromkeys(deleted or ())
-    if not found:
+    values: dict[str, str | None] = dict(settings or ())
+    values |= dict.fromkeys(deleted or ())
+    if not values:
         raise BadWord("needs a value to set (K=V) or to delete (--delete K)")
-    return found
+    return values
